@@ -1,0 +1,52 @@
+/** The layers of the design: apps → infra → core. @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'core-is-pure',
+      comment: 'core knows zod and Node, nothing else',
+      severity: 'error',
+      from: { path: '^packages/core/src', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: ['^packages/core/src', '^node_modules/zod'], dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'infra-knows-only-core',
+      severity: 'error',
+      from: { path: '^packages/infra/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!core|infra))' },
+    },
+    {
+      name: 'nothing-imports-an-app',
+      severity: 'error',
+      from: { pathNot: '^(apps/([^/]+)/|tests/|bench/)' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'apps-stand-alone',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'test-kit-stays-in-tests',
+      severity: 'error',
+      from: { path: '^(apps|packages/(core|infra))/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/test-kit' },
+    },
+    {
+      name: 'clients-stay-behind-infra',
+      comment: 'bullmq is also known to the worker adapter and the operator pages',
+      severity: 'error',
+      from: { path: '^(apps|packages)/', pathNot: ['^packages/(infra|test-kit)/', '^apps/(worker|api)/src/queue'] },
+      to: { path: '^node_modules/(bullmq|ioredis|got)' },
+    },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, path: 'src/', pathNot: '\\.test\\.ts$' }, to: {} },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.check.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['source', 'import', 'node', 'default'] },
+  },
+};

@@ -1,0 +1,22 @@
+import type { EventName } from '../events.ts';
+import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** The duty to tell one endpoint about one transition. Times are epoch ms. */
+export type Delivery = {
+  readonly id: DeliveryId;
+  readonly workspaceId: WorkspaceId;
+  readonly endpointId: EndpointId;
+  readonly transitionId: TransitionId;
+  /** Absent on a test event. */
+  readonly taskId?: TaskId;
+  readonly event: EventName;
+  readonly status: DeliveryStatus;
+  readonly createdAt: number;
+  /** Tries made of the schedule. */
+  readonly tries: number;
+  /** When the next try is due; only while pending. */
+  readonly nextAttemptAt?: number;
+};

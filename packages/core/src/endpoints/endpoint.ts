@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { EVENT_NAMES, EventName } from '../events.ts';
+import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
+import { EndpointUrl } from './endpoint-url.ts';
+
+/** Receivers that a workspace may hold (spec section 8). */
+export const RECEIVER_LIMIT = 10;
+
+// Repeats are harmless, within reason.
+const FILTER_LIMIT = EVENT_NAMES.length * 4;
+
+const EventFilter = z
+  .array(EventName, { error: 'must be an array of event names' })
+  .max(FILTER_LIMIT, `must hold at most ${FILTER_LIMIT} names`)
+  .transform((events) => EVENT_NAMES.filter((name) => events.includes(name)));
+const Description = z.string().max(1_024);
+
+/** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
+export const RegisterReceiver = z.strictObject({
+  url: EndpointUrl,
+  events: EventFilter.default([]),
+  description: Description.default(''),
+  enabled: z.boolean().default(true),
+});
+export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
+
+/** Body of `PATCH /api/public/webhooks/{id}`: what is left out stays as it is. */
+export const PatchReceiver = z
+  .strictObject({
+    url: EndpointUrl.exactOptional(),
+    events: EventFilter.exactOptional(),
+    description: Description.exactOptional(),
+    enabled: z.boolean().exactOptional(),
+  })
+  .refine((patch) => Object.keys(patch).length > 0, {
+    error: 'must change at least one of url, events, description, enabled',
+  });
+export type PatchReceiver = z.infer<typeof PatchReceiver>;
+
+/** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
+export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) });
+export type TaskCallback = z.infer<typeof TaskCallback>;
+
+/** Where a delivery goes: a receiver or a callback. Its signing secret is kept apart, sealed. */
+export type Endpoint = {
+  readonly id: EndpointId;
+  readonly workspaceId: WorkspaceId;
+  readonly url: string;
+  /** Empty means every event. */
+  readonly events: readonly EventName[];
+  readonly description: string;
+  readonly enabled: boolean;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  readonly disabledAt?: number;
+  readonly disabledReason?: DisabledReason;
+};
+
+export type DisabledReason = 'by_request' | 'gone' | 'failing';
+
+/** What acceptance needs to know of an endpoint. */
+export type Subscription = Pick<Endpoint, 'id' | 'url' | 'events' | 'enabled'>;
+
+/** An endpoint without an event filter receives every event (spec section 6). */
+export function wantsEvent({ events }: Pick<Endpoint, 'events'>, event: EventName): boolean {
+  return events.length === 0 || events.includes(event);
+}

@@ -1,0 +1,83 @@
+/** The stable codes of foreseen faults. The API's table from code to status is exhaustive over this type. */
+export type ErrorCode =
+  | 'receiver_limit_reached'
+  | 'receiver_not_found'
+  | 'task_not_found'
+  | 'approval_not_found'
+  | 'invalid_transition'
+  | 'task_closed'
+  | 'stale_action_version'
+  | 'validation_failed'
+  | 'unavailable';
+
+/** Where in the input a problem is, and what to change. `path` joins the keys with dots. */
+export type InputProblem = { readonly path: string; readonly message: string };
+
+/** A foreseen fault of the caller or of the moment; `message` is shown to the caller. Anything else thrown is a bug. */
+export abstract class DomainError extends Error {
+  abstract readonly code: ErrorCode;
+}
+
+/** The workspace already holds as many receivers as the spec allows (section 8). */
+export class ReceiverLimitReachedError extends DomainError {
+  override readonly name = 'ReceiverLimitReachedError';
+  readonly code = 'receiver_limit_reached';
+  constructor(limit: number) {
+    super(`this workspace already has ${limit} receivers; remove one first`);
+  }
+}
+
+/** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
+export class NotFoundError extends DomainError {
+  override readonly name = 'NotFoundError';
+  readonly code: 'receiver_not_found' | 'task_not_found' | 'approval_not_found';
+  constructor(thing: 'receiver' | 'task' | 'approval', id: string) {
+    super(`there is no ${thing} ${id} here`);
+    this.code = `${thing}_not_found`;
+  }
+}
+
+/** The Task's state doesn't allow this move. */
+export class InvalidTransitionError extends DomainError {
+  override readonly name = 'InvalidTransitionError';
+  readonly code = 'invalid_transition';
+}
+
+/** The Task is done or canceled and takes nothing more. */
+export class TaskClosedError extends DomainError {
+  override readonly name = 'TaskClosedError';
+  readonly code = 'task_closed';
+  constructor(taskId: string, status: string) {
+    super(`Task ${taskId} is ${status} and takes nothing more`);
+  }
+}
+
+/** The caller speaks of an action version that a newer one has replaced, or that was never asked for. */
+export class StaleActionVersionError extends DomainError {
+  override readonly name = 'StaleActionVersionError';
+  readonly code = 'stale_action_version';
+  constructor(given: number, current: number | undefined) {
+    super(
+      current === undefined
+        ? `action version ${given} is not current: nothing has been asked for`
+        : `action version ${given} is not current; the current one is ${current}`,
+    );
+  }
+}
+
+/** The input is readable, but breaks rules; nothing was changed. */
+export class ValidationError extends DomainError {
+  override readonly name = 'ValidationError';
+  readonly code = 'validation_failed';
+  readonly problems: readonly InputProblem[];
+  constructor(problems: readonly InputProblem[]) {
+    super(problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '));
+    this.problems = problems;
+  }
+}
+
+/** What the answer depends on is away for now: Redis, or the workers. */
+export class UnavailableError extends DomainError {
+  override readonly name = 'UnavailableError';
+  readonly code = 'unavailable';
+}

@@ -1,0 +1,51 @@
+import { hash, randomBytes } from 'node:crypto';
+import { toBase32 } from './base32.ts';
+import { sortableId } from './sortable-id.ts';
+
+export type TaskId = string;
+/** A receiver's or a callback's id. */
+export type EndpointId = string;
+export type TransitionId = string;
+export type DeliveryId = string;
+export type WorkspaceId = string;
+
+const DIGEST_BYTES = 20;
+
+/** 160 bits of SHA-256 over the parts. Parts are length-prefixed, so no two lists of parts read the same. */
+function derive(prefix: string, ...parts: string[]): string {
+  const text = parts.map((part) => `${part.length}:${part}`).join('');
+  return prefix + toBase32(hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES));
+}
+
+export function newTaskId(nowMs: number): TaskId {
+  return `task_${sortableId(nowMs)}`;
+}
+
+/** Starts with `wh` (spec section 2). */
+export function newReceiverId(nowMs: number): EndpointId {
+  return `wh_${sortableId(nowMs)}`;
+}
+
+/** A Task has at most one callback, so its id follows from the Task's. */
+export function callbackIdOf(taskId: TaskId): EndpointId {
+  return taskId.replace(/^task_/, 'cb_');
+}
+
+/**
+ * The id of a fact about a Task: no randomness, so every path that reports the same fact yields the same id.
+ * @param name the event, or `start` and `checkpoint` for facts that emit none
+ * @param discriminator the checkpoint id, the action version, or the word `terminal` or `start`
+ */
+export function transitionIdOf(taskId: TaskId, name: string, discriminator: string): TransitionId {
+  return derive('trn_', taskId, name, discriminator);
+}
+
+/** A test event is no fact about a Task: every one is new. */
+export function newTestTransitionId(): TransitionId {
+  return `trn_${toBase32(randomBytes(DIGEST_BYTES))}`;
+}
+
+/** The `x-service-delivery` header, the BullMQ job id and the receiver's deduplication key, for ever (spec section 6). */
+export function deliveryIdOf(transitionId: TransitionId, endpointId: EndpointId): DeliveryId {
+  return derive('dlv_', transitionId, endpointId);
+}

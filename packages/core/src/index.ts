@@ -1,0 +1,79 @@
+export {
+  errorCodeOf,
+  isSuccess,
+  type AttemptOutcome,
+  type CountedOutcome,
+  type TimeoutPhase,
+  type UnreachableReason,
+} from './deliveries/attempt.ts';
+export { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './deliveries/delivery.ts';
+export {
+  createRetryPolicy,
+  DEFAULT_SCHEDULE_MS,
+  judgeAttempt,
+  type AttemptVerdict,
+  type FailureReason,
+  type RetryPolicy,
+} from './deliveries/retry-policy.ts';
+export { signatureHeaders, type SigningSecrets } from './deliveries/sign-delivery.ts';
+export { readDuration } from './duration.ts';
+export {
+  PatchReceiver,
+  RECEIVER_LIMIT,
+  RegisterReceiver,
+  TaskCallback,
+  wantsEvent,
+  type DisabledReason,
+  type Endpoint,
+  type Subscription,
+} from './endpoints/endpoint.ts';
+export { newSigningSecret } from './endpoints/signing-secret.ts';
+export {
+  DomainError,
+  InvalidTransitionError,
+  NotFoundError,
+  ReceiverLimitReachedError,
+  StaleActionVersionError,
+  TaskClosedError,
+  UnavailableError,
+  ValidationError,
+  type ErrorCode,
+  type InputProblem,
+} from './errors.ts';
+export { EVENT_NAMES, EventName, type TaskEventName } from './events.ts';
+export {
+  callbackIdOf,
+  deliveryIdOf,
+  newReceiverId,
+  newTaskId,
+  newTestTransitionId,
+  type DeliveryId,
+  type EndpointId,
+  type TaskId,
+  type TransitionId,
+  type WorkspaceId,
+} from './ids/ids.ts';
+export {
+  AddMessage,
+  CloseTask,
+  CreateTask,
+  isTerminal,
+  Json,
+  Outcome,
+  ResolveApproval,
+  TASK_STATUSES,
+  TaskStatus,
+  WorkspaceIdText,
+  type Decision,
+  type Message,
+  type OpenAction,
+  type Task,
+  type TaskResult,
+  type TaskState,
+} from './tasks/task.ts';
+export { factOf, type Fact } from './transitions/fact.ts';
+export { judgeResolution, type ResolutionVerdict } from './transitions/judge-resolution.ts';
+export { judgeTransition, type TaskChange, type TransitionVerdict } from './transitions/judge-transition.ts';
+export { projectOutcome } from './transitions/projection.ts';
+export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
+export { createActionUrl, renderTestBody, renderWebhookBody, type ActionUrl } from './transitions/webhook-body.ts';

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { EventName } from '../events.ts';
+import { TaskCallback } from '../endpoints/endpoint.ts';
+import type { TaskId, WorkspaceId } from '../ids/ids.ts';
+
+export const TASK_STATUSES = ['queued', 'running', 'requires_action', 'done', 'canceled'] as const;
+export const TaskStatus = z.enum(TASK_STATUSES);
+export type TaskStatus = z.infer<typeof TaskStatus>;
+
+export type TerminalStatus = Extract<TaskStatus, 'done' | 'canceled'>;
+
+export function isTerminal(status: TaskStatus): status is TerminalStatus {
+  return status === 'done' || status === 'canceled';
+}
+
+/** Any JSON value: it came out of a JSON parser, which is proof enough. */
+export const Json = z.unknown();
+export type Json = z.infer<typeof Json>;
+
+/**
+ * What a piece of work came to. `summary` and `progress` (0 to 1) are public-safe; every other field is kept for the
+ * executor and never leaves.
+ */
+export const Outcome = z.looseObject({
+  summary: z.string().max(4_096),
+  progress: z.number().min(0).max(1).exactOptional(),
+});
+export type Outcome = z.infer<typeof Outcome>;
+
+/** Workspace ids, and any other id that somebody else chooses. */
+export const WorkspaceIdText = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -');
+export const GivenId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, . _ : or -');
+
+/** Body of `POST /tasks`. */
+export const CreateTask = z.strictObject({
+  input: Json.exactOptional(),
+  callback: TaskCallback.exactOptional(),
+  executionWorkspaceId: WorkspaceIdText.exactOptional(),
+});
+export type CreateTask = z.infer<typeof CreateTask>;
+
+/** Body of `POST /tasks/{id}/messages`. */
+export const AddMessage = z.strictObject({ text: z.string().min(1).max(32_768) });
+export type AddMessage = z.infer<typeof AddMessage>;
+
+/** Body of `POST /tasks/{id}/approvals/{approvalId}/resolve`. */
+export const ResolveApproval = z.strictObject({
+  decision: z.string().min(1).max(64),
+  actionVersion: z.int().min(1),
+});
+export type ResolveApproval = z.infer<typeof ResolveApproval>;
+
+/** Body of `POST /tasks/{id}/close`, the legacy close path. */
+export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) });
+export type CloseTask = z.infer<typeof CloseTask>;
+
+export type Message = { readonly text: string; readonly createdAt: number };
+
+export type Decision = {
+  readonly approvalId: string;
+  readonly actionVersion: number;
+  readonly decision: string;
+  readonly decidedAt: number;
+};
+
+/** What the Task is waiting for, as far as its state machine needs it. */
+export type OpenAction = { readonly version: number; readonly primary: string; readonly approvals: readonly string[] };
+
+/** What a Task came to. All of it stays with the Task; terminal events omit it (spec section 2). */
+export type TaskResult = { readonly result?: Json; readonly outcome?: Outcome; readonly usage?: Json };
+
+/** The part of a Task that its transitions read and change. Everything else of it never changes, or only grows. */
+export type TaskState = TaskResult & {
+  readonly id: TaskId;
+  /** The controller workspace. */
+  readonly workspaceId: WorkspaceId;
+  readonly status: TaskStatus;
+  /** Sequence of the last emitted transition; 0 before the first. */
+  readonly sequence: number;
+  /** Changes with every write and never comes back, so that a decision taken on a stale read is refused. */
+  readonly revision: string;
+  /** The newest action asked for, resolved or not. */
+  readonly action?: OpenAction;
+};
+
+/** A Task as it is stored. Times are epoch ms. */
+export type Task = TaskState & {
+  readonly executionWorkspaceId: WorkspaceId;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly input?: Json;
+  readonly callback?: { readonly id: string; readonly url: string; readonly events: readonly EventName[] };
+};

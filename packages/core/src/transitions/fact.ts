@@ -1,0 +1,41 @@
+import type { TaskEventName } from '../events.ts';
+import { transitionIdOf, type TaskId, type TransitionId } from '../ids/ids.ts';
+import type { TransitionReport } from './transition-report.ts';
+
+/** The identity of what a report says: equal for every report of the same thing, on every path. */
+export type Fact = {
+  readonly transitionId: TransitionId;
+  /** Names the fact among its Task's. */
+  readonly key: string;
+  /** What it emits, if anything. */
+  readonly event?: TaskEventName;
+};
+
+/** Only a material canonical checkpoint emits; a start emits nothing (spec section 6). */
+export function factOf(taskId: TaskId, report: TransitionReport): Fact {
+  switch (report.type) {
+    case 'start':
+      return { transitionId: transitionIdOf(taskId, 'start', 'start'), key: 'start' };
+    case 'checkpoint':
+      return {
+        transitionId: transitionIdOf(taskId, 'task.check_in', report.checkpointId),
+        // A checkpoint id is one fact, however its flags describe it the second time.
+        key: `checkpoint:${report.checkpointId}`,
+        ...(report.canonical && report.material && { event: 'task.check_in' }),
+      };
+    case 'action_required':
+      return {
+        transitionId: transitionIdOf(taskId, 'task.requires_action', String(report.actionVersion)),
+        key: `action:${report.actionVersion}`,
+        event: 'task.requires_action',
+      };
+    case 'done':
+      return { transitionId: transitionIdOf(taskId, 'task.done', 'terminal'), key: 'done', event: 'task.done' };
+    case 'canceled':
+      return {
+        transitionId: transitionIdOf(taskId, 'task.canceled', 'terminal'),
+        key: 'canceled',
+        event: 'task.canceled',
+      };
+  }
+}

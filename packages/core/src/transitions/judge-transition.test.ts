@@ -1,0 +1,229 @@
+import { DomainError, type ErrorCode } from '../errors.ts';
+import { TASK_STATUSES, type TaskResult, type TaskState, type TaskStatus } from '../tasks/task.ts';
+import { factOf } from './fact.ts';
+import { judgeTransition, type JudgeContext, type TransitionVerdict } from './judge-transition.ts';
+import { TransitionReport } from './transition-report.ts';
+
+type ReportType = TransitionReport['type'];
+
+const outcome = { summary: 'so far' };
+
+function taskThatIs(status: TaskStatus, changes: Partial<TaskState> = {}): TaskState {
+  return { id: 'task_1', workspaceId: 'ws_1', sequence: 7, revision: 9, status, ...changes };
+}
+
+function actionRequired(actionVersion: number): TransitionReport {
+  return TransitionReport.parse({
+    type: 'action_required',
+    actionVersion,
+    approvalRequests: [
+      { id: 'side', title: 'Also?' },
+      { id: 'main', primary: true, title: 'Pay?' },
+    ],
+    outcome,
+  });
+}
+
+function checkpoint(checkpointId: string, canonical: boolean, material: boolean): TransitionReport {
+  return { type: 'checkpoint', checkpointId, canonical, material, outcome };
+}
+
+const REPORTS: Record<ReportType, TransitionReport> = {
+  start: { type: 'start' },
+  checkpoint: checkpoint('c1', true, true),
+  action_required: actionRequired(2),
+  done: { type: 'done' },
+  canceled: { type: 'canceled' },
+};
+
+/** The status that follows, `duplicate`, or the code of the refusal. */
+function answer(state: TaskState, report: TransitionReport, context: JudgeContext): string {
+  try {
+    const verdict = judgeTransition(state, report, context);
+    return verdict.kind === 'accepted' ? verdict.change.status : verdict.kind;
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}
+
+function accepted(state: TaskState, report: TransitionReport): Extract<TransitionVerdict, { kind: 'accepted' }> {
+  const verdict = judgeTransition(state, report, { isKnownFact: false });
+  if (verdict.kind !== 'accepted') throw new Error('expected the report to be accepted');
+  return verdict;
+}
+
+// Every state by every report (DESIGN section 2).
+const no = 'invalid_transition';
+const MACHINE: Record<TaskStatus, Record<ReportType, TaskStatus | ErrorCode>> = {
+  queued: { start: 'running', checkpoint: no, action_required: no, done: no, canceled: 'canceled' },
+  running: {
+    start: no,
+    checkpoint: 'running',
+    action_required: 'requires_action',
+    done: 'done',
+    canceled: 'canceled',
+  },
+  requires_action: {
+    start: no,
+    checkpoint: 'requires_action',
+    action_required: 'requires_action',
+    done: 'done',
+    canceled: 'canceled',
+  },
+  done: { start: no, checkpoint: no, action_required: no, done: no, canceled: no },
+  canceled: { start: no, checkpoint: no, action_required: no, done: no, canceled: no },
+};
+
+function everyCell<T>(machine: Record<TaskStatus, Record<ReportType, T>>) {
+  return TASK_STATUSES.flatMap((status) =>
+    (Object.keys(REPORTS) as ReportType[]).map((type) => ({ status, type, leadsTo: machine[status][type] })),
+  );
+}
+
+test.each(everyCell(MACHINE))('a new $type on a Task that is $status → $leadsTo', ({ status, type, leadsTo }) => {
+  expect(answer(taskThatIs(status), REPORTS[type], { isKnownFact: false })).toBe(leadsTo);
+});
+
+test.each(everyCell(MACHINE))('a known $type on a Task that is $status changes nothing', ({ status, type }) => {
+  const { transitionId } = factOf('task_1', REPORTS[type]);
+  const verdict = judgeTransition(taskThatIs(status), REPORTS[type], { isKnownFact: true });
+  expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId });
+});
+
+test.each(everyCell({ ...MACHINE, queued: { ...MACHINE.queued, done: 'done' } }))(
+  'where a start is implied, a $type on a Task that is $status → $leadsTo',
+  ({ status, type, leadsTo }) => {
+    const context = { isKnownFact: false, impliesStart: true };
+    expect(answer(taskThatIs(status), REPORTS[type], context)).toBe(leadsTo);
+  },
+);
+
+test.each<{ status: TaskStatus; open: number; reported: number; known: boolean; leadsTo: string }>([
+  { status: 'requires_action', open: 2, reported: 3, known: false, leadsTo: 'requires_action' },
+  { status: 'requires_action', open: 2, reported: 900, known: false, leadsTo: 'requires_action' },
+  { status: 'requires_action', open: 2, reported: 2, known: true, leadsTo: 'duplicate' },
+  { status: 'requires_action', open: 2, reported: 1, known: false, leadsTo: 'stale_action_version' },
+  { status: 'requires_action', open: 2, reported: 1, known: true, leadsTo: 'duplicate' },
+  { status: 'running', open: 2, reported: 3, known: false, leadsTo: 'requires_action' },
+  { status: 'running', open: 2, reported: 2, known: true, leadsTo: 'duplicate' },
+  { status: 'running', open: 2, reported: 1, known: false, leadsTo: 'stale_action_version' },
+  { status: 'done', open: 2, reported: 1, known: false, leadsTo: 'invalid_transition' },
+  { status: 'done', open: 2, reported: 2, known: true, leadsTo: 'duplicate' },
+])(
+  'action version $reported (known: $known) on a Task that is $status with version $open → $leadsTo',
+  ({ status, open, reported, known, leadsTo }) => {
+    const state = taskThatIs(status, { action: { version: open, primary: 'main', approvals: ['main'] } });
+    expect(answer(state, actionRequired(reported), { isKnownFact: known })).toBe(leadsTo);
+  },
+);
+
+test('a higher action version replaces the open action with its own requests', () => {
+  const state = taskThatIs('requires_action', { action: { version: 1, primary: 'old', approvals: ['old'] } });
+  const action = { version: 2, primary: 'main', approvals: ['side', 'main'] };
+  expect(accepted(state, actionRequired(2)).change).toStrictEqual({ status: 'requires_action', sequence: 8, action });
+});
+
+test.each<{ report: TransitionReport; event: string | undefined; sequence: number; status?: TaskStatus }>([
+  { report: REPORTS.start, event: undefined, sequence: 7, status: 'queued' },
+  { report: checkpoint('c1', true, true), event: 'task.check_in', sequence: 8 },
+  { report: checkpoint('c1', true, false), event: undefined, sequence: 7 },
+  { report: checkpoint('c1', false, true), event: undefined, sequence: 7 },
+  { report: checkpoint('c1', false, false), event: undefined, sequence: 7 },
+  { report: REPORTS.action_required, event: 'task.requires_action', sequence: 8 },
+  { report: REPORTS.done, event: 'task.done', sequence: 8 },
+  { report: REPORTS.canceled, event: 'task.canceled', sequence: 8 },
+])('after sequence 7, $report emits $event and leaves $sequence', ({ report, event, sequence, status = 'running' }) => {
+  const verdict = accepted(taskThatIs(status), report);
+  const { transitionId, key } = factOf('task_1', report);
+  expect(verdict.event).toBe(event);
+  expect('event' in verdict).toBe(event !== undefined);
+  expect(verdict.change.sequence).toBe(sequence);
+  expect(verdict).toMatchObject({ transitionId, factKey: key });
+});
+
+test('over a whole life the emitted sequences are 1, 2, 3, … without a gap', () => {
+  const life = [
+    REPORTS.start,
+    checkpoint('c1', false, false),
+    checkpoint('c2', true, true),
+    actionRequired(1),
+    checkpoint('c3', true, false),
+    actionRequired(2),
+    checkpoint('c4', true, true),
+    REPORTS.done,
+  ];
+  let state = taskThatIs('queued', { sequence: 0 });
+  const emitted = life.flatMap((report) => {
+    const { event, change } = accepted(state, report);
+    state = { ...state, ...change };
+    return event ? [`${change.sequence} ${event}`] : [];
+  });
+  expect(emitted).toEqual([
+    '1 task.check_in',
+    '2 task.requires_action',
+    '3 task.requires_action',
+    '4 task.check_in',
+    '5 task.done',
+  ]);
+});
+
+test.each<{ type: ReportType; status: TaskStatus; change: object }>([
+  { type: 'start', status: 'queued', change: { status: 'running', sequence: 7 } },
+  { type: 'checkpoint', status: 'running', change: { status: 'running', sequence: 8 } },
+  { type: 'done', status: 'running', change: { status: 'done', sequence: 8 } },
+  { type: 'canceled', status: 'queued', change: { status: 'canceled', sequence: 8 } },
+])('a $type sets nothing but status and sequence', ({ type, status, change }) => {
+  const state = taskThatIs(status, { action: { version: 1, primary: 'main', approvals: ['main'] } });
+  expect(accepted(state, REPORTS[type]).change).toStrictEqual(change);
+});
+
+const everything: TaskResult = { result: { answer: 42 }, outcome, usage: { tokens: 1 } };
+
+test.each<{ when: string; has: TaskResult; said: TaskResult; fill: TaskResult | undefined }>([
+  { when: 'nothing and all is said', has: {}, said: everything, fill: everything },
+  { when: 'nothing and a part is said', has: {}, said: { usage: null }, fill: { usage: null } },
+  { when: 'nothing and nothing is said', has: {}, said: {}, fill: undefined },
+  {
+    when: 'everything already',
+    has: everything,
+    said: { result: 1, outcome: { summary: 'x' }, usage: 2 },
+    fill: undefined,
+  },
+  { when: 'a result', has: { result: 1 }, said: everything, fill: { outcome, usage: { tokens: 1 } } },
+  { when: 'the result null', has: { result: null }, said: { result: 1 }, fill: undefined },
+  { when: 'the result 0 and the usage ""', has: { result: 0, usage: '' }, said: everything, fill: { outcome } },
+  {
+    when: 'an outcome',
+    has: { outcome: { summary: 'first' } },
+    said: everything,
+    fill: { result: { answer: 42 }, usage: { tokens: 1 } },
+  },
+])('a repeated done fills only what is missing in a done Task that has $when', ({ has, said, fill }) => {
+  const report: TransitionReport = { type: 'done', ...said };
+  const verdict = judgeTransition(taskThatIs('done', has), report, { isKnownFact: true });
+  const { transitionId } = factOf('task_1', report);
+  expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId, ...(fill && { fill }) });
+});
+
+test('the first done sets result, outcome and usage, as far as they are said', () => {
+  const status = { status: 'done', sequence: 8 };
+  const changeOf = (said: TaskResult) => accepted(taskThatIs('running'), { type: 'done', ...said }).change;
+  expect(changeOf(everything)).toStrictEqual({ ...status, ...everything });
+  expect(changeOf({ result: null })).toStrictEqual({ ...status, result: null });
+  expect(changeOf({})).toStrictEqual(status);
+});
+
+test('a legacy close and the executor’s later done are one transition', () => {
+  const closed = judgeTransition(taskThatIs('queued'), { type: 'done' }, { isKnownFact: false, impliesStart: true });
+  const later = judgeTransition(taskThatIs('done'), { type: 'done', result: 1 }, { isKnownFact: true });
+  expect(later).toEqual({ kind: 'duplicate', transitionId: closed.transitionId, fill: { result: 1 } });
+});
+
+test('judging changes neither the Task nor the report', () => {
+  const state = taskThatIs('running');
+  const report = actionRequired(3);
+  const before = structuredClone({ state, report });
+  judgeTransition(state, report, { isKnownFact: false });
+  expect({ state, report }).toEqual(before);
+});

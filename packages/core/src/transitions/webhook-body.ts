@@ -1,0 +1,61 @@
+import type { TaskEventName } from '../events.ts';
+import type { TaskId, TransitionId } from '../ids/ids.ts';
+import type { TaskStatus } from '../tasks/task.ts';
+import { projectAction, projectOutcome } from './projection.ts';
+import type { TransitionReport } from './transition-report.ts';
+
+export type BodyFacts = {
+  readonly transitionId: TransitionId;
+  readonly event: TaskEventName;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  readonly sequence: number;
+  readonly taskId: TaskId;
+  readonly status: TaskStatus;
+  readonly report: TransitionReport;
+  readonly actionUrl: ActionUrl;
+};
+
+/** Where a person signs in and acts; the url carries no credential of its own. */
+export type ActionUrl = (taskId: TaskId, actionVersion: number) => string;
+
+/** Fills `{taskId}` and `{actionVersion}` of `ACTION_URL_TEMPLATE`. */
+export function createActionUrl(template: string): ActionUrl {
+  return (taskId, actionVersion) =>
+    template
+      .replaceAll('{taskId}', encodeURIComponent(taskId))
+      .replaceAll('{actionVersion}', encodeURIComponent(String(actionVersion)));
+}
+
+function eventFields({ report, taskId, actionUrl }: BodyFacts) {
+  switch (report.type) {
+    case 'checkpoint':
+      return report.outcome && { outcome: projectOutcome(report.outcome) };
+    case 'action_required':
+      return {
+        outcome: projectOutcome(report.outcome),
+        ...projectAction(report, actionUrl(taskId, report.actionVersion)),
+      };
+    case 'start':
+    case 'done': // terminal payloads omit result, outcome and usage (spec section 2)
+    case 'canceled':
+      return undefined;
+  }
+}
+
+/** The raw body of a transition's webhooks. Rendered once and kept: every endpoint and every retry gets these bytes. */
+export function renderWebhookBody(facts: BodyFacts): string {
+  return JSON.stringify({
+    id: facts.transitionId,
+    event: facts.event,
+    created_at: new Date(facts.createdAt).toISOString(),
+    sequence: facts.sequence,
+    task: { id: facts.taskId, status: facts.status },
+    ...eventFields(facts),
+  });
+}
+
+/** The raw body of a test event. */
+export function renderTestBody(transitionId: TransitionId, createdAt: number): string {
+  return JSON.stringify({ id: transitionId, event: 'webhook.test', created_at: new Date(createdAt).toISOString() });
+}
