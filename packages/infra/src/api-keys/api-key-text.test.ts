@@ -1,0 +1,26 @@
+import { hashApiKey, isApiKeyText, newApiKey } from './api-key-text.ts';
+
+test('a new key has the form that secret scanners look for, and no two are alike', () => {
+  const keys = Array.from({ length: 200 }, newApiKey);
+  expect(new Set(keys).size).toBe(200);
+  for (const key of keys) {
+    expect(key).toMatch(/^hrld_[0-9A-Za-z]{38}$/);
+    expect(isApiKeyText(key)).toBe(true);
+  }
+});
+
+test('a key with one changed character fails its checksum', () => {
+  const key = newApiKey();
+  for (const index of [5, 20, 36, 42]) {
+    const changed = key.slice(0, index) + (key[index] === 'x' ? 'y' : 'x') + key.slice(index + 1);
+    expect(isApiKeyText(changed)).toBe(false);
+  }
+});
+
+test.each(['', 'hrld_', 'Bearer x', `${newApiKey()} `, newApiKey().slice(1)])('%j is no key', (text) => {
+  expect(isApiKeyText(text)).toBe(false);
+});
+
+test('a key is stored as its SHA-256', () => {
+  expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});

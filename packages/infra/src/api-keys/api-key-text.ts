@@ -1,0 +1,35 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'hrld_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_CHARACTERS = 32;
+const CHECKSUM_CHARACTERS = 6;
+
+/** `hrld_`, 32 random base62 characters (190 bits), and 6 of CRC32, by which secret scanners know a key from noise. */
+export function newApiKey(): string {
+  let random = '';
+  while (random.length < RANDOM_CHARACTERS) random += ALPHABET.charAt(randomInt(ALPHABET.length));
+  return PREFIX + random + checksumOf(random);
+}
+
+/** Whether a text is a key by its form and its checksum; most wrong keys need no look-up. */
+export function isApiKeyText(text: string): boolean {
+  const match = /^hrld_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
+  return match?.[1] !== undefined && match[2] === checksumOf(match[1]);
+}
+
+/** How a key is stored and found: its SHA-256 in hex. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+function checksumOf(random: string): string {
+  let rest = crc32(random);
+  let text = '';
+  while (text.length < CHECKSUM_CHARACTERS) {
+    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return text;
+}

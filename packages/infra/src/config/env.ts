@@ -1,0 +1,95 @@
+import { readDuration } from '@herald/core';
+import { z } from 'zod';
+import { LOG_LEVELS } from '../log/logger.ts';
+import { SHARD_TAGS } from '../redis/shards.ts';
+
+/** The environment is wrong; the message lists everything that is. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** A duration such as `15s`, as ms. */
+export const Duration = z.string().transform((text, context) => {
+  const ms = readDuration(text);
+  if (ms === undefined)
+    context.addIssue({ code: 'custom', message: 'must be a duration such as 500ms, 15s, 5m, 2h, 7d' });
+  return ms ?? z.NEVER;
+});
+
+/** A comma-separated list of durations, as ms. */
+export const DurationList = z.string().transform((text, context) => {
+  const list = text.trim() === '' ? [] : text.split(',').map(readDuration);
+  const read = list.filter((ms) => ms !== undefined);
+  if (read.length === list.length) return read;
+  context.addIssue({ code: 'custom', message: 'must be durations separated by commas, such as 5s,5m,2h' });
+  return z.NEVER;
+});
+
+export const CommaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+export const IntegerText = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+export const Port = IntegerText(0, 65_535);
+
+const SecretsKey = z.string({ error: 'must be set: openssl rand -base64 32 makes one' }).transform((text, context) => {
+  const keys = text.split(',').map((item) => Buffer.from(item.trim(), 'base64'));
+  const [first, ...rest] = keys;
+  if (first && keys.every((key) => key.length === 32)) return [first, ...rest] satisfies [Buffer, ...Buffer[]];
+  context.addIssue({
+    code: 'custom',
+    message: 'must be base64 keys of 32 bytes, separated by commas (openssl rand -base64 32)',
+  });
+  return z.NEVER;
+});
+
+/** Variables that every process reads. */
+export const SharedEnv = z.object({
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
+    .default('redis://127.0.0.1:6379'),
+  SHARDS: IntegerText(1, SHARD_TAGS.length).default(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+});
+
+/** Variables of the processes that seal and open secrets. */
+export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
+
+/** Variables of the processes that judge destinations. */
+export const EgressEnv = z.object({
+  EGRESS_ALLOW_CIDRS: CommaList.default([]),
+  EGRESS_CA_FILE: z.string().optional(),
+  EGRESS_DNS_SERVERS: CommaList.default([]),
+});
+
+/** Variables of the processes that write records. */
+export const RetentionEnv = z.object({
+  RETENTION: Duration.default(7 * 86_400_000),
+  TASK_RETENTION: Duration.default(30 * 86_400_000),
+});
+
+/**
+ * Parses the environment. A variable that is set but empty counts as unset, except those named in `emptyMeans`.
+ * @throws ConfigError with every problem at once
+ */
+export function readEnv<Schema extends z.ZodType>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv,
+  emptyMeans: readonly string[] = [],
+): z.infer<Schema> {
+  const given = Object.entries(env).filter(([name, value]) => value !== '' || emptyMeans.includes(name));
+  const parsed = schema.safeParse(Object.fromEntries(given));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
+  throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
+}

@@ -1,0 +1,74 @@
+import { deliveryIdOf, EventName, type DeliveryId, type TransitionId } from '@herald/core';
+import { z } from 'zod';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { ShardKeys } from '../redis/keys.ts';
+import type { QueueName } from '../queues/queue-names.ts';
+import { defineScript } from '../redis/script.ts';
+import { CLAIM_DUE_LUA, CLEAR_OWED_LUA, FIND_PENDING_LUA } from './owed-scripts.ts';
+
+/** A transition with unfinished business, taken under a lease. */
+export type Duty = {
+  readonly transitionId: TransitionId;
+  readonly event: EventName;
+  readonly deliveryIds: readonly DeliveryId[];
+};
+
+export type PendingDelivery = {
+  readonly id: DeliveryId;
+  /** Epoch ms. */
+  readonly dueAt: number;
+  readonly hasJob: boolean;
+};
+
+/** What the sweepers work from: the transitions of one shard whose jobs are owed, and those with pending deliveries. */
+export type DutyStore = {
+  /** Takes transitions whose jobs are owed; another sweeper gets them only after `leaseEndsAt` (epoch ms). */
+  readonly claimOwed: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly Duty[]>;
+  /** Takes transitions whose audit is due, and sets the next one. */
+  readonly claimAudits: (now: number, nextAuditAt: number, limit: number) => Promise<readonly Duty[]>;
+  /** A transition whose jobs are owed, with its mark (epoch ms); the sweeper may have it too. */
+  readonly findOwed: (id: TransitionId) => Promise<{ readonly duty: Duty; readonly markedAt: number } | undefined>;
+  /** Clears the mark "jobs owed" that was set, or taken, for `markedAt` (epoch ms). */
+  readonly clearOwed: (id: TransitionId, markedAt: number) => Promise<void>;
+  readonly findPending: (queue: QueueName, ids: readonly DeliveryId[]) => Promise<readonly PendingDelivery[]>;
+};
+
+const ClaimReply = z.array(z.tuple([z.string(), EventName, z.string()]));
+const PendingReply = z.array(z.tuple([z.number(), z.coerce.number(), z.number()]));
+
+export type DutyStoreDeps = { readonly redis: RedisClient; readonly keys: ShardKeys };
+
+export function createDutyStore({ redis, keys }: DutyStoreDeps): DutyStore {
+  const claim = defineScript(redis, 'claimDue', CLAIM_DUE_LUA);
+  const clear = defineScript(redis, 'clearOwed', CLEAR_OWED_LUA);
+  const find = defineScript(redis, 'findPending', FIND_PENDING_LUA);
+  const toDuty = (transitionId: TransitionId, event: EventName, endpoints: string): Duty => ({
+    transitionId,
+    event,
+    deliveryIds: endpoints.split(',').map((endpointId) => deliveryIdOf(transitionId, endpointId)),
+  });
+  const claimFrom = async (key: string, now: number, until: number, limit: number): Promise<Duty[]> =>
+    ClaimReply.parse(await claim([key], [now, until, limit, keys.prefix])).map((row) => toDuty(...row));
+
+  return {
+    claimOwed: (now, leaseEndsAt, limit) => claimFrom(keys.owed, now, leaseEndsAt, limit),
+    claimAudits: (now, nextAuditAt, limit) => claimFrom(keys.open, now, nextAuditAt, limit),
+    async findOwed(id) {
+      const [mark, [event, endpoints]] = await Promise.all([
+        redis.zscore(keys.owed, id),
+        redis.hmget(keys.transition(id), 'ev', 'eps'),
+      ]);
+      if (mark === null || event == null || endpoints == null) return undefined;
+      return { duty: toDuty(id, EventName.parse(event), endpoints), markedAt: Number(mark) };
+    },
+    async clearOwed(id, markedAt) {
+      await clear([keys.owed], [id, markedAt]);
+    },
+    async findPending(queue, ids) {
+      if (ids.length === 0) return [];
+      const jobs = ids.map((id) => `${keys.bullPrefix}:${queue}:${id}`);
+      const rows = PendingReply.parse(await find([...ids.map(keys.delivery), ...jobs], []));
+      return rows.map(([index, dueAt, hasJob]) => ({ id: ids[index] ?? '', dueAt, hasJob: hasJob === 1 }));
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { createSocket, type Socket } from 'node:dgram';
+import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import type { LookupFunction } from 'node:net';
+import { createLookup } from './create-lookup.ts';
+
+const NXDOMAIN = 3;
+const SERVFAIL = 2;
+type Records = string[] | typeof NXDOMAIN | typeof SERVFAIL;
+
+/** Answers A and AAAA questions from a table, over UDP. */
+async function startDnsServer(table: Record<string, { a: Records; aaaa: Records }>) {
+  const questions: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (message, peer) => {
+    const { name, type, end } = readQuestion(message);
+    questions.push(`${type === 1 ? 'A' : 'AAAA'} ${name}`);
+    const records = table[name]?.[type === 1 ? 'a' : 'aaaa'] ?? NXDOMAIN;
+    socket.send(answer(message.subarray(0, end), records), peer.port, peer.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return { server: `127.0.0.1:${socket.address().port}`, questions, [Symbol.asyncDispose]: () => close(socket) };
+}
+
+async function close(socket: Socket): Promise<void> {
+  const closed = once(socket, 'close');
+  socket.close();
+  await closed;
+}
+
+function readQuestion(message: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
+}
+
+function answer(question: Buffer, records: Records): Buffer {
+  const header = Buffer.from(question.subarray(0, 12));
+  const addresses = typeof records === 'number' ? [] : records;
+  header.writeUInt16BE(0x8180 | (typeof records === 'number' ? records : 0), 2);
+  header.writeUInt16BE(addresses.length, 6);
+  header.writeUInt32BE(0, 8);
+  return Buffer.concat([header, question.subarray(12), ...addresses.map(toRecord)]);
+}
+
+function toRecord(address: string): Buffer {
+  const data = address.includes(':')
+    ? Buffer.from(
+        address
+          .split(':')
+          .map((part) => part.padStart(4, '0'))
+          .join(''),
+        'hex',
+      )
+    : Buffer.from(address.split('.').map(Number));
+  const head = Buffer.from([0xc0, 12, 0, data.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 0, 0, data.length]);
+  return Buffer.concat([head, data]);
+}
+
+function ask(lookup: LookupFunction, name: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(name, { all: true }, (error, addresses) => {
+      if (error) reject(error);
+      else resolve(addresses as LookupAddress[]);
+    });
+  });
+}
+
+const SIX = '2606:4700:0:0:0:0:0:1';
+
+describe('with servers of its own', () => {
+  const table = {
+    'both.test': { a: ['1.1.1.1', '1.0.0.1'], aaaa: [SIX] },
+    'four.test': { a: ['1.1.1.1'], aaaa: [] },
+    'six.test': { a: [], aaaa: [SIX] },
+    'half.test': { a: ['1.1.1.1'], aaaa: SERVFAIL },
+    'none.test': { a: [], aaaa: [] },
+    'broken.test': { a: [], aaaa: SERVFAIL },
+  } satisfies Record<string, { a: Records; aaaa: Records }>;
+
+  test.each([
+    ['both.test', ['1.1.1.1', '1.0.0.1', '2606:4700::1']],
+    ['four.test', ['1.1.1.1']],
+    ['six.test', ['2606:4700::1']],
+    ['half.test', ['1.1.1.1']],
+  ])('%s has all its addresses, of both families', async (name, addresses) => {
+    await using dns = await startDnsServer(table);
+    const found = await ask(createLookup([dns.server]), name);
+    expect(found.map(({ address }) => address).sort()).toEqual(addresses.sort());
+    expect(found.every(({ address, family }) => family === (address.includes(':') ? 6 : 4))).toBe(true);
+    expect(dns.questions).toContain(`A ${name}`);
+    expect(dns.questions).toContain(`AAAA ${name}`);
+  });
+
+  test.each([
+    ['none.test', 'ENODATA'],
+    ['missing.test', 'ENOTFOUND'],
+    ['broken.test', 'ESERVFAIL'],
+  ])('%s fails with %s', async (name, code) => {
+    await using dns = await startDnsServer(table);
+    await expect(ask(createLookup([dns.server]), name)).rejects.toMatchObject({ code });
+  });
+
+  test('questions about one name that come at once are asked once', async () => {
+    await using dns = await startDnsServer(table);
+    const lookup = createLookup([dns.server]);
+    await Promise.all([ask(lookup, 'both.test'), ask(lookup, 'both.test'), ask(lookup, 'four.test')]);
+    expect(dns.questions.sort()).toEqual(['A both.test', 'A four.test', 'AAAA both.test', 'AAAA four.test']);
+    await ask(lookup, 'both.test');
+    expect(dns.questions).toHaveLength(6);
+  });
+
+  test('localhost is this machine, and no server is asked', async () => {
+    await using dns = await startDnsServer(table);
+    const found = await ask(createLookup([dns.server]), 'localhost');
+    expect(found.map(({ address }) => address)).toContain('127.0.0.1');
+    expect(dns.questions).toEqual([]);
+  });
+
+  test('a caller that wants one address gets the first', async () => {
+    await using dns = await startDnsServer(table);
+    const { promise, resolve } = Promise.withResolvers<unknown[]>();
+    createLookup([dns.server])('four.test', {}, (...args) => {
+      resolve(args);
+    });
+    expect(await promise).toEqual([null, '1.1.1.1', 4]);
+  });
+
+  test('a server that is no address is refused at once', () => {
+    expect(() => createLookup(['dns.example.com'])).toThrow('dns.example.com');
+  });
+});
+
+test('with none the system answers', async () => {
+  const found = await ask(createLookup([]), 'localhost');
+  expect(found.map(({ address }) => address)).toContain('127.0.0.1');
+});

@@ -1,0 +1,665 @@
+import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
+import type { LookupFunction, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { createAddressPolicy } from './address-policy.ts';
+import { createSender, type Sender } from './create-sender.ts';
+import { createGuardedAgent, type GuardedAgent } from './guarded-agent.ts';
+import { createTestAuthority, type TestAuthority } from './test-certificates.ts';
+import { startHttps, startPlain, startTls, type Credentials, type TestReceiver } from './test-receiver.ts';
+
+const LONG_MS = 5_000;
+const SHORT_MS = 250;
+const policy = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
+
+let authority: TestAuthority;
+let credentials: Credentials;
+let open: { sender: Sender; agent: GuardedAgent }[] = [];
+
+beforeAll(async () => {
+  authority = await createTestAuthority();
+  credentials = await authority.issue(['127.0.0.1', '::1', 'receiver.test']);
+});
+
+afterEach(() => {
+  for (const { sender } of open) sender.close();
+  open = [];
+});
+
+interface Setup {
+  deadlineMs?: number;
+  lookup?: LookupFunction;
+  ca?: string[];
+}
+
+function start({ deadlineMs = LONG_MS, lookup, ca = [authority.certPem] }: Setup = {}) {
+  const agent = createGuardedAgent({ policy, ca, ...(lookup !== undefined && { lookup }) });
+  const sender = createSender({ agent, deadlineMs, userAgent: 'Herald/test' });
+  open.push({ sender, agent });
+  const send = async (url: string, signal?: AbortSignal, body = Buffer.from('{"event":"task.done"}')) =>
+    (
+      await sender.send(
+        { url, headers: { 'content-type': 'application/json', 'x-service-event': 'task.done' }, body },
+        signal,
+      )
+    ).outcome;
+  return { agent, sender, send };
+}
+
+/** A TLS server that waits for a request and then says `text`, and no more. */
+function startSaying(text: string, then: (socket: TLSSocket) => void = () => undefined): Promise<TestReceiver> {
+  return startTls(credentials, (socket) => {
+    socket.once('data', () => {
+      socket.write(text);
+      then(socket);
+    });
+  });
+}
+
+function resolvingTo(...addresses: string[]): LookupFunction {
+  return (_name, _options, callback) => {
+    setImmediate(() => {
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
+    });
+  };
+}
+
+const responded = (status: number, answer = ''): AttemptOutcome => ({ kind: 'responded', status, answer });
+const timedOut = (phase: TimeoutPhase): AttemptOutcome => ({ kind: 'timed_out', phase });
+const unreachable = (reason: UnreachableReason): AttemptOutcome => ({ kind: 'unreachable', reason });
+
+describe('a receiver that answers', () => {
+  test('sees a POST with our headers, its length and the exact bytes', async () => {
+    const seen: unknown[] = [];
+    const chunks: Buffer[] = [];
+    await using receiver = await startHttps(credentials, (request, response) => {
+      const { method, url, headers } = request;
+      seen.push({ method, url, headers });
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => response.writeHead(202, { 'retry-after': '120' }).end('thanks'));
+    });
+    const { sender } = start();
+    const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+    const before = Date.now();
+    const result = await sender.send({
+      url: `${receiver.url}?a=%20b`,
+      headers: { 'x-service-event': 'task.done' },
+      body,
+    });
+    expect(result.outcome).toEqual({ kind: 'responded', status: 202, retryAfter: '120', answer: 'thanks' });
+    expect(result.startedAt).toBeGreaterThanOrEqual(before);
+    expect(result.durationMs).toBeLessThan(LONG_MS);
+    expect(Buffer.concat(chunks)).toEqual(body);
+    expect(seen).toEqual([
+      {
+        method: 'POST',
+        url: '/hook?a=%20b',
+        headers: {
+          host: `127.0.0.1:${receiver.port}`,
+          connection: 'keep-alive',
+          'user-agent': 'Herald/test',
+          'content-length': '4',
+          'x-service-event': 'task.done',
+        },
+      },
+    ]);
+  });
+
+  test.each([200, 204, 301, 302, 307, 410, 429, 500, 503])(
+    'with %i has responded, and a redirect is not followed',
+    async (status) => {
+      let requests = 0;
+      await using receiver = await startHttps(credentials, (request, response) => {
+        requests += 1;
+        request.resume();
+        response.writeHead(status, { location: '/elsewhere' }).end();
+      });
+      expect(await start().send(receiver.url)).toEqual(responded(status));
+      expect(requests).toBe(1);
+    },
+  );
+
+  test('finds the same connection used for the next request', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume().on('end', () => response.end('x'.repeat(60_000)));
+    });
+    const { send, agent } = start();
+    for (let i = 0; i < 5; i++) expect((await send(receiver.url)).kind).toBe('responded');
+    expect(receiver.connections).toHaveLength(1);
+    expect(agent.idleCount).toBe(1);
+  });
+
+  test('without end is read up to 64 KiB, has responded, and loses its connection', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume();
+      const pour = () => {
+        while (response.write('y'.repeat(16_384)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const { send, agent } = start();
+    expect(await send(receiver.url)).toEqual(responded(200, 'y'.repeat(1_024)));
+    await receiver.allClosed();
+    expect(agent.idleCount).toBe(0);
+  });
+
+  test('with 40 MB costs no more than 64 KiB of it', async () => {
+    let sent = 0;
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-length': 40_000_000 });
+      const pour = () => {
+        while (sent < 40_000_000) {
+          sent += 100_000;
+          if (!response.write(Buffer.alloc(100_000, 'z'))) return;
+        }
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    expect(await start().send(receiver.url)).toEqual(responded(200, 'z'.repeat(1_024)));
+    await receiver.allClosed();
+    expect(sent).toBeLessThan(40_000_000);
+  });
+
+  test('with 64 KiB and then stalls has responded', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume();
+      response.write('w'.repeat(65_536));
+    });
+    expect(await start().send(receiver.url)).toEqual(responded(200, 'w'.repeat(1_024)));
+  });
+
+  test('before it has read the request has responded, and its connection is given up', async () => {
+    const reader = Promise.withResolvers<TLSSocket>();
+    await using receiver = await startTls(credentials, (socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Payload Too Large\r\ncontent-length: 0\r\n\r\n');
+        reader.resolve(socket);
+      });
+    });
+    const { send, agent } = start();
+    expect(await send(receiver.url, undefined, Buffer.alloc(20_000_000, 'a'))).toEqual(responded(413));
+    (await reader.promise).resume();
+    await receiver.allClosed();
+    expect(agent.idleCount).toBe(0);
+  });
+
+  test('until it closes, without a length, has responded', async () => {
+    await using receiver = await startSaying('HTTP/1.1 200 OK\r\n\r\nall of it', (socket) => socket.end());
+    expect(await start().send(receiver.url)).toEqual(responded(200, 'all of it'));
+  });
+
+  test('in an encoding that we never asked for is shown as text that is safe', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 0x08, 0x41]));
+    });
+    expect(await start().send(receiver.url)).toEqual(responded(200, '\ufffd\ufffd\ufffdA'));
+  });
+});
+
+describe('a receiver that takes longer than the deadline', () => {
+  test.each<{ when: string; says: (socket: TLSSocket) => void; phase: TimeoutPhase }>([
+    { when: 'says nothing', says: () => undefined, phase: 'response' },
+    { when: 'trickles its headers', says: trickle('HTTP/1.1 200 OK\r\nx-a: ', 'b'), phase: 'response' },
+    { when: 'trickles its body', says: trickle('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'b'), phase: 'body' },
+    {
+      when: 'trickles chunks',
+      says: trickle('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nb\r\n'),
+      phase: 'body',
+    },
+    { when: 'trickles an error page', says: trickle('HTTP/1.1 500 No\r\n\r\n', 'b'), phase: 'body' },
+    { when: 'floods 1xx answers', says: flood('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'), phase: 'response' },
+  ])('and $when has timed out in phase $phase', async ({ says, phase }) => {
+    await using receiver = await startTls(credentials, (socket) => {
+      socket.once('data', () => {
+        says(socket);
+      });
+    });
+    const startedMs = performance.now();
+    expect(await start({ deadlineMs: SHORT_MS }).send(receiver.url)).toEqual(timedOut(phase));
+    expect(performance.now() - startedMs).toBeLessThan(SHORT_MS + 2_000);
+    await receiver.allClosed();
+  });
+
+  test('because it accepts and never speaks TLS has timed out in phase tls', async () => {
+    await using receiver = await startPlain((socket) => socket.resume());
+    expect(await start({ deadlineMs: SHORT_MS }).send(receiver.url)).toEqual(timedOut('tls'));
+    await receiver.allClosed();
+  });
+
+  test('because its name never resolves has timed out in phase lookup', async () => {
+    expect(await start({ deadlineMs: SHORT_MS, lookup: () => undefined }).send('https://receiver.test/')).toEqual(
+      timedOut('lookup'),
+    );
+  });
+
+  test('because it reads no more of a large body has timed out in phase response', async () => {
+    const reader = Promise.withResolvers<TLSSocket>();
+    await using receiver = await startTls(credentials, reader.resolve);
+    const { send } = start({ deadlineMs: SHORT_MS });
+    expect(await send(receiver.url, undefined, Buffer.alloc(20_000_000, 'a'))).toEqual(timedOut('response'));
+    (await reader.promise).resume();
+    await receiver.allClosed();
+  });
+
+  test('on a kept connection has timed out in phase response', async () => {
+    let requests = 0;
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume();
+      requests += 1;
+      if (requests === 1) response.end();
+    });
+    const { send } = start({ deadlineMs: SHORT_MS });
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(await send(receiver.url)).toEqual(timedOut('response'));
+    expect(receiver.connections).toHaveLength(1);
+  });
+});
+
+describe('a receiver that fails', () => {
+  const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n';
+  test.each<{ when: string; says: string; then: (socket: TLSSocket) => void; reason: UnreachableReason }>([
+    { when: 'answers garbage', says: 'SSH-2.0-OpenSSH\r\n', then: () => undefined, reason: 'malformed_answer' },
+    { when: 'answers in HTTP/0.9', says: '<html>hello</html>', then: () => undefined, reason: 'malformed_answer' },
+    {
+      when: 'sends a header bomb',
+      says: `HTTP/1.1 200 OK\r\nx-a: ${'b'.repeat(1e6)}\r\n\r\n`,
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    {
+      when: 'sends too many headers',
+      says: `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`,
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    {
+      when: 'breaks its chunks',
+      says: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    {
+      when: 'switches protocols unasked',
+      says: 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    { when: 'closes before an answer', says: '', then: (socket) => socket.end(), reason: 'connection_reset' },
+    { when: 'resets before an answer', says: '', then: reset, reason: 'connection_reset' },
+    {
+      when: 'closes within its headers',
+      says: 'HTTP/1.1 200 OK\r\nx-a',
+      then: (socket) => socket.end(),
+      reason: 'connection_reset',
+    },
+    { when: 'closes within its body', says: ANSWER, then: (socket) => socket.end(), reason: 'connection_reset' },
+    { when: 'resets within its body', says: ANSWER, then: reset, reason: 'connection_reset' },
+    {
+      when: 'closes within its chunks',
+      says: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab',
+      then: (socket) => socket.end(),
+      reason: 'connection_reset',
+    },
+  ])('and $when is $reason, at once and without a second try', async ({ says, then, reason }) => {
+    await using receiver = await startSaying(says, then);
+    expect(await start().send(receiver.url)).toEqual(unreachable(reason));
+    await receiver.allClosed();
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('by resetting before TLS is connection_reset', async () => {
+    await using receiver = await startPlain((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await start().send(receiver.url)).toEqual(unreachable('connection_reset'));
+  });
+
+  test('by listening nowhere is connection_refused', async () => {
+    const receiver = await startPlain(() => undefined);
+    await receiver[Symbol.asyncDispose]();
+    expect(await start().send(receiver.url)).toEqual(unreachable('connection_refused'));
+  });
+
+  test.each(['ENOTFOUND', 'EAI_AGAIN', 'ESERVFAIL', 'ECONNREFUSED', 'ETIMEOUT'])(
+    'because its look-up ends with %s is dns_failed',
+    async (code) => {
+      const lookup: LookupFunction = (_name, _options, callback) => {
+        setImmediate(callback, Object.assign(new Error(code), { code }), []);
+      };
+      expect(await start({ lookup }).send('https://receiver.test/')).toEqual(unreachable('dns_failed'));
+    },
+  );
+
+  test('because its name has no address is dns_failed', async () => {
+    expect(await start({ lookup: resolvingTo() }).send('https://receiver.test/')).toEqual(unreachable('dns_failed'));
+  });
+});
+
+describe('a body of 20 MB changes nothing when the receiver', () => {
+  const BODY = Buffer.alloc(20_000_000, 'a');
+  const at = (port: number) => `https://127.0.0.1:${port}/`;
+
+  test('never speaks TLS', async () => {
+    await using receiver = await startPlain((socket) => socket.resume());
+    expect(await start({ deadlineMs: SHORT_MS }).send(at(receiver.port), undefined, BODY)).toEqual(timedOut('tls'));
+  });
+
+  test('speaks no TLS', async () => {
+    await using receiver = await startPlain((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 400 No\r\n\r\n')),
+    );
+    expect(await start().send(at(receiver.port), undefined, BODY)).toEqual(unreachable('tls_failed'));
+  });
+
+  test('has a certificate that nobody trusts', async () => {
+    await using receiver = await startHttps(credentials, (_request, response) => response.end());
+    expect(await start({ ca: [] }).send(at(receiver.port), undefined, BODY)).toEqual(unreachable('tls_failed'));
+  });
+
+  test('resets', async () => {
+    await using receiver = await startSaying('', reset);
+    expect(await start().send(at(receiver.port), undefined, BODY)).toEqual(unreachable('connection_reset'));
+  });
+
+  test('listens nowhere', async () => {
+    expect(await start().send('https://127.0.0.1:1/', undefined, BODY)).toEqual(unreachable('connection_refused'));
+  });
+
+  test('never resolves', async () => {
+    const { send } = start({ deadlineMs: SHORT_MS, lookup: () => undefined });
+    expect(await send('https://receiver.test/', undefined, BODY)).toEqual(timedOut('lookup'));
+  });
+
+  test('has no address', async () => {
+    expect(await start({ lookup: resolvingTo() }).send('https://receiver.test/', undefined, BODY)).toEqual(
+      unreachable('dns_failed'),
+    );
+  });
+
+  test('has an address that is blocked', async () => {
+    const { send } = start({ lookup: resolvingTo('10.0.0.1') });
+    expect(await send('https://receiver.test/', undefined, BODY)).toEqual({ kind: 'blocked' });
+    expect(await send('https://10.0.0.1/', undefined, BODY)).toEqual({ kind: 'blocked' });
+  });
+
+  test('is stopped', async () => {
+    const stop = new AbortController();
+    await using receiver = await startTls(credentials, () => {
+      stop.abort();
+    });
+    expect(await start().send(at(receiver.port), stop.signal, BODY)).toEqual({ kind: 'aborted' });
+  });
+
+  test('reads it all', async () => {
+    let received = 0;
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.on('data', (chunk: Buffer) => (received += chunk.length)).on('end', () => response.end());
+    });
+    const { send, agent } = start();
+    expect(await send(receiver.url, undefined, BODY)).toEqual(responded(200));
+    expect(received).toBe(BODY.length);
+    expect(agent.idleCount).toBe(1);
+  });
+});
+
+describe('TLS', () => {
+  test('of an authority that nobody trusts is tls_failed', async () => {
+    await using receiver = await startHttps(credentials, (_request, response) => response.end());
+    expect(await start({ ca: [] }).send(receiver.url)).toEqual(unreachable('tls_failed'));
+    await receiver.allClosed();
+  });
+
+  test('of another host is tls_failed, on a resumed session too', async () => {
+    await using receiver = await startHttps(await authority.issue(['other.test']), (_request, response) =>
+      response.end(),
+    );
+    const { send } = start({ lookup: resolvingTo('127.0.0.1') });
+    for (let i = 0; i < 2; i++) {
+      expect(await send(`https://receiver.test:${receiver.port}/`)).toEqual(unreachable('tls_failed'));
+    }
+  });
+
+  test('that is none is tls_failed', async () => {
+    await using receiver = await startPlain((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_failed'));
+  });
+
+  test('names the host to the server, and names no address', async () => {
+    const names: unknown[] = [];
+    await using receiver = await startHttps(credentials, (request, response) => {
+      names.push('servername' in request.socket && request.socket.servername);
+      response.end();
+    });
+    const { send } = start({ lookup: resolvingTo('127.0.0.1') });
+    await send(`https://receiver.test:${receiver.port}/`);
+    await send(receiver.url);
+    expect(names).toEqual(['receiver.test', false]);
+  });
+
+  test('reaches an IPv6 address', async () => {
+    await using receiver = await startHttps(credentials, (_request, response) => response.end('six'), '::1');
+    expect(await start().send(`https://[::1]:${receiver.port}/`)).toEqual(responded(200, 'six'));
+  });
+});
+
+describe('the guard', () => {
+  test.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[::ffff:10.0.0.1]/', 'https://0xa9fea9fe/'])(
+    'blocks %s without a look-up',
+    async (url) => {
+      const lookup: LookupFunction = () => {
+        throw new Error('nothing to look up');
+      };
+      expect(await start({ lookup }).send(url)).toEqual({ kind: 'blocked' });
+    },
+  );
+
+  test('blocks a name that has one address too many', async () => {
+    const { send } = start({ lookup: resolvingTo('127.0.0.1', '10.0.0.1') });
+    expect(await send('https://receiver.test/')).toEqual({ kind: 'blocked' });
+  });
+});
+
+describe('stopping', () => {
+  test('aborts what the signal covers, at once, and leaves no connection', async () => {
+    const stop = new AbortController();
+    await using receiver = await startHttps(credentials, () => {
+      stop.abort();
+    });
+    expect(await start().send(receiver.url, stop.signal)).toEqual({ kind: 'aborted' });
+    await receiver.allClosed();
+  });
+
+  test('in the middle of a body counts as aborted', async () => {
+    const stop = new AbortController();
+    await using receiver = await startSaying('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () =>
+      setImmediate(() => {
+        stop.abort();
+      }),
+    );
+    expect(await start().send(receiver.url, stop.signal)).toEqual({ kind: 'aborted' });
+  });
+
+  test('before the start sends nothing', async () => {
+    await using receiver = await startHttps(credentials, (_request, response) => response.end());
+    expect(await start().send(receiver.url, AbortSignal.abort())).toEqual({ kind: 'aborted' });
+    expect(receiver.connections).toHaveLength(0);
+  });
+
+  test('closes the sender, twice if need be, with what is in flight aborted and later sends too', async () => {
+    const { sender, send } = start();
+    await using receiver = await startHttps(credentials, () => {
+      sender.close();
+      sender.close();
+    });
+    expect(await send(receiver.url)).toEqual({ kind: 'aborted' });
+    expect(await send(receiver.url)).toEqual({ kind: 'aborted' });
+    await receiver.allClosed();
+  });
+
+  test('leaves no listener on a signal that outlives hundreds of sends', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume().on('end', () => response.end());
+    });
+    const stop = new AbortController();
+    const added: unknown[] = [];
+    const removed: unknown[] = [];
+    const { addEventListener, removeEventListener } = stop.signal;
+    stop.signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+      added.push(args[1]);
+      addEventListener.apply(stop.signal, args);
+    };
+    stop.signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+      removed.push(args[1]);
+      removeEventListener.apply(stop.signal, args);
+    };
+    const { send } = start();
+    await Promise.all(Array.from({ length: 100 }, () => send(receiver.url, stop.signal)));
+    expect(new Set(removed)).toEqual(new Set(added));
+  });
+});
+
+describe('a kept connection that died unseen', () => {
+  /** Answers `answered` requests per connection, then lets the connection die under the next one. */
+  function startDying(answered: number, die: (socket: Socket) => void, says = ''): Promise<TestReceiver> {
+    return startTls(credentials, (socket) => {
+      let requests = 0;
+      socket.on('data', () => {
+        requests += 1;
+        if (requests <= answered) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else if (says === '') die(socket);
+        else
+          socket.write(says, () => {
+            die(socket);
+          });
+      });
+    });
+  }
+
+  test.each([
+    { how: 'reset', die: reset },
+    { how: 'closed', die: (socket: Socket) => socket.end() },
+  ])('is replaced by a new one within the same attempt ($how)', async ({ die }) => {
+    await using receiver = await startDying(1, die);
+    const { send } = start();
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(receiver.connections).toHaveLength(2);
+  });
+
+  test('is replaced once, not for ever', async () => {
+    let connections = 0;
+    await using receiver = await startTls(credentials, (socket) => {
+      connections += 1;
+      const isFirst = connections === 1;
+      let requests = 0;
+      socket.on('data', () => {
+        requests += 1;
+        if (isFirst && requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else reset(socket);
+      });
+    });
+    const { send } = start();
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(await send(receiver.url)).toEqual(unreachable('connection_reset'));
+    expect(connections).toBe(2);
+  });
+
+  test('takes its unused siblings along', async () => {
+    await using receiver = await startDying(1, reset);
+    const { send } = start();
+    await Promise.all([send(receiver.url), send(receiver.url), send(receiver.url)]);
+    expect(receiver.connections).toHaveLength(3);
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(receiver.connections).toHaveLength(4);
+  });
+
+  test('is not replaced when a part of an answer had come', async () => {
+    await using receiver = await startDying(1, (socket) => socket.end(), 'HTTP/1.1 200');
+    const { send } = start();
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(await send(receiver.url)).toEqual(unreachable('connection_reset'));
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('leaves its replacement only the rest of the deadline', async () => {
+    let connections = 0;
+    await using receiver = await startTls(credentials, (socket) => {
+      connections += 1;
+      let requests = 0;
+      if (connections > 1) return;
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else setTimeout(reset, SHORT_MS / 2, socket);
+      });
+    });
+    const { send } = start({ deadlineMs: SHORT_MS });
+    expect(await send(receiver.url)).toEqual(responded(200));
+    const startedMs = performance.now();
+    expect(await send(receiver.url)).toEqual(timedOut('response'));
+    expect(performance.now() - startedMs).toBeLessThan(SHORT_MS * 1.4);
+  });
+});
+
+describe('a fault of our own', () => {
+  test.each([
+    {
+      what: 'a header that HTTP forbids',
+      url: 'https://127.0.0.1/',
+      headers: { 'x-a': 'b\n' },
+      says: 'Invalid character',
+    },
+    { what: 'a URL that is none', url: 'nowhere', headers: {}, says: 'Invalid URL' },
+    { what: 'a URL that is not https', url: 'http://127.0.0.1/', headers: {}, says: 'only https' },
+  ])('such as $what is thrown', async ({ url, headers, says }) => {
+    const { sender } = start();
+    await expect(sender.send({ url, headers, body: Buffer.alloc(0) })).rejects.toThrow(says);
+  });
+
+  test('such as a look-up that throws is thrown', async () => {
+    const lookup: LookupFunction = () => {
+      throw new RangeError('broken');
+    };
+    await expect(start({ lookup }).send('https://receiver.test/')).rejects.toThrow(new RangeError('broken'));
+  });
+
+  test('such as running out of descriptors is thrown', async () => {
+    const lookup: LookupFunction = (_name, _options, callback) => {
+      setImmediate(callback, Object.assign(new Error('too many open files'), { code: 'EMFILE' }), []);
+    };
+    await expect(start({ lookup }).send('https://receiver.test/')).rejects.toThrow('too many open files');
+  });
+});
+
+function reset(socket: Socket): void {
+  // Under TLS this is the socket that carries it.
+  const carrier = (socket as Socket & { _parent?: Socket })._parent ?? socket;
+  carrier.resetAndDestroy();
+}
+
+function trickle(head: string, drop: string): (socket: TLSSocket) => void {
+  return (socket) => {
+    socket.write(head);
+    const timer = setInterval(() => socket.write(drop), 20);
+    socket.once('close', () => {
+      clearInterval(timer);
+    });
+  };
+}
+
+function flood(text: string): (socket: TLSSocket) => void {
+  return (socket) => {
+    const pour = () => {
+      if (socket.writable && socket.write(text.repeat(10))) setImmediate(pour);
+    };
+    socket.on('drain', pour);
+    pour();
+  };
+}

@@ -1,0 +1,94 @@
+import type { AttemptOutcome } from '@herald/core';
+import type { GuardedAgent } from './guarded-agent.ts';
+import { withoutBrackets } from './judge-url-host.ts';
+import { startExchange, type Exchange, type ExchangeEnd, type Target } from './start-exchange.ts';
+
+export interface SendRequest {
+  /** Must be `https:`. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface SendResult {
+  readonly outcome: AttemptOutcome;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+export interface Sender {
+  /**
+   * One attempt: a POST, and one more on a new connection when a kept one turns out to be dead, all within the deadline.
+   * Resolves whatever the receiver does; rejects only for a fault of our own.
+   */
+  send(request: SendRequest, signal?: AbortSignal): Promise<SendResult>;
+  /** Ends what is in flight as `aborted` and closes the agent. May be called twice. */
+  close(): void;
+}
+
+export interface SenderOptions {
+  /** The sender's own from now on: `close` closes it. */
+  agent: GuardedAgent;
+  /** From the first look-up to the last byte read. */
+  deadlineMs: number;
+  userAgent: string;
+}
+
+export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): Sender {
+  const inFlight = new Set<() => void>();
+  let isClosed = false;
+
+  async function attempt(request: SendRequest, signal: AbortSignal | undefined): Promise<AttemptOutcome> {
+    const target = readTarget(request.url);
+    const headers = { ...request.headers, 'user-agent': userAgent, 'content-length': String(request.body.length) };
+    const startedMs = performance.now();
+    const isStopped = () => isClosed || signal?.aborted === true;
+    if (isStopped()) return { kind: 'aborted' };
+
+    let exchange = start(deadlineMs);
+    const abort = () => {
+      exchange.abort();
+    };
+    inFlight.add(abort);
+    signal?.addEventListener('abort', abort);
+    try {
+      const first = await exchange.ended;
+      const remainingMs = Math.ceil(deadlineMs - (performance.now() - startedMs));
+      if (!first.wasStale || remainingMs <= 0) return first.outcome;
+      if (isStopped()) return { kind: 'aborted' };
+      agent.dropIdle(target);
+      exchange = start(remainingMs);
+      const second: ExchangeEnd = await exchange.ended;
+      return second.outcome;
+    } finally {
+      inFlight.delete(abort);
+      signal?.removeEventListener('abort', abort);
+    }
+
+    function start(timeoutMs: number): Exchange {
+      return startExchange(agent, { target, headers, body: request.body, timeoutMs });
+    }
+  }
+
+  return {
+    async send(request, signal) {
+      const startedAt = Date.now();
+      const startedMs = performance.now();
+      const outcome = await attempt(request, signal);
+      return { outcome, startedAt, durationMs: Math.round(performance.now() - startedMs) };
+    },
+    close() {
+      isClosed = true;
+      for (const abort of inFlight) abort();
+      agent.destroy();
+    },
+  };
+}
+
+function readTarget(text: string): Target {
+  const url = new URL(text);
+  if (url.protocol !== 'https:') throw new TypeError(`only https is sent to, not ${url.protocol}`);
+  return { url, host: withoutBrackets(url.hostname), port: url.port === '' ? 443 : Number(url.port) };
+}

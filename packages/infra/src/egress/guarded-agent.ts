@@ -1,0 +1,182 @@
+import { X509Certificate } from 'node:crypto';
+import { lookup as systemLookup } from 'node:dns';
+import type { ClientRequest } from 'node:http';
+import { Agent, type RequestOptions } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  checkServerIdentity,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
+import { BlockedAddressError } from './egress-errors.ts';
+import { guardLookup } from './guard-lookup.ts';
+
+export interface GuardedAgentOptions {
+  policy: AddressPolicy;
+  /** Authorities to trust besides the usual ones, in PEM. */
+  ca?: readonly string[];
+  /** Default: the system's. It must call back asynchronously. */
+  lookup?: LookupFunction;
+  /** How long an unused connection is kept; less when its server announces less. Default 30 s. */
+  idleMs?: number;
+  /** Unused connections kept for one origin. Default 10. */
+  maxIdlePerOrigin?: number;
+  /** Unused connections kept in all, each a descriptor and some 50 KB. Default 500; the longest unused goes first. */
+  maxIdle?: number;
+}
+
+/**
+ * How long one address of several may take before the next is tried. Node's 250 ms is less than a round trip to some places,
+ * which would then never be reached.
+ */
+const NEXT_ADDRESS_AFTER_MS = 1_000;
+
+/** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
+const TCP_PROBE_AFTER_MS = 15_000;
+
+/** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
+const MAX_CACHED_SESSIONS = 1_000;
+
+/**
+ * The only way out: an HTTPS agent that dials nothing but addresses the policy allows. A name is resolved once per
+ * connection, all its addresses are checked, and exactly those are dialled; an address in the URL is checked as it is.
+ * A refused request fails with `BlockedAddressError`, a name without addresses with `LookupFailedError`.
+ * Certificates are always verified; no option of a request and no environment variable changes that.
+ */
+export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
+  return new GuardedAgent(options);
+}
+
+export class GuardedAgent extends Agent {
+  readonly #policy: AddressPolicy;
+  readonly #lookup: LookupFunction;
+  readonly #secureContext: SecureContext;
+  readonly #maxIdle: number;
+  /** In the order in which they became idle. */
+  readonly #idle = new Set<Duplex>();
+
+  constructor(options: GuardedAgentOptions) {
+    super({
+      keepAlive: true,
+      keepAliveMsecs: TCP_PROBE_AFTER_MS,
+      timeout: options.idleMs ?? 30_000,
+      maxFreeSockets: options.maxIdlePerOrigin ?? 10,
+      maxCachedSessions: MAX_CACHED_SESSIONS,
+    });
+    this.#policy = options.policy;
+    this.#lookup = options.lookup ?? systemLookup;
+    this.#maxIdle = options.maxIdle ?? 500;
+    // After Node's own listener, which has kept the socket or destroyed it.
+    this.on('free', (socket: Duplex) => {
+      this.#admitIdle(socket);
+    });
+    // One for all connections: reading the authorities anew for each takes longer than the handshake.
+    this.#secureContext = createSecureContext(
+      options.ca === undefined || options.ca.length === 0
+        ? {}
+        : { ca: [...getCACertificates('default'), ...options.ca.map(checkPem)] },
+    );
+  }
+
+  /** Unused connections now open. */
+  get idleCount(): number {
+    return this.#idle.size;
+  }
+
+  /** Close the unused connections to one origin: what made one of them stale made the others so. */
+  dropIdle(origin: { host: string; port: number }): void {
+    for (const socket of this.freeSockets[this.getName(origin)]?.slice() ?? []) socket.destroy();
+  }
+
+  /** Two requests may share a connection when only this is the same: every other TLS setting is the agent's own. */
+  override getName(options: RequestOptions = {}): string {
+    return `${options.host ?? ''}|${String(options.port ?? '')}`;
+  }
+
+  override createConnection(
+    options: RequestOptions & { _agentKey?: string },
+    callback: (error: Error | null, socket: Duplex) => void,
+  ): Duplex | undefined {
+    const refusal = this.#refusalOf(options);
+    if (refusal !== undefined) {
+      // Node ignores the second argument when there is an error, but its type doesn't say so.
+      callback(refusal, undefined as unknown as Duplex);
+      return undefined;
+    }
+    const { port } = options;
+    const host = options.host ?? '';
+    const checked = new Set<string>();
+    if (isIP(host) !== 0) checked.add(canonicalAddress(host) ?? host);
+    // Nothing else of a request's options is taken over: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
+    const settings = {
+      host,
+      port,
+      servername: isIP(host) === 0 ? host : '',
+      lookup: guardLookup({ policy: this.#policy, lookup: this.#lookup, onChecked: (address) => checked.add(address) }),
+      secureContext: this.#secureContext,
+      rejectUnauthorized: true,
+      checkServerIdentity,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_PROBE_AFTER_MS,
+      timeout: this.options.timeout,
+      // Under this key Node keeps the TLS session.
+      _agentKey: options._agentKey,
+    };
+    const socket = super.createConnection(settings) as TLSSocket;
+    // Before any other listener, so that a wrong peer isn't even greeted.
+    socket.prependOnceListener('connect', () => {
+      confirmPeer(socket, checked);
+    });
+    socket.once('close', () => this.#idle.delete(socket));
+    return socket;
+  }
+
+  override reuseSocket(socket: Duplex, request: ClientRequest): void {
+    this.#idle.delete(socket);
+    super.reuseSocket(socket, request);
+  }
+
+  #admitIdle(socket: Duplex): void {
+    if (socket.destroyed) return;
+    const [oldest] = this.#idle;
+    if (oldest !== undefined && this.#idle.size >= this.#maxIdle) {
+      this.#idle.delete(oldest);
+      oldest.destroy();
+    }
+    this.#idle.add(socket);
+  }
+
+  #refusalOf({ host, socketPath }: RequestOptions): Error | undefined {
+    if (socketPath) return new BlockedAddressError('a socket path is no destination');
+    if (!host) return new TypeError('a request needs a host');
+    // net.connect doesn't look an address up, so the guarded look-up never sees it.
+    if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
+    return undefined;
+  }
+}
+
+/** What was dialled may differ from what answers: `0.0.0.0` reaches the machine itself, and a firewall may redirect. */
+function confirmPeer(socket: TLSSocket, checked: ReadonlySet<string>): void {
+  const peer = socket.remoteAddress;
+  if (peer === undefined) {
+    socket.destroy(Object.assign(new Error('the peer left while it was being connected'), { code: 'ECONNRESET' }));
+  } else if (!checked.has(canonicalAddress(peer) ?? peer)) {
+    socket.destroy(new BlockedAddressError(`${peer} answered and is not what was dialled`));
+  }
+}
+
+/** OpenSSL passes silently over a file without a certificate, and every delivery would fail later. */
+function checkPem(pem: string): string {
+  try {
+    return new X509Certificate(pem).toString() && pem;
+  } catch (cause) {
+    throw new Error('an additional certificate authority is not a PEM certificate', { cause });
+  }
+}

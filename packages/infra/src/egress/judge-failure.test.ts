@@ -1,0 +1,102 @@
+import type { AttemptOutcome } from '@herald/core';
+import { RequestError } from 'got';
+import type { Timings } from 'got';
+import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+import { judgeFailure, type FailedRequest } from './judge-failure.ts';
+
+const failed = (over: Partial<FailedRequest> = {}): FailedRequest => ({
+  host: 'receiver.test',
+  timings: undefined,
+  isReused: false,
+  certificateProblem: undefined,
+  ...over,
+});
+const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'connect' });
+const wrapped = (error: Error) => new RequestError(error.message, error, {} as never);
+const unreachable = (reason: string) => ({ kind: 'unreachable', reason });
+const reached = (...phases: (keyof Timings)[]) =>
+  Object.fromEntries(['start', 'socket', ...phases].map((phase) => [phase, 1])) as unknown as Timings;
+
+test.each<[string, Error, unknown]>([
+  ['a refused connection', systemError('ECONNREFUSED'), unreachable('connection_refused')],
+  ['a reset', systemError('ECONNRESET'), unreachable('connection_reset')],
+  ['a broken pipe', systemError('EPIPE'), unreachable('connection_reset')],
+  [
+    'an end within headers',
+    Object.assign(new Error(), { code: 'HPE_INVALID_EOF_STATE' }),
+    unreachable('connection_reset'),
+  ],
+  ['no route to the host', systemError('EHOSTUNREACH'), unreachable('host_unreachable')],
+  ['no route to the network', systemError('ENETUNREACH'), unreachable('host_unreachable')],
+  ['a connection that the kernel gave up', systemError('ETIMEDOUT'), unreachable('connection_failed')],
+  ['a local firewall', systemError('EACCES'), unreachable('connection_failed')],
+  [
+    'an SSL alert',
+    Object.assign(new Error(), { code: 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR' }),
+    unreachable('tls_failed'),
+  ],
+  [
+    'a wrong name in a certificate',
+    Object.assign(new Error(), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
+    unreachable('tls_failed'),
+  ],
+  ['no TLS at all', systemError('EPROTO'), unreachable('tls_failed')],
+  [
+    'too many header bytes',
+    Object.assign(new Error(), { code: 'HPE_HEADER_OVERFLOW' }),
+    unreachable('malformed_answer'),
+  ],
+  ['a blocked address', new BlockedAddressError('10.0.0.1'), { kind: 'blocked' }],
+  ['a failed look-up', new LookupFailedError('x', { cause: systemError('ECONNREFUSED') }), unreachable('dns_failed')],
+  [
+    'several addresses that failed',
+    new AggregateError([systemError('ENETUNREACH'), systemError('ECONNREFUSED')]),
+    unreachable('connection_refused'),
+  ],
+])('%s has its outcome, wrapped by got or not', (_what, error, outcome) => {
+  expect(judgeFailure(error, failed())).toEqual(outcome);
+  expect(judgeFailure(wrapped(error), failed())).toEqual(outcome);
+});
+
+test('a certificate that was not accepted is tls_failed, whatever OpenSSL calls it', () => {
+  const error = Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' });
+  expect(judgeFailure(wrapped(error), failed({ certificateProblem: 'CERT_HAS_EXPIRED' }))).toEqual(
+    unreachable('tls_failed'),
+  );
+});
+
+test.each<{ when: string; request: FailedRequest; phase: string }>([
+  { when: 'a name was not yet resolved', request: failed({ timings: reached() }), phase: 'lookup' },
+  { when: 'nothing had begun', request: failed(), phase: 'lookup' },
+  { when: 'the name was resolved', request: failed({ timings: reached('lookup') }), phase: 'connect' },
+  {
+    when: 'there was nothing to resolve',
+    request: failed({ host: '127.0.0.1', timings: reached() }),
+    phase: 'connect',
+  },
+  { when: 'it was connected', request: failed({ timings: reached('lookup', 'connect') }), phase: 'tls' },
+  {
+    when: 'TLS was ready',
+    request: failed({ timings: reached('lookup', 'connect', 'secureConnect') }),
+    phase: 'response',
+  },
+  { when: 'the connection was a kept one', request: failed({ isReused: true, timings: reached() }), phase: 'response' },
+  { when: 'headers had come', request: failed({ isReused: true, timings: reached('response') }), phase: 'body' },
+])('a deadline that passed when $when ended in phase $phase', ({ request, phase }) => {
+  const error = Object.assign(new Error('Timeout'), { name: 'TimeoutError', code: 'ETIMEDOUT' });
+  expect(judgeFailure(error, request)).toEqual<AttemptOutcome>({ kind: 'timed_out', phase: phase as 'tls' });
+});
+
+test.each<[string, Error]>([
+  ['a mistake of ours', new TypeError('undefined is not a function')],
+  ['a mistake of ours with a code', Object.assign(new TypeError('bad'), { code: 'ERR_INVALID_CHAR' })],
+  ['too many open files', systemError('EMFILE')],
+  ['too little memory', systemError('ENOMEM')],
+])('%s is thrown as it was', (_what, error) => {
+  expect(() => judgeFailure(wrapped(error), failed())).toThrow(error);
+});
+
+test('a look-up that failed for want of descriptors is thrown', () => {
+  const error = new LookupFailedError('x', { cause: systemError('EMFILE') });
+  expect(() => judgeFailure(error, failed())).toThrow(error);
+});

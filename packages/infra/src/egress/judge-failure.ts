@@ -1,0 +1,87 @@
+import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
+import { RequestError, type Timings } from 'got';
+import { isIP } from 'node:net';
+import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+
+/** What is known of the request that failed. */
+export interface FailedRequest {
+  readonly host: string;
+  readonly timings: Timings | undefined;
+  readonly isReused: boolean;
+  /** Why the peer's certificate was not accepted, as the socket tells it. */
+  readonly certificateProblem: unknown;
+}
+
+const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
+  ['ECONNREFUSED', 'connection_refused'],
+  ['ECONNRESET', 'connection_reset'],
+  ['ECONNABORTED', 'connection_reset'],
+  ['EPIPE', 'connection_reset'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'connection_reset'],
+  ['ERR_STREAM_DESTROYED', 'connection_reset'],
+  ['ERR_HTTP_CONTENT_LENGTH_MISMATCH', 'connection_reset'],
+  ['HPE_INVALID_EOF_STATE', 'connection_reset'],
+  ['EHOSTUNREACH', 'host_unreachable'],
+  ['EHOSTDOWN', 'host_unreachable'],
+  ['ENETUNREACH', 'host_unreachable'],
+  ['ENETDOWN', 'host_unreachable'],
+  ['EADDRNOTAVAIL', 'host_unreachable'],
+  ['EPROTO', 'tls_failed'],
+  ['ERR_SOCKET_CONNECTION_TIMEOUT', 'connection_failed'],
+]);
+
+const REASONS_BY_PREFIX: readonly (readonly [prefix: string, UnreachableReason])[] = [
+  ['HPE_', 'malformed_answer'],
+  ['ERR_SSL_', 'tls_failed'],
+  ['ERR_TLS_', 'tls_failed'],
+  ['ERR_OSSL_', 'tls_failed'],
+];
+
+/** This process ran out of something: no receiver's fault, and no try of its schedule. */
+const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+
+/** Every way a receiver can fail, as a value. Throws what is not the receiver's fault. */
+export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
+  // By name: got has two such classes, and shows the inner one when a body was still being written.
+  if (error.name === 'TimeoutError') return { kind: 'timed_out', phase: phaseOf(request) };
+  const cause = rootOf(error);
+  if (cause instanceof BlockedAddressError) return { kind: 'blocked' };
+  if (OUR_OWN.has(codeOf(cause)) || OUR_OWN.has(codeOf(cause.cause))) throw cause;
+  if (cause instanceof LookupFailedError) return { kind: 'unreachable', reason: 'dns_failed' };
+  const reason = reasonOf(cause, request);
+  if (reason === undefined) throw cause;
+  return { kind: 'unreachable', reason };
+}
+
+/** Got's wrapping taken off, and of several addresses' failures the last, which ended the attempt. */
+function rootOf(error: Error): Error {
+  let root = error;
+  while (root instanceof RequestError && isError(root.cause)) root = root.cause;
+  const last: unknown = 'errors' in root && Array.isArray(root.errors) ? root.errors.at(-1) : undefined;
+  return isError(last) ? last : root;
+}
+
+function reasonOf(cause: Error, { certificateProblem }: FailedRequest): UnreachableReason | undefined {
+  const code = codeOf(cause);
+  const known = REASONS.get(code) ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
+  if (known !== undefined) return known;
+  if (certificateProblem) return 'tls_failed';
+  // Only what came back from the system has one; a mistake of ours doesn't.
+  return 'syscall' in cause ? 'connection_failed' : undefined;
+}
+
+function phaseOf({ host, timings, isReused }: FailedRequest): TimeoutPhase {
+  if (timings?.response !== undefined) return 'body';
+  if (isReused || timings?.secureConnect !== undefined) return 'response';
+  if (timings?.connect !== undefined) return 'tls';
+  return isIP(host) !== 0 || timings?.lookup !== undefined ? 'connect' : 'lookup';
+}
+
+function codeOf(error: unknown): string {
+  return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** By shape: a test's realm has an `Error` of its own. */
+function isError(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value;
+}

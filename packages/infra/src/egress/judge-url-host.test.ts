@@ -1,0 +1,90 @@
+import { createAddressPolicy } from './address-policy.ts';
+import { judgeUrlHost } from './judge-url-host.ts';
+
+const publicOnly = createAddressPolicy({ allowCidrs: [] });
+const withLoopback = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
+
+test.each([
+  'https://example.com/hook',
+  'https://hooks.example.co.uk:8443/',
+  'https://xn--bcher-kva.example/',
+  'https://bücher.example/',
+  'https://1.1.1.1/',
+  'https://[2606:4700:4700::1111]:444/',
+  'https://localhost.example.com/',
+  'https://internal.example.com/',
+  'https://127.0.0.1.example.com/',
+])('%s may be registered', (url) => {
+  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({ ok: true });
+});
+
+test.each([
+  'https://127.0.0.1/',
+  'https://127.1/',
+  'https://2130706433/',
+  'https://0x7f.1/',
+  'https://0x7f000001/',
+  'https://0177.0.0.1/',
+  'https://127.0.0.1./',
+  'https://１２７.０.０.１/',
+  'https://%31%32%37.0.0.1/',
+  'https://①②⑦.0.0.1/',
+  'https://0/',
+  'https://169.254.169.254/',
+  'https://10.0.0.1:8443/',
+  'https://[::1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[2002:7f00:1::]/',
+  'https://[fd00::1]/',
+  'https://[2001:db8::1]/',
+])('%s is refused as an address that is not public', (url) => {
+  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({
+    ok: false,
+    reason: expect.stringContaining('is not a public one') as string,
+  });
+});
+
+test.each([
+  ['https://localhost/', 'localhost is not a public host'],
+  ['https://LOCALHOST:8443/', 'localhost is not a public host'],
+  ['https://api.localhost/', 'api.localhost is not a public host'],
+  ['https://localhost./', 'must not end with a dot'],
+  ['https://example.com./', 'must not end with a dot'],
+  ['https://printer.local/', 'a private network'],
+  ['https://metadata.google.internal/', 'a private network'],
+  ['https://nas.home.arpa/', 'a private network'],
+  ['https://localhost.localdomain/', 'a private network'],
+  ['https://intranet/', 'not a full host name'],
+  ['https://redis:8443/', 'not a full host name'],
+  ['https://example.com:25/', 'port 25'],
+  ['https://example.com:6667/', 'port 6667'],
+  ['https://example.com:0/', 'port 0'],
+  ['https://1.1.1.1:22/', 'port 22'],
+])('%s is refused: %s', (url, reason) => {
+  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({
+    ok: false,
+    reason: expect.stringContaining(reason) as string,
+  });
+});
+
+test.each([
+  'https://localhost:8443/',
+  'https://api.localhost/',
+  'https://127.0.0.1/',
+  'https://0x7f.1/',
+  'https://[::1]/',
+])('%s may be registered where loopback is open', (url) => {
+  expect(judgeUrlHost(new URL(url), withLoopback)).toEqual({ ok: true });
+});
+
+test.each([
+  'https://redis/',
+  'https://printer.local/',
+  'https://10.0.0.1/',
+  'https://localhost:25/',
+  'https://localhost./',
+])('%s is refused even where loopback is open', (url) => {
+  expect(judgeUrlHost(new URL(url), withLoopback).ok).toBe(false);
+});

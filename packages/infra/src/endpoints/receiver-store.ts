@@ -1,0 +1,97 @@
+import {
+  RECEIVER_LIMIT,
+  type Endpoint,
+  type EndpointId,
+  type PatchReceiver,
+  type Subscription,
+  type WorkspaceId,
+} from '@herald/core';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keyspace } from '../redis/keys.ts';
+import { newRevision } from '../redis/revision.ts';
+import { defineScript, type ScriptArg } from '../redis/script.ts';
+import { endpointFields, readEndpoint, type EndpointRecord } from './endpoint-record.ts';
+import { PATCH_RECEIVER_LUA, REGISTER_RECEIVER_LUA, REMOVE_RECEIVER_LUA } from './receiver-scripts.ts';
+
+/** A workspace's subscriptions as of a version; acceptance commits only if the version still holds. */
+export type Subscriptions = { readonly version: string; readonly receivers: readonly Subscription[] };
+
+export type ReceiverStore = {
+  readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'full'>;
+  /** A workspace's receivers, oldest first. */
+  readonly list: (workspaceId: WorkspaceId) => Promise<readonly EndpointRecord[]>;
+  /** The receiver, if this workspace holds it. */
+  readonly find: (workspaceId: WorkspaceId, id: EndpointId) => Promise<EndpointRecord | undefined>;
+  readonly patch: (workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver, now: number) => Promise<boolean>;
+  readonly remove: (workspaceId: WorkspaceId, id: EndpointId) => Promise<boolean>;
+  readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
+};
+
+export type ReceiverStoreDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
+
+export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): ReceiverStore {
+  const register = defineScript(redis, 'registerReceiver', REGISTER_RECEIVER_LUA);
+  const patch = defineScript(redis, 'patchReceiver', PATCH_RECEIVER_LUA);
+  const remove = defineScript(redis, 'removeReceiver', REMOVE_RECEIVER_LUA);
+
+  const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
+    const keys = keyspace.of(workspaceId);
+    return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId)];
+  };
+  const list = async (workspaceId: WorkspaceId) => {
+    const keys = keyspace.of(workspaceId);
+    const ids = await redis.zrange(keys.receivers(workspaceId), 0, '-1');
+    const records = await Promise.all(ids.map((id) => redis.hgetall(keys.endpoint(id))));
+    return ids.map((id, index) => readEndpoint(id, records[index] ?? {})).filter((record) => record !== undefined);
+  };
+
+  return {
+    list,
+    async register(receiver, sealedSecret) {
+      const reply = await register(keysOf(receiver.workspaceId, receiver.id), [
+        RECEIVER_LIMIT,
+        receiver.createdAt,
+        receiver.id,
+        newRevision(),
+        ...endpointFields(receiver, sealedSecret),
+      ]);
+      return reply === 'registered' ? 'registered' : 'full';
+    },
+    async find(workspaceId, id) {
+      const record = readEndpoint(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));
+      // A callback lives under the same kind of key, and is no receiver.
+      return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
+    },
+    async patch(workspaceId, id, change, now) {
+      const { unset, set } = patchFields(change, now);
+      const reply = await patch(keysOf(workspaceId, id), [id, newRevision(), unset.length, ...unset, ...set]);
+      return reply === 'patched';
+    },
+    async remove(workspaceId, id) {
+      return (await remove(keysOf(workspaceId, id), [id, newRevision()])) === 'removed';
+    },
+    async findSubscriptions(workspaceId) {
+      // The version is read first: a change in between makes it stale, and the commit is refused.
+      const version = await redis.get(keyspace.of(workspaceId).subscriptionVersion(workspaceId));
+      return { version: version ?? '0', receivers: await list(workspaceId) };
+    },
+  };
+}
+
+/** A PATCH as hash fields. A new url starts with a clean health; enabling forgets why it was disabled. */
+function patchFields({ url, events, description, enabled }: PatchReceiver, now: number) {
+  const unset: string[] = [];
+  const set: ScriptArg[] = [];
+  if (url !== undefined) {
+    set.push('url', url);
+    unset.push('fails', 'failAt', 'okAt');
+  }
+  if (events !== undefined) set.push('events', events.join(','));
+  if (description !== undefined) set.push('desc', description);
+  if (enabled === true) {
+    set.push('on', '1');
+    unset.push('offAt', 'offWhy', 'fails', 'failAt');
+  }
+  if (enabled === false) set.push('on', '0', 'offAt', now, 'offWhy', 'by_request');
+  return { unset, set };
+}

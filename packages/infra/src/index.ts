@@ -1,0 +1,49 @@
+export { SCOPES, createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from './api-keys/api-key-store.ts';
+export {
+  CommaList,
+  ConfigError,
+  Duration,
+  DurationList,
+  EgressEnv,
+  IntegerText,
+  Port,
+  readEnv,
+  RetentionEnv,
+  SecretsEnv,
+  SharedEnv,
+} from './config/env.ts';
+export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
+export { type AttemptRecord, type LoadedDelivery } from './deliveries/delivery-record.ts';
+export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
+export { createDeliveryStore, type CancelReason, type DeliveryStore } from './deliveries/delivery-store.ts';
+export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
+export { createEgressSender, createEndpointUrlJudge } from './egress/create-egress.ts';
+export { type EndpointHealth, type EndpointRecord } from './endpoints/endpoint-record.ts';
+export { createReceiverStore, type ReceiverStore, type Subscriptions } from './endpoints/receiver-store.ts';
+export { createResources, type Resources } from './lifecycle/resources.ts';
+export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
+export { createLogger, LOG_LEVELS, type Logger } from './log/logger.ts';
+export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
+export { type QueueName } from './queues/queue-names.ts';
+export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
+export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
+export { createKeyspace, type Keyspace, type ShardKeys } from './redis/keys.ts';
+export { newRevision } from './redis/revision.ts';
+export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
+export { type LastCheckpoint, type TaskRecord } from './tasks/task-record.ts';
+export { createTaskRetention } from './tasks/task-retention.ts';
+export { createTaskStore, MESSAGE_LIMIT, type TaskCursor, type TaskPage, type TaskStore } from './tasks/task-store.ts';
+export { createTestEventStore, type TestEventStore } from './test-events/test-event-store.ts';
+export {
+  createTestReplyListener,
+  publishTestReply,
+  type TestReplies,
+  type TestReply,
+} from './test-events/test-replies.ts';
+export {
+  createTransitionStore,
+  owedMarkOf,
+  type Emission,
+  type TransitionStore,
+} from './transitions/transition-store.ts';
+export { createWorkerPresence, PRESENCE_INTERVAL_MS, type WorkerPresence } from './workers/worker-presence.ts';

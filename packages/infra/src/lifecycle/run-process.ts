@@ -1,0 +1,49 @@
+import { ConfigError } from '../config/env.ts';
+import type { Logger } from '../log/logger.ts';
+import { RedisUnreachableError } from '../redis/connect-redis.ts';
+
+export type RunningProcess = { readonly stop: () => Promise<void> };
+
+/** How a signal ends the process: the second one, or a stop that takes too long, ends it at once. */
+export type RunProcessOptions = {
+  readonly start: () => Promise<RunningProcess>;
+  readonly logger: () => Logger | undefined;
+  /** Longest orderly stop, in ms. */
+  readonly stopLimitMs: () => number;
+};
+
+/** Runs a process until SIGTERM or SIGINT; exits 0 after an orderly stop, 1 when it can't start or must give up. */
+export async function runProcess({ start, logger, stopLimitMs }: RunProcessOptions): Promise<void> {
+  let running: RunningProcess;
+  try {
+    running = await start();
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof RedisUnreachableError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exit(1);
+    }
+    throw error;
+  }
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    logger()?.info('process.stopping', { signal });
+    setTimeout(() => {
+      logger()?.error('process.stop_timed_out');
+      process.exit(1);
+    }, stopLimitMs()).unref();
+    void running.stop().then(
+      () => {
+        logger()?.info('process.stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        logger()?.error('process.stop_failed', {}, error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}

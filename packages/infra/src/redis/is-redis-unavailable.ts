@@ -1,0 +1,16 @@
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const CONNECTION_MESSAGES =
+  /^(Stream isn't writeable|Connection is closed|Command timed out|Reached the max retries per request|Connection is in closing state)/;
+/** Replies of a Redis that is there and can't serve: out of memory, disk trouble, replica, starting, failing over. */
+const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN|UNBLOCKED)\b/;
+
+/** Whether an error means that Redis can't be reached or refuses writes for now; anything else is a bug of ours. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return (
+    (code !== undefined && CONNECTION_CODES.has(code)) ||
+    CONNECTION_MESSAGES.test(error.message) ||
+    (error.name === 'ReplyError' && REFUSALS.test(error.message))
+  );
+}

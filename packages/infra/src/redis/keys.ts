@@ -1,0 +1,70 @@
+import type { DeliveryId, EndpointId, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
+import { SHARD_TAGS, shardOf } from './shards.ts';
+
+/**
+ * The Redis keys of one shard. All carry its hash tag, so one script may touch any of them. Names are short because
+ * every one of a million deliveries pays for them.
+ */
+export function createShardKeys(tag: string) {
+  const prefix = `{${tag}}:`;
+  const bullPrefix = `{${tag}}`;
+  return {
+    prefix,
+    /** BullMQ's prefix: its queues live in the shard's slot too. */
+    bullPrefix,
+    /** zset: ids of a workspace's receivers, by time of registration */
+    receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
+    /** string: changes with every change to a workspace's receivers */
+    subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
+    /** hash: a receiver or a callback, its sealed secret and its health */
+    endpoint: (id: EndpointId) => `${prefix}e:${id}`,
+    /** zset: ids of an endpoint's deliveries, by time of acceptance */
+    endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
+    /** hash: a Task */
+    task: (id: TaskId) => `${prefix}t:${id}`,
+    /** hash: keys of the facts that a Task knows → the sequence each was given (0: emitted nothing) */
+    facts: (id: TaskId) => `${prefix}t:${id}:facts`,
+    /** list: JSON of the messages added to a Task */
+    messages: (id: TaskId) => `${prefix}t:${id}:messages`,
+    /** hash: `<version>:<approval id>` → JSON of the decision */
+    decisions: (id: TaskId) => `${prefix}t:${id}:decisions`,
+    /** zset: ids of the Tasks in a status, by time of their last change */
+    tasksIn: (status: TaskStatus) => `${prefix}tasks:${status}`,
+    /** hash: an emitted transition with its frozen body */
+    transition: (id: TransitionId) => `${prefix}x:${id}`,
+    /** hash: a delivery's record */
+    delivery: (id: DeliveryId) => `${prefix}d:${id}`,
+    /** list: JSON of a delivery's attempts, oldest first */
+    attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
+    /** zset: ids of the transitions (or deliveries) whose jobs are owed, by the time from which a sweeper adds them */
+    owed: `${prefix}owed`,
+    /** zset: ids of the transitions with pending deliveries, by the time of their next audit */
+    open: `${prefix}open`,
+  };
+}
+export type ShardKeys = ReturnType<typeof createShardKeys>;
+
+/** The keys of every shard, and which of them is a workspace's. */
+export type Keyspace = { readonly shards: readonly ShardKeys[]; readonly of: (id: WorkspaceId) => ShardKeys };
+
+export function createKeyspace(shardCount: number): Keyspace {
+  const shards = SHARD_TAGS.slice(0, shardCount).map(createShardKeys);
+  const of = (id: WorkspaceId) => {
+    const keys = shards[shardOf(id, shards.length)];
+    if (!keys) throw new RangeError(`SHARDS must be 1 to ${SHARD_TAGS.length}`);
+    return keys;
+  };
+  return { shards, of };
+}
+
+/** Keys that are found without a workspace. Each lives alone, in whatever slot it falls. */
+export const GLOBAL_KEYS = {
+  /** hash: an API key's record, found by the SHA-256 of the key */
+  apiKey: (sha256: string) => `herald:key:${sha256}`,
+  /** hash: API key id → SHA-256 of the key */
+  apiKeyIndex: 'herald:keys',
+  /** string: the controller workspace of a Task */
+  taskWorkspace: (id: TaskId) => `herald:task:${id}`,
+  /** zset: ids of the workers, by the time each was last seen */
+  workers: 'herald:workers',
+} as const;

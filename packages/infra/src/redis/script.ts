@@ -1,0 +1,17 @@
+import type { RedisClient } from './connect-redis.ts';
+
+export type ScriptArg = string | number;
+/** Runs a Lua script in one slot: the keys, then the arguments. What it replies is input, and the caller parses it. */
+export type Script = (keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>;
+
+/**
+ * Makes a Lua script callable. The client sends its SHA-1 and falls back to the source where the server doesn't know
+ * it yet, also inside the pipelines that it makes of calls of one tick.
+ * @param name unique among the scripts of one client
+ */
+export function defineScript(redis: RedisClient, name: string, lua: string): Script {
+  redis.defineCommand(name, { lua });
+  const call = (redis as unknown as Record<string, (...args: ScriptArg[]) => Promise<unknown>>)[name];
+  if (!call) throw new Error(`the Redis client didn't define ${name}`);
+  return (keys, args) => call.call(redis, keys.length, ...keys, ...args);
+}

@@ -1,0 +1,151 @@
+import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
+import { endpointFields } from '../endpoints/endpoint-record.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import { newRevision } from '../redis/revision.ts';
+import { readMessage, readTask, taskFields, type TaskRecord } from './task-record.ts';
+import { taskTtlMs, type TaskRetention } from './task-retention.ts';
+import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
+
+/** Messages that one Task may hold. */
+export const MESSAGE_LIMIT = 1_000;
+
+export type SealedCallback = { readonly endpoint: Endpoint; readonly sealedSecret: string };
+export type AddMessageReply = 'added' | 'full' | 'missing' | 'done' | 'canceled';
+
+/** Where a page of Tasks ends: the last one's change and id. */
+export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
+export type TaskPage = { readonly tasks: readonly TaskRecord[]; readonly next?: TaskCursor };
+
+export type TaskStore = {
+  readonly create: (task: Task, callback?: SealedCallback) => Promise<void>;
+  /** The controller workspace of a Task. */
+  readonly findWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
+  readonly find: (workspaceId: WorkspaceId, id: TaskId) => Promise<TaskRecord | undefined>;
+  readonly addMessage: (workspaceId: WorkspaceId, id: TaskId, message: Message) => Promise<AddMessageReply>;
+  readonly listMessages: (workspaceId: WorkspaceId, id: TaskId) => Promise<readonly Message[]>;
+  readonly listDecisions: (workspaceId: WorkspaceId, id: TaskId) => Promise<readonly Decision[]>;
+  readonly findDecision: (task: TaskState, version: number, approvalId: string) => Promise<Decision | undefined>;
+  /** Records a decision unless the Task changed since `task` was read. */
+  readonly resolve: (task: TaskState, decision: Decision, status: TaskStatus) => Promise<'resolved' | 'conflict'>;
+  /** Tasks of all workspaces in a status, longest unchanged first. */
+  readonly listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => Promise<TaskPage>;
+};
+
+export type TaskStoreDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly retention: TaskRetention;
+};
+
+export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): TaskStore {
+  const create = defineScript(redis, 'createTask', CREATE_TASK_LUA);
+  const addMessage = defineScript(redis, 'addMessage', ADD_MESSAGE_LUA);
+  const resolve = defineScript(redis, 'resolveApproval', RESOLVE_APPROVAL_LUA);
+  const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
+
+  return {
+    async create(task, callback) {
+      const keys = keyspace.of(task.workspaceId);
+      const ttlMs = taskTtlMs(task.status, retention);
+      // The look-up first: a crash in between leaves a look-up that leads nowhere, never a Task that can't be found.
+      await redis.set(GLOBAL_KEYS.taskWorkspace(task.id), task.workspaceId, 'PX', ttlMs);
+      const fields = taskFields(task);
+      await create(
+        [keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
+        [
+          task.id,
+          task.updatedAt,
+          ttlMs,
+          fields.length,
+          ...fields,
+          ...(callback ? endpointFields(callback.endpoint, callback.sealedSecret) : []),
+        ],
+      );
+    },
+    async findWorkspace(id) {
+      return (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? undefined;
+    },
+    async find(workspaceId, id) {
+      const task = readTask(id, await redis.hgetall(keyspace.of(workspaceId).task(id)));
+      return task?.workspaceId === workspaceId ? task : undefined;
+    },
+    async addMessage(workspaceId, id, message) {
+      const keys = keyspace.of(workspaceId);
+      const reply = await addMessage([keys.task(id), keys.messages(id)], [JSON.stringify(message), MESSAGE_LIMIT]);
+      return reply as AddMessageReply;
+    },
+    async listMessages(workspaceId, id) {
+      return (await redis.lrange(keyspace.of(workspaceId).messages(id), 0, -1)).map(readMessage);
+    },
+    async listDecisions(workspaceId, id) {
+      const decisions = Object.values(await redis.hgetall(keyspace.of(workspaceId).decisions(id)));
+      return decisions.map((text) => JSON.parse(text) as Decision).sort((a, b) => a.decidedAt - b.decidedAt);
+    },
+    async findDecision(task, version, approvalId) {
+      const key = keyspace.of(task.workspaceId).decisions(task.id);
+      const text = await redis.hget(key, decisionField(version, approvalId));
+      return text === null ? undefined : (JSON.parse(text) as Decision);
+    },
+    async resolve(task, decision, status) {
+      const keys = keyspace.of(task.workspaceId);
+      const ttlMs = taskTtlMs(status, retention);
+      const reply = await resolve(
+        [keys.task(task.id), keys.decisions(task.id), keys.tasksIn(task.status), keys.tasksIn(status)],
+        [
+          task.revision,
+          decisionField(decision.actionVersion, decision.approvalId),
+          JSON.stringify(decision),
+          status,
+          decision.decidedAt,
+          task.id,
+          ttlMs,
+          newRevision(),
+        ],
+      );
+      if (reply !== 'resolved') return 'conflict';
+      await redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), ttlMs);
+      return 'resolved';
+    },
+    async listByStatus(status, limit, after) {
+      const from = after?.updatedAt ?? 0;
+      const perShard = await Promise.all(
+        keyspace.shards.map(async (keys) => {
+          // Members of one score come in order of id; those up to the cursor's id were on the page before.
+          const sameScore = after ? await redis.zcount(keys.tasksIn(status), from, from) : 0;
+          const rows = await redis.zrange(
+            keys.tasksIn(status),
+            from,
+            '+inf',
+            'BYSCORE',
+            'LIMIT',
+            0,
+            sameScore + limit + 1,
+            'WITHSCORES',
+          );
+          return toPairs(rows).map(({ id, score }) => ({ id, score, key: keys.task(id) }));
+        }),
+      );
+      const found = perShard
+        .flat()
+        .filter(({ id, score }) => !after || score > after.updatedAt || id > after.id)
+        .sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
+      const page = found.slice(0, limit);
+      const tasks = await Promise.all(page.map(async ({ id, key }) => readTask(id, await redis.hgetall(key))));
+      const last = page.at(-1);
+      return {
+        tasks: tasks.filter((task) => task?.status === status) as TaskRecord[],
+        ...(found.length > limit && last && { next: { updatedAt: last.score, id: last.id } }),
+      };
+    },
+  };
+}
+
+function toPairs(rows: readonly string[]): { id: string; score: number }[] {
+  const pairs = [];
+  for (let index = 0; index + 1 < rows.length; index += 2) {
+    pairs.push({ id: rows[index] ?? '', score: Number(rows[index + 1]) });
+  }
+  return pairs;
+}

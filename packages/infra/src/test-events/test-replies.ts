@@ -1,0 +1,61 @@
+import type { DeliveryId } from '@herald/core';
+import { z } from 'zod';
+import type { RedisClient } from '../redis/connect-redis.ts';
+
+/** What a worker says of a test event: first that it sends it, and until when; then how that ended. */
+export const TestReply = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('sending'), deadlineMs: z.number() }),
+  z.object({ kind: z.literal('answered'), status: z.int() }),
+  z.object({ kind: z.literal('unanswered'), error: z.string() }),
+]);
+export type TestReply = z.infer<typeof TestReply>;
+
+const channelOf = (id: DeliveryId) => `herald:test:${id}`;
+
+/** Tells whoever waits for a test event's outcome. Nobody may be listening any more. */
+export async function publishTestReply(redis: RedisClient, id: DeliveryId, reply: TestReply): Promise<void> {
+  await redis.publish(channelOf(id), JSON.stringify(reply));
+}
+
+/** Replies about one test event, in order. */
+export type TestReplies = {
+  /** The next reply, or undefined when `withinMs` pass without one. */
+  readonly next: (withinMs: number) => Promise<TestReply | undefined>;
+  readonly close: () => Promise<void>;
+};
+
+/** @param redis a connection of its own: a subscribed one can do nothing else */
+export function createTestReplyListener(redis: RedisClient) {
+  const receivers = new Map<string, (text: string) => void>();
+  redis.on('message', (channel: string, text: string) => receivers.get(channel)?.(text));
+
+  /** Listens for replies; resolves once none can be missed. */
+  return async function listenForReplies(id: DeliveryId): Promise<TestReplies> {
+    const channel = channelOf(id);
+    const arrived: TestReply[] = [];
+    let wake: () => void = () => undefined;
+    receivers.set(channel, (text) => {
+      arrived.push(TestReply.parse(JSON.parse(text)));
+      wake();
+    });
+    await redis.subscribe(channel);
+    return {
+      async next(withinMs) {
+        if (arrived.length === 0) {
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, withinMs);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
+          });
+        }
+        return arrived.shift();
+      },
+      async close() {
+        receivers.delete(channel);
+        await redis.unsubscribe(channel);
+      },
+    };
+  };
+}

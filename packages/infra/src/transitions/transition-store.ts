@@ -1,0 +1,139 @@
+import {
+  callbackIdOf,
+  deliveryIdOf,
+  type EndpointId,
+  type EventName,
+  type TaskChange,
+  type TaskId,
+  type TaskState,
+  type TransitionId,
+  type WorkspaceId,
+} from '@herald/core';
+import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import { changeFields, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
+import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
+import { ACCEPT_TRANSITION_LUA } from './accept-transition-script.ts';
+
+/** How long after acceptance a sweeper takes the adding of the jobs for crashed, in ms. */
+const OWED_GRACE_MS = 5_000;
+/** How long after acceptance a sweeper first looks whether pending deliveries are still somewhere, in ms. */
+export const FIRST_AUDIT_MS = 60_000;
+
+/** Endpoints that a transition goes to. A disabled one gets a record that says so, and a replay can bring it back. */
+export type Target = { readonly endpointId: EndpointId; readonly enabled: boolean };
+
+/** What an emitting transition leaves for its receivers. */
+export type Emission = {
+  readonly transitionId: TransitionId;
+  readonly event: EventName;
+  readonly body: string;
+  readonly targets: readonly Target[];
+};
+
+export type TransitionCommit = {
+  /** The Task as it was when this was decided. */
+  readonly task: TaskState;
+  /** The Task's revision from then on. */
+  readonly newRevision: string;
+  /** Version of the workspace's subscriptions from which the targets were chosen. */
+  readonly subscriptionVersion: string;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly change: Partial<TaskChange> & { readonly checkpoint?: LastCheckpoint };
+  /** Absent when nothing new was learned but the fields of `change`. */
+  readonly factKey?: string;
+  readonly emission?: Emission;
+};
+
+export type TransitionStore = {
+  /** The Task, and which of the facts it knows. */
+  readonly findTask: (
+    workspaceId: WorkspaceId,
+    id: TaskId,
+    factKeys: readonly string[],
+  ) => Promise<{ readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> } | undefined>;
+  readonly commit: (commit: TransitionCommit) => Promise<'accepted' | 'conflict'>;
+};
+
+export type TransitionStoreDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly taskRetention: TaskRetention;
+  readonly deliveryRetention: DeliveryRetention;
+};
+
+/** The mark "jobs owed" that a commit at `acceptedAt` (epoch ms) sets. */
+export function owedMarkOf(acceptedAt: number): number {
+  return acceptedAt + OWED_GRACE_MS;
+}
+
+export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
+  const { redis, keyspace, taskRetention, deliveryRetention } = deps;
+  const accept = defineScript(redis, 'acceptTransition', ACCEPT_TRANSITION_LUA);
+
+  return {
+    async findTask(workspaceId, id, factKeys) {
+      const keys = keyspace.of(workspaceId);
+      const [fields, sequences] = await Promise.all([
+        redis.hgetall(keys.task(id)),
+        factKeys.length > 0 ? redis.hmget(keys.facts(id), ...factKeys) : [],
+      ]);
+      const task = readTask(id, fields);
+      if (task?.workspaceId !== workspaceId) return undefined;
+      return { task, knownFacts: new Set(factKeys.filter((_, index) => sequences[index] != null)) };
+    },
+    async commit({ task, newRevision, subscriptionVersion, now, change, factKey, emission }) {
+      const keys = keyspace.of(task.workspaceId);
+      const status = change.status ?? task.status;
+      const taskTtl = taskTtlMs(status, taskRetention);
+      const input = {
+        prefix: keys.prefix,
+        revision: task.revision,
+        newRevision,
+        subscriptions: subscriptionVersion,
+        now: String(now),
+        taskId: task.id,
+        sequence: emission ? String(change.sequence ?? task.sequence) : '0',
+        taskTtl: String(taskTtl),
+        callbackTtl: String(taskTtl + deliveryRetention.logMs),
+        recordTtl: String(deliveryRetention.recordMs),
+        logTtl: String(deliveryRetention.logMs),
+        owedAt: String(owedMarkOf(now)),
+        auditAt: String(now + FIRST_AUDIT_MS),
+        change: changeFields(change),
+        ...(factKey !== undefined && { fact: factKey }),
+        ...(emission &&
+          emission.targets.length > 0 && {
+            transition: {
+              id: emission.transitionId,
+              callback: callbackIdOf(task.id),
+              fields: [
+                ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
+                ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
+              ],
+              deliveries: emission.targets.map(({ endpointId, enabled }) => [
+                deliveryIdOf(emission.transitionId, endpointId),
+                endpointId,
+                enabled ? 'pending' : 'canceled',
+              ]),
+            },
+          }),
+      };
+      const callbackKey = keys.endpoint(callbackIdOf(task.id));
+      const [reply] = await Promise.all([
+        accept(
+          [
+            ...[keys.task(task.id), keys.facts(task.id), keys.subscriptionVersion(task.workspaceId)],
+            ...[keys.tasksIn(task.status), keys.tasksIn(status), keys.owed, keys.open, callbackKey],
+          ],
+          [JSON.stringify(input), emission?.body ?? ''],
+        ),
+        redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), taskTtl),
+      ]);
+      return reply === 'accepted' ? 'accepted' : 'conflict';
+    },
+  };
+}
