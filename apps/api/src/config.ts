@@ -1,0 +1,37 @@
+import { EgressEnv, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
+import { z } from 'zod';
+
+const ActionUrlTemplate = z
+  .string({ error: 'must be set, such as https://app.example.com/tasks/{taskId}/actions/{actionVersion}' })
+  .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
+  .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
+
+const ApiEnv = z.object({
+  ...SharedEnv.shape,
+  ...SecretsEnv.shape,
+  ...EgressEnv.shape,
+  ...RetentionEnv.shape,
+  PORT: Port.default(8080),
+  HOST: z.string().default('127.0.0.1'),
+  ACTION_URL_TEMPLATE: ActionUrlTemplate,
+});
+
+/** Times are in ms. */
+export type ApiConfig = ReturnType<typeof readApiConfig>;
+
+/** @throws ConfigError with every problem at once */
+export function readApiConfig(env: NodeJS.ProcessEnv) {
+  const given = readEnv(ApiEnv, env);
+  return {
+    redisUrl: given.REDIS_URL,
+    shardCount: given.SHARDS,
+    logLevel: given.LOG_LEVEL,
+    secretsKeys: given.SECRETS_KEY,
+    allowCidrs: given.EGRESS_ALLOW_CIDRS,
+    retentionMs: given.RETENTION,
+    taskRetentionMs: given.TASK_RETENTION,
+    port: given.PORT,
+    host: given.HOST,
+    actionUrlTemplate: given.ACTION_URL_TEMPLATE,
+  };
+}

@@ -1,0 +1,17 @@
+import { createLogger, runProcess, type Logger } from '@herald/infra';
+import { readApiConfig } from './config.ts';
+import { startApi } from './start-api.ts';
+
+const STOP_LIMIT_MS = 15_000;
+
+let logger: Logger | undefined;
+
+await runProcess({
+  start: () => {
+    const config = readApiConfig(process.env);
+    logger = createLogger({ level: config.logLevel, process: 'api', readable: process.stdout.isTTY });
+    return startApi(config, logger);
+  },
+  logger: () => logger,
+  stopLimitMs: () => STOP_LIMIT_MS,
+});

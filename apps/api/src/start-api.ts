@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createActionUrl } from '@herald/core';
+import {
+  closeRedis,
+  connectRedis,
+  createApiKeyStore,
+  createDeliveryQueue,
+  createDeliveryRetention,
+  createDeliveryStore,
+  createDutyStore,
+  createEndpointUrlJudge,
+  createKeyspace,
+  createReceiverStore,
+  createResources,
+  createSecretBox,
+  createTaskRetention,
+  createTaskStore,
+  createTestEventStore,
+  createTestReplyListener,
+  createTransitionStore,
+  createWorkerPresence,
+  type Logger,
+  type RedisClient,
+  type Resources,
+  type RunningProcess,
+} from '@herald/infra';
+import { createAuthenticate } from './auth/authenticate.ts';
+import type { ApiConfig } from './config.ts';
+import { createApp } from './create-app.ts';
+import { createHealthRoutes } from './health/health-routes.ts';
+import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
+import { createManageReceivers } from './receivers/manage-receivers.ts';
+import { createReceiverRoutes } from './receivers/receiver-routes.ts';
+import { createSendTestEvent } from './receivers/send-test-event.ts';
+import { createTaskOperations } from './tasks/task-operations.ts';
+import { createTaskRoutes } from './tasks/task-routes.ts';
+import { createAcceptTransitions } from './transitions/accept-transitions.ts';
+import { createJobAdder } from './transitions/create-job-adder.ts';
+import { createSubscriptionCache } from './transitions/subscription-cache.ts';
+import { createTransitionRoutes } from './transitions/transition-routes.ts';
+
+type Connections = { readonly redis: RedisClient; readonly queueRedis: RedisClient; readonly subscriber: RedisClient };
+
+/** An API process: its connections and its HTTP server. */
+export async function startApi(config: ApiConfig, logger: Logger): Promise<RunningProcess> {
+  const resources = createResources((name, error) => {
+    logger.error('process.release_failed', { name }, error);
+  });
+  try {
+    const connections = await connectAll(config, logger, resources);
+    const app = composeApp(config, logger, resources, connections);
+    const server = createServer(app);
+    server.requestTimeout = 30_000;
+    server.headersTimeout = 10_000;
+    server.listen(config.port, config.host);
+    await once(server, 'listening');
+    resources.add('server', async () => {
+      server.close();
+      server.closeIdleConnections();
+      await once(server, 'close');
+    });
+    logger.info('api.started', { host: config.host, port: (server.address() as AddressInfo).port });
+    return { stop: resources.release };
+  } catch (error) {
+    await resources.release();
+    throw error;
+  }
+}
+
+async function connectAll({ redisUrl }: ApiConfig, logger: Logger, resources: Resources): Promise<Connections> {
+  const connect = async (name: string) => {
+    const onError = (error: Error) => {
+      logger.warn('redis.error', { connection: name }, error);
+    };
+    const redis = await connectRedis({ url: redisUrl, use: 'request', name, onError });
+    resources.add(name, () => closeRedis(redis));
+    return redis;
+  };
+  return {
+    redis: await connect('herald-api'),
+    queueRedis: await connect('herald-api-queue'),
+    subscriber: await connect('herald-api-subscriber'),
+  };
+}
+
+function composeApp(config: ApiConfig, logger: Logger, resources: Resources, connections: Connections) {
+  const { redis, queueRedis, subscriber } = connections;
+  const now = Date.now;
+  const keyspace = createKeyspace(config.shardCount);
+  const taskRetention = createTaskRetention(config.taskRetentionMs);
+  const deliveryRetention = createDeliveryRetention(config.retentionMs);
+  const receiverStore = createReceiverStore({ redis, keyspace });
+  const taskStore = createTaskStore({ redis, keyspace, retention: taskRetention });
+  const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
+  const presence = createWorkerPresence(redis);
+  const { seal: sealSecret } = createSecretBox(config.secretsKeys);
+  const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
+
+  const shards = new Map(
+    keyspace.shards.map((keys) => {
+      const queue = createDeliveryQueue({ redis: queueRedis, keys, name: 'deliveries' });
+      const lane = createDeliveryQueue({ redis: queueRedis, keys, name: 'tests' });
+      resources.add('queues', async () => {
+        await Promise.all([queue.close(), lane.close()]);
+      });
+      const duties = createDutyStore({ redis, keys });
+      const deliveries = createDeliveryStore({ redis, keys, retention: deliveryRetention });
+      return [keys, { queue, lane, duties, deliveries }];
+    }),
+  );
+  const shardOf = (workspaceId: string) => {
+    const shard = shards.get(keyspace.of(workspaceId));
+    if (!shard) throw new Error('every shard has its queues');
+    return shard;
+  };
+
+  const receivers = createManageReceivers({ receivers: receiverStore, sealSecret, findUrlProblem, now });
+  const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
+  const acceptTransitions = createAcceptTransitions({
+    findTaskWorkspace: taskStore.findWorkspace,
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
+    subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
+    jobs: createJobAdder({ shardOf, logger, now }),
+    actionUrl: createActionUrl(config.actionUrlTemplate),
+    now,
+  });
+  const sendTestEvent = createSendTestEvent({
+    findReceiver: receivers.find,
+    countWorkers: presence.count,
+    testEvents,
+    cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
+    addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
+    listenForReplies: createTestReplyListener(subscriber),
+    now,
+  });
+
+  const parseSingle = parseJson(BODY_LIMIT_BYTES);
+  const parseBatch = parseJson(BATCH_BODY_LIMIT_BYTES);
+  return createApp({
+    logger,
+    authenticate: createAuthenticate(createApiKeyStore({ redis, now }).find),
+    health: createHealthRoutes({
+      findProblems: () =>
+        redis.ping().then(
+          () => [],
+          () => ['Redis gives no answer'],
+        ),
+      countWorkers: () => presence.count(now()).catch(() => undefined),
+    }),
+    receivers: createReceiverRoutes({ receivers, sendTestEvent }),
+    tasks: createTaskRoutes({ tasks, acceptTransitions }),
+    executor: createTransitionRoutes({ acceptTransitions, tasks, parseSingle, parseBatch }),
+  });
+}

@@ -1,0 +1,108 @@
+import {
+  callbackIdOf,
+  InvalidTransitionError,
+  judgeResolution,
+  newSigningSecret,
+  newTaskId,
+  NotFoundError,
+  TaskClosedError,
+  UnavailableError,
+  type AddMessage,
+  type CreateTask,
+  type Decision,
+  type Endpoint,
+  type Message,
+  type ResolveApproval,
+  type Task,
+  type TaskCallback,
+  type TaskId,
+  type TaskStatus,
+  type WorkspaceId,
+} from '@herald/core';
+import { MESSAGE_LIMIT, newRevision, type SecretBox, type TaskCursor, type TaskStore } from '@herald/infra';
+import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
+
+export type TaskOperationsDeps = {
+  readonly tasks: TaskStore;
+  readonly sealSecret: SecretBox['seal'];
+  readonly findUrlProblem: FindUrlProblem;
+  readonly now: () => number;
+};
+
+/** Tries to record a decision when the Task changes between reading and writing. */
+const RESOLVE_ROUNDS = 5;
+
+/** What the customer does with a Task, other than closing it. */
+export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }: TaskOperationsDeps) {
+  const find = async (workspaceId: WorkspaceId, id: TaskId) => {
+    const task = await tasks.find(workspaceId, id);
+    if (!task) throw new NotFoundError('task', id);
+    return task;
+  };
+
+  const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, { url, events }: TaskCallback, createdAt: number) => {
+    const id = callbackIdOf(taskId);
+    const endpoint: Endpoint = { id, workspaceId, url, events, description: '', enabled: true, createdAt };
+    const secret = newSigningSecret();
+    return { endpoint, secret, sealedSecret: sealSecret(secret, id) };
+  };
+
+  return {
+    find,
+    listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => tasks.listByStatus(status, limit, after),
+
+    /** The Task, and its callback's signing secret in clear, this once. */
+    async create(workspaceId: WorkspaceId, { input, callback: asked, executionWorkspaceId }: CreateTask) {
+      if (asked) refuseForbiddenUrl(findUrlProblem, asked.url, 'callback.url');
+      const createdAt = now();
+      const id = newTaskId(createdAt);
+      const callback = asked && toCallback(workspaceId, id, asked, createdAt);
+      const task: Task = {
+        ...{ id, workspaceId, createdAt, updatedAt: createdAt, sequence: 0, revision: newRevision() },
+        status: 'queued',
+        executionWorkspaceId: executionWorkspaceId ?? workspaceId,
+        ...(input !== undefined && { input }),
+        ...(callback && { callback: callback.endpoint }),
+      };
+      await tasks.create(task, callback);
+      return { task, callbackSecret: callback?.secret };
+    },
+
+    async addMessage(workspaceId: WorkspaceId, id: TaskId, { text }: AddMessage): Promise<Message> {
+      await find(workspaceId, id);
+      const message: Message = { text, createdAt: now() };
+      const reply = await tasks.addMessage(workspaceId, id, message);
+      if (reply === 'missing') throw new NotFoundError('task', id);
+      if (reply === 'full') throw new InvalidTransitionError(`a Task takes at most ${MESSAGE_LIMIT} messages`);
+      if (reply !== 'added') throw new TaskClosedError(id, reply);
+      return message;
+    },
+
+    async resolve(workspaceId: WorkspaceId, id: TaskId, approvalId: string, request: ResolveApproval) {
+      for (let round = 0; round < RESOLVE_ROUNDS; round++) {
+        const task = await find(workspaceId, id);
+        const earlier = await tasks.findDecision(task, request.actionVersion, approvalId);
+        const verdict = judgeResolution(task, approvalId, request, earlier);
+        if (verdict.kind === 'duplicate')
+          return { ...request, taskId: id, approvalId, status: task.status, duplicate: true };
+        const decision: Decision = { ...request, approvalId, decidedAt: now() };
+        if ((await tasks.resolve(task, decision, verdict.status)) === 'resolved') {
+          return { ...request, taskId: id, approvalId, status: verdict.status, duplicate: false };
+        }
+      }
+      throw new UnavailableError('the Task is changing too fast; resolve it again');
+    },
+
+    async findForExecutor(id: TaskId) {
+      const workspaceId = await tasks.findWorkspace(id);
+      if (workspaceId === undefined) throw new NotFoundError('task', id);
+      const [task, messages, decisions] = await Promise.all([
+        find(workspaceId, id),
+        tasks.listMessages(workspaceId, id),
+        tasks.listDecisions(workspaceId, id),
+      ]);
+      return { task, messages, decisions };
+    },
+  };
+}
+export type TaskOperations = ReturnType<typeof createTaskOperations>;

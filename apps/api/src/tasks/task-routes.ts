@@ -1,0 +1,69 @@
+import { AddMessage, CloseTask, CreateTask, DomainError, ResolveApproval, type TransitionReport } from '@herald/core';
+import { Router, type Request } from 'express';
+import { workspaceOf } from '../auth/authenticate.ts';
+import { NoBody, readBody } from '../http/read-body.ts';
+import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
+import { toTime } from '../http/to-time.ts';
+import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
+import type { TaskOperations } from './task-operations.ts';
+import { toTaskView } from './task-view.ts';
+
+export type TaskRoutesDeps = { readonly tasks: TaskOperations; readonly acceptTransitions: AcceptTransitions };
+
+/** `/tasks`: what customers do with their Tasks. */
+export function createTaskRoutes({ tasks, acceptTransitions }: TaskRoutesDeps): Router {
+  const accept = async (req: Request<{ id: string }>, report: TransitionReport, impliesStart = false) => {
+    const workspaceId = workspaceOf(req);
+    const [result] = await acceptTransitions([{ taskId: req.params.id, report, workspaceId, impliesStart }]);
+    if (result instanceof DomainError) throw result;
+    return result;
+  };
+  const router = Router();
+  router
+    .route('/')
+    .post(async (req, res) => {
+      const { task, callbackSecret } = await tasks.create(workspaceOf(req), readBody(CreateTask, req));
+      const view = toTaskView(task);
+      res.status(201).location(`${req.baseUrl}/${task.id}`).set('cache-control', 'no-store');
+      res.json(
+        callbackSecret === undefined ? view : { ...view, callback: { ...view.callback, secret: callbackSecret } },
+      );
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id')
+    .get(async (req, res) => {
+      res.json(toTaskView(await tasks.find(workspaceOf(req), req.params.id)));
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/:id/messages')
+    .post(async (req, res) => {
+      const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, readBody(AddMessage, req));
+      res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/approvals/:approvalId/resolve')
+    .post(async (req, res) => {
+      const { id, approvalId } = req.params;
+      res.json(await tasks.resolve(workspaceOf(req), id, approvalId, readBody(ResolveApproval, req)));
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/cancel')
+    .post(async (req, res) => {
+      readBody(NoBody, req);
+      res.json(await accept(req, { type: 'canceled' }));
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/close')
+    .post(async (req, res) => {
+      const { status } = readBody(CloseTask, req);
+      // The legacy path states the same fact as the executor's report, and so yields the same ids.
+      res.json(await accept(req, { type: status }, true));
+    })
+    .all(refuseOtherMethods('POST'));
+  return router;
+}

@@ -1,0 +1,226 @@
+import {
+  DomainError,
+  factOf,
+  judgeTransition,
+  NotFoundError,
+  renderWebhookBody,
+  UnavailableError,
+  wantsEvent,
+  type ActionUrl,
+  type TaskEventName,
+  type TaskId,
+  type TaskStatus,
+  type TransitionId,
+  type TransitionReport,
+  type TransitionVerdict,
+  type WorkspaceId,
+} from '@herald/core';
+import { newRevision, type Emission, type Subscriptions, type TaskRecord, type TransitionStore } from '@herald/infra';
+
+/** One fact about a Task, as somebody reports it. */
+export type ReportedTransition = {
+  readonly taskId: TaskId;
+  readonly report: TransitionReport;
+  /** Whose Task it must be; absent when the reporter is the executor, which reports for every workspace. */
+  readonly workspaceId?: WorkspaceId;
+  /** See `judgeTransition`. */
+  readonly impliesStart?: boolean;
+};
+
+export type AcceptedTransition = {
+  readonly transitionId: TransitionId;
+  readonly taskId: TaskId;
+  readonly status: TaskStatus;
+  /** The fact was known before; nothing was emitted. */
+  readonly duplicate: boolean;
+};
+
+/** Gets the jobs of accepted transitions into the line. What it fails to do the sweeper does. */
+export type JobAdder = {
+  readonly addJobs: (workspaceId: WorkspaceId, emissions: readonly Emission[], acceptedAt: number) => Promise<void>;
+  readonly completeOwed: (workspaceId: WorkspaceId, id: TransitionId) => Promise<void>;
+};
+
+export type AcceptTransitionsDeps = {
+  readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
+  readonly transitions: TransitionStore;
+  readonly subscriptions: {
+    readonly find: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
+    readonly forget: (workspaceId: WorkspaceId) => void;
+  };
+  readonly jobs: JobAdder;
+  readonly actionUrl: ActionUrl;
+  readonly now: () => number;
+};
+
+type Slot = ReportedTransition & { readonly index: number };
+type Result = AcceptedTransition | DomainError;
+type Decided = {
+  readonly slot: Slot;
+  readonly verdict: TransitionVerdict;
+  readonly task: TaskRecord;
+  readonly emission?: Emission;
+  readonly committed: Promise<'accepted' | 'conflict'>;
+};
+
+/** Rounds of deciding anew when something changed between reading and writing. */
+const ROUNDS = 8;
+
+/**
+ * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with one
+ * script that refuses when anything it was decided on has changed; then it is decided anew. Once a result is returned
+ * the transition is durable: a crash after the commit leaves the mark "jobs owed", and a sweeper adds the jobs.
+ * @returns one result per report, in order; a foreseen fault is a value, so that one bad report spoils no other
+ */
+export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
+  return async function acceptTransitions(reports: readonly ReportedTransition[]): Promise<readonly Result[]> {
+    const results = new Array<Result | undefined>(reports.length);
+    let open: readonly Slot[] = reports.map((report, index) => ({ ...report, index }));
+    for (let round = 0; open.length > 0 && round < ROUNDS; round++) {
+      const byTask = Map.groupBy(open, ({ taskId }) => taskId);
+      const conflicts = await Promise.all(
+        [...byTask].map(([taskId, slots]) => acceptForTask(deps, taskId, slots, results)),
+      );
+      open = conflicts.flat();
+    }
+    return results.map((result) => result ?? new UnavailableError('the Task is changing too fast; report it again'));
+  };
+}
+export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;
+
+/** Decides and commits the reports about one Task; returns those that must be decided anew. */
+async function acceptForTask(
+  deps: AcceptTransitionsDeps,
+  taskId: TaskId,
+  slots: readonly Slot[],
+  results: (Result | undefined)[],
+): Promise<readonly Slot[]> {
+  const workspaceId = await deps.findTaskWorkspace(taskId);
+  const factKeys = [...new Set(slots.map(({ report }) => factOf(taskId, report).key))];
+  const [found, subscriptions] =
+    workspaceId === undefined
+      ? [undefined, undefined]
+      : await Promise.all([
+          deps.transitions.findTask(workspaceId, taskId, factKeys),
+          deps.subscriptions.find(workspaceId),
+        ]);
+  const acceptedAt = deps.now();
+  const decisions: Decided[] = [];
+  let task = found?.task;
+  const knownFacts = new Set(found?.knownFacts);
+  for (const slot of slots) {
+    if (!task || !subscriptions || (slot.workspaceId !== undefined && slot.workspaceId !== task.workspaceId)) {
+      results[slot.index] = new NotFoundError('task', taskId);
+      continue;
+    }
+    try {
+      const decided = decide(deps, { slot, task, knownFacts, subscriptions, now: acceptedAt });
+      decisions.push(decided);
+      if (decided.verdict.kind === 'accepted') knownFacts.add(decided.verdict.factKey);
+      task = decided.task;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      results[slot.index] = error;
+    }
+  }
+  return await settle(deps, workspaceId, decisions, results, acceptedAt);
+}
+
+type DecideInput = {
+  readonly slot: Slot;
+  readonly task: TaskRecord;
+  readonly knownFacts: ReadonlySet<string>;
+  readonly subscriptions: Subscriptions;
+  readonly now: number;
+};
+
+/** Decides one report and starts its commit. The next report of the same Task is decided on what this one leaves. */
+function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscriptions, now }: DecideInput): Decided {
+  const { report, impliesStart = false } = slot;
+  const isKnownFact = knownFacts.has(factOf(task.id, report).key);
+  const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
+  const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
+  if (!change) return { slot, verdict, task, committed: Promise.resolve('accepted') };
+  const emission =
+    verdict.kind === 'accepted' && verdict.event
+      ? toEmission(deps.actionUrl, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
+      : undefined;
+  const newTaskRevision = newRevision();
+  const checkpoint =
+    verdict.kind === 'accepted' && report.type === 'checkpoint'
+      ? { checkpointId: report.checkpointId, canonical: report.canonical, material: report.material, at: now }
+      : undefined;
+  const fullChange = {
+    ...change,
+    ...(checkpoint && {
+      checkpoint: { ...checkpoint, ...(report.type === 'checkpoint' && report.outcome && { outcome: report.outcome }) },
+    }),
+  };
+  const committed = deps.transitions.commit({
+    task,
+    newRevision: newTaskRevision,
+    subscriptionVersion: subscriptions.version,
+    now,
+    change: fullChange,
+    ...(verdict.kind === 'accepted' && { factKey: verdict.factKey }),
+    ...(emission && { emission }),
+  });
+  // Looked at in order later; until then a rejection must not count as unhandled.
+  committed.catch(() => undefined);
+  return {
+    slot,
+    verdict,
+    task: { ...task, ...fullChange, revision: newTaskRevision, updatedAt: now },
+    committed,
+    ...(emission && { emission }),
+  };
+}
+
+function toEmission(
+  actionUrl: ActionUrl,
+  { transitionId, event, change }: Extract<TransitionVerdict, { kind: 'accepted' }> & { event: TaskEventName },
+  report: TransitionReport,
+  task: TaskRecord,
+  { receivers }: Subscriptions,
+  createdAt: number,
+): Emission {
+  const { callback } = task;
+  const endpoints = [...receivers, ...(callback ? [{ ...callback, enabled: true }] : [])];
+  return {
+    transitionId,
+    event,
+    body: renderWebhookBody({
+      ...{ transitionId, event, createdAt, report, actionUrl },
+      ...{ sequence: change.sequence, taskId: task.id, status: change.status },
+    }),
+    targets: endpoints
+      .filter((endpoint) => wantsEvent(endpoint, event))
+      .map(({ id, enabled }) => ({ endpointId: id, enabled })),
+  };
+}
+
+/** Waits for the commits, adds the jobs of those that held, and returns the reports whose commit was refused. */
+async function settle(
+  { subscriptions, jobs }: AcceptTransitionsDeps,
+  workspaceId: WorkspaceId | undefined,
+  decisions: readonly Decided[],
+  results: (Result | undefined)[],
+  acceptedAt: number,
+): Promise<readonly Slot[]> {
+  if (workspaceId === undefined) return [];
+  const conflicts: Slot[] = [];
+  const emissions: Emission[] = [];
+  for (const { slot, verdict, task, emission, committed } of decisions) {
+    if ((await committed) === 'conflict') {
+      conflicts.push(slot);
+      continue;
+    }
+    if (emission) emissions.push(emission);
+    if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
+    const duplicate = verdict.kind === 'duplicate';
+    results[slot.index] = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
+  }
+  await jobs.addJobs(workspaceId, emissions, acceptedAt);
+  if (conflicts.length > 0) subscriptions.forget(workspaceId);
+  return conflicts;
+}

@@ -1,0 +1,26 @@
+import type { WorkspaceId } from '@herald/core';
+import type { Subscriptions } from '@herald/infra';
+
+const LIMIT = 10_000;
+
+/**
+ * Remembers workspaces' subscriptions. What it says may be old: the commit checks the version and refuses, and then
+ * the caller forgets it here and asks again.
+ */
+export function createSubscriptionCache(load: (workspaceId: WorkspaceId) => Promise<Subscriptions>) {
+  const cache = new Map<WorkspaceId, Subscriptions>();
+  return {
+    async find(workspaceId: WorkspaceId): Promise<Subscriptions> {
+      const known = cache.get(workspaceId);
+      if (known) return known;
+      const subscriptions = await load(workspaceId);
+      const oldest = cache.keys().next().value;
+      if (cache.size >= LIMIT && oldest !== undefined) cache.delete(oldest);
+      cache.set(workspaceId, subscriptions);
+      return subscriptions;
+    },
+    forget(workspaceId: WorkspaceId): void {
+      cache.delete(workspaceId);
+    },
+  };
+}

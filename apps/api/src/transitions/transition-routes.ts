@@ -1,0 +1,86 @@
+import {
+  BatchItem,
+  DomainError,
+  TASK_STATUSES,
+  TransitionBatch,
+  TransitionReport,
+  ValidationError,
+} from '@herald/core';
+import type { Decision, Message } from '@herald/core';
+import type { TaskRecord } from '@herald/infra';
+import { Router, type RequestHandler } from 'express';
+import { z } from 'zod';
+import { readCursor, writeCursor } from '../http/cursor.ts';
+import { toProblem } from '../http/problem.ts';
+import { readBody, readQuery, toInputProblems } from '../http/read-body.ts';
+import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
+import type { TaskOperations } from '../tasks/task-operations.ts';
+import { toExecutorTask, toExecutorTaskItem } from '../tasks/task-view.ts';
+import type { AcceptTransitions, ReportedTransition } from './accept-transitions.ts';
+
+export type TransitionRoutesDeps = {
+  readonly acceptTransitions: AcceptTransitions;
+  readonly tasks: Pick<TaskOperations, 'findForExecutor' | 'listByStatus'>;
+  readonly parseSingle: readonly RequestHandler[];
+  readonly parseBatch: readonly RequestHandler[];
+};
+
+const ListTasks = z.strictObject({
+  status: z.enum(TASK_STATUSES),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  cursor: z.string().max(256).optional(),
+});
+
+/** `/api/internal`: what executors report and read. */
+export function createTransitionRoutes({
+  acceptTransitions,
+  tasks,
+  parseSingle,
+  parseBatch,
+}: TransitionRoutesDeps): Router {
+  const router = Router();
+  router
+    .route('/tasks/:id/transitions')
+    .post(...parseSingle, async (req, res) => {
+      const report = readBody(TransitionReport, req);
+      const [result] = await acceptTransitions([{ taskId: req.params.id, report }]);
+      if (result instanceof DomainError) throw result;
+      res.json(result);
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/transitions')
+    .post(...parseBatch, async (req, res) => {
+      const { transitions } = readBody(TransitionBatch, req);
+      res.json({ results: await acceptBatch(acceptTransitions, transitions) });
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/tasks')
+    .get(async (req, res) => {
+      const { status, limit, cursor } = readQuery(ListTasks, req);
+      const page = await tasks.listByStatus(status, limit, readCursor(cursor));
+      res.json({ tasks: page.tasks.map(toExecutorTaskItem), nextCursor: page.next ? writeCursor(page.next) : null });
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/tasks/:id')
+    .get(async (req, res) => {
+      const found: { task: TaskRecord; messages: readonly Message[]; decisions: readonly Decision[] } =
+        await tasks.findForExecutor(req.params.id);
+      res.json(toExecutorTask(found));
+    })
+    .all(refuseOtherMethods('GET'));
+  return router;
+}
+
+/** Judges a batch item by item, in order; a bad item is a problem in its place. */
+async function acceptBatch(acceptTransitions: AcceptTransitions, items: readonly unknown[]): Promise<unknown[]> {
+  const read = items.map((item) => BatchItem.safeParse(item));
+  const reports: ReportedTransition[] = read.flatMap(({ data }) => (data ? [data] : []));
+  const accepted = (await acceptTransitions(reports)).values();
+  return read.map(({ error }) => {
+    const result = error ? new ValidationError(toInputProblems(error)) : accepted.next().value;
+    return result instanceof DomainError ? { error: toProblem(result) } : result;
+  });
+}

@@ -1,0 +1,54 @@
+import {
+  Duration,
+  DurationList,
+  EgressEnv,
+  IntegerText,
+  Port,
+  readEnv,
+  RetentionEnv,
+  SecretsEnv,
+  SharedEnv,
+} from '@herald/infra';
+import { DEFAULT_SCHEDULE_MS } from '@herald/core';
+import { z } from 'zod';
+
+const WorkerEnv = z.object({
+  ...SharedEnv.shape,
+  ...SecretsEnv.shape,
+  ...EgressEnv.shape,
+  ...RetentionEnv.shape,
+  WORKER_PORT: Port.default(8081),
+  WORKER_HOST: z.string().default('127.0.0.1'),
+  CONCURRENCY: IntegerText(1, 10_000).default(100),
+  DELIVERY_TIMEOUT: Duration.refine((ms) => ms > 0 && ms <= 600_000, 'must be more than 0 and at most 10m').default(
+    15_000,
+  ),
+  RETRY_SCHEDULE: DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations').default([
+    ...DEFAULT_SCHEDULE_MS,
+  ]),
+});
+
+/** Times are in ms. */
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
+
+/** @throws ConfigError with every problem at once */
+export function readWorkerConfig(env: NodeJS.ProcessEnv) {
+  const given = readEnv(WorkerEnv, env, ['RETRY_SCHEDULE']);
+  return {
+    redisUrl: given.REDIS_URL,
+    shardCount: given.SHARDS,
+    logLevel: given.LOG_LEVEL,
+    secretsKeys: given.SECRETS_KEY,
+    egress: {
+      allowCidrs: given.EGRESS_ALLOW_CIDRS,
+      caFile: given.EGRESS_CA_FILE,
+      dnsServers: given.EGRESS_DNS_SERVERS,
+    },
+    retentionMs: given.RETENTION,
+    port: given.WORKER_PORT,
+    host: given.WORKER_HOST,
+    concurrency: given.CONCURRENCY,
+    deliveryTimeoutMs: given.DELIVERY_TIMEOUT,
+    retryScheduleMs: given.RETRY_SCHEDULE,
+  };
+}

@@ -1,0 +1,17 @@
+import { createLogger, runProcess, type Logger } from '@herald/infra';
+import { readWorkerConfig } from './config.ts';
+import { startWorker } from './start-worker.ts';
+
+let logger: Logger | undefined;
+let stopLimitMs = 0;
+
+await runProcess({
+  start: () => {
+    const config = readWorkerConfig(process.env);
+    stopLimitMs = config.deliveryTimeoutMs + 5_000;
+    logger = createLogger({ level: config.logLevel, process: 'worker', readable: process.stdout.isTTY });
+    return startWorker(config, logger);
+  },
+  logger: () => logger,
+  stopLimitMs: () => stopLimitMs,
+});

@@ -1,0 +1,90 @@
+import type { DeliveryId } from '@herald/core';
+import type { Logger, QueueName, RedisClient, ShardKeys } from '@herald/infra';
+import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
+import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
+import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
+
+export type DeliveryWorkerDeps = {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly queue: QueueName;
+  readonly concurrency: number;
+  /** The longest that one job can take, in ms. */
+  readonly deadlineMs: number;
+  readonly process: (id: DeliveryId, signal: AbortSignal) => Promise<ProcessVerdict>;
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly random: () => number;
+};
+
+export type DeliveryWorker = {
+  /** Takes no new jobs, lets those in work finish for `graceMs`, cuts off and puts back the rest. */
+  readonly stop: (graceMs: number) => Promise<void>;
+};
+
+// A killed worker's job is taken up again after lock and check have passed: at most 20 + 5 s.
+const LOCK_MS = 20_000;
+const STALLED_CHECK_MS = 5_000;
+/** BullMQ fails a job for good after so many deaths of its worker; the sweeper would bring it back even then. */
+const STALLED_LIMIT = 20;
+const FETCH_RETRY_MS = 1_000;
+
+/** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
+export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
+  const { redis, keys, queue, concurrency, deadlineMs, logger, now, random } = deps;
+  const cutOff = new AbortController();
+
+  const processJob = async (job: Job, token?: string): Promise<void> => {
+    const verdict = await attempt(job);
+    if (verdict.kind === 'wait') {
+      await job.moveToDelayed(verdict.until, token);
+      throw new DelayedError();
+    }
+    if (verdict.kind === 'put_back') {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+  };
+
+  /** Our own faults don't fail a job: it waits and comes again. */
+  const attempt = async (job: Job): Promise<ProcessVerdict> => {
+    const { id } = job;
+    if (id === undefined) throw new Error('a job in process has an id');
+    try {
+      return await deps.process(id, cutOff.signal);
+    } catch (error) {
+      const delayMs = ownFaultDelayMs(job.attemptsStarted, random());
+      logger.error('delivery.own_fault', { deliveryId: id, retryInMs: delayMs }, error);
+      return { kind: 'wait', until: now() + delayMs };
+    }
+  };
+
+  const worker = new Worker(queue, processJob, {
+    connection: redis,
+    prefix: keys.bullPrefix,
+    concurrency,
+    lockDuration: Math.max(LOCK_MS, deadlineMs + STALLED_CHECK_MS),
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: STALLED_LIMIT,
+    // Finished jobs leave at once: the record decides, and the id can be added again.
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+    runRetryDelay: FETCH_RETRY_MS,
+  });
+  worker.on('error', (error) => {
+    logger.warn('queue.error', { queue }, error);
+  });
+  worker.on('stalled', (id) => {
+    logger.warn('queue.job_stalled', { queue, deliveryId: id });
+  });
+
+  return {
+    async stop(graceMs) {
+      const timer = setTimeout(() => {
+        cutOff.abort();
+      }, graceMs);
+      await worker.close();
+      clearTimeout(timer);
+    },
+  };
+}

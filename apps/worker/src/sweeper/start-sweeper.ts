@@ -1,0 +1,46 @@
+import type { Logger } from '@herald/infra';
+
+export type SweeperDeps = {
+  readonly sweeps: readonly (() => Promise<unknown>)[];
+  /** Mean time between two rounds, in ms; each is moved by up to a quarter, so that workers don't march in step. */
+  readonly everyMs: number;
+  readonly logger: Logger;
+  readonly random: () => number;
+};
+
+export type Sweeper = { readonly stop: () => Promise<void> };
+
+/** Runs the sweeps one after the other, again and again. A failed round is logged and the next one tries anew. */
+export function startSweeper({ sweeps, everyMs, logger, random }: SweeperDeps): Sweeper {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const runRound = async () => {
+    for (const sweep of sweeps) {
+      try {
+        await sweep();
+      } catch (error) {
+        logger.warn('sweeper.failed', {}, error);
+      }
+    }
+  };
+  let round = Promise.resolve();
+  const schedule = () => {
+    timer = setTimeout(
+      () => {
+        round = runRound().then(() => {
+          if (!stopped) schedule();
+        });
+      },
+      everyMs * (0.75 + random() / 2),
+    );
+  };
+  schedule();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}

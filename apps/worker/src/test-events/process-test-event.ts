@@ -1,0 +1,58 @@
+import { errorCodeOf, isSuccess, type AttemptVerdict, type DeliveryId, type WorkspaceId } from '@herald/core';
+import type { DeliveryStore, Logger, TestReply } from '@herald/infra';
+import { logAttempt, toAttemptRecord } from '../deliveries/attempt-log.ts';
+import type { MakeAttempt } from '../deliveries/make-attempt.ts';
+import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
+
+export type ProcessTestEventDeps = {
+  readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel'>;
+  readonly claim: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<string>;
+  readonly makeAttempt: MakeAttempt;
+  readonly reply: (id: DeliveryId, reply: TestReply) => Promise<void>;
+  /** The delivery deadline, in ms. */
+  readonly deadlineMs: number;
+  readonly logger: Logger;
+  readonly now: () => number;
+};
+
+const FINISHED: ProcessVerdict = { kind: 'finished' };
+
+/**
+ * Sends a test event, once: whatever the receiver's filter, also to a disabled one, and never again. A crash after the
+ * claim leaves it claimed and unsettled, and whoever finds it so settles it without sending.
+ */
+export async function processTestEvent(
+  deps: ProcessTestEventDeps,
+  id: DeliveryId,
+  signal: AbortSignal,
+): Promise<ProcessVerdict> {
+  const loaded = await deps.deliveries.load(id);
+  if (loaded.kind !== 'loaded' || loaded.delivery.status !== 'pending') return FINISHED;
+  const { delivery, endpoint } = loaded;
+  if (!endpoint) {
+    await deps.deliveries.cancel(id, 'receiver_removed', deps.now());
+    return FINISHED;
+  }
+  if (signal.aborted) return { kind: 'put_back' };
+  if ((await deps.claim(delivery.workspaceId, id, deps.now())) !== 'claimed') {
+    await deps.deliveries.cancel(id, 'not_sent_in_time', deps.now());
+    return FINISHED;
+  }
+  await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
+  const result = await deps.makeAttempt(loaded, endpoint);
+  const { outcome } = result;
+  if (outcome.kind === 'aborted') throw new Error('a test event has no signal that could cut it off');
+  const verdict: AttemptVerdict = isSuccess(outcome)
+    ? { kind: 'delivered' }
+    : { kind: 'failed', reason: 'test_failed' };
+  const attempt = toAttemptRecord(outcome, result);
+  await deps.deliveries.record({ delivery, attempt, verdict, now: deps.now(), countsForHealth: false });
+  logAttempt(deps.logger, delivery, endpoint, attempt, verdict.kind);
+  await deps.reply(
+    id,
+    outcome.kind === 'responded'
+      ? { kind: 'answered', status: outcome.status }
+      : { kind: 'unanswered', error: errorCodeOf(outcome) ?? 'connection_failed' },
+  );
+  return FINISHED;
+}
