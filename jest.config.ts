@@ -13,6 +13,7 @@ const shared = {
 } satisfies Config;
 
 export default {
+  reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,apps}/*/src/**/*.test.ts'] },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },

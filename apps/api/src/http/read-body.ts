@@ -14,8 +14,8 @@ export const NoBody = z.strictObject({});
 /** Reads a JSON body of any content up to a size; a body of another type is refused, not ignored. */
 export function parseJson(limitBytes: number): RequestHandler[] {
   const refuseOtherTypes: RequestHandler = (req, _res, next) => {
-    // `is` is null without a body, and false when it is of another type.
-    if (req.is('application/json') !== false) {
+    // `is` is null without a body, and false when it is of another type; a body of no bytes is none.
+    if (req.is('application/json') !== false || req.get('content-length') === '0') {
       next();
       return;
     }

@@ -103,6 +103,7 @@ export class GuardedAgent extends Agent {
   ): Duplex | undefined {
     const refusal = this.#refusalOf(options);
     if (refusal !== undefined) {
+      this.#forgetEmptyPool(options);
       // Node ignores the second argument when there is an error, but its type doesn't say so.
       callback(refusal, undefined as unknown as Duplex);
       return undefined;
@@ -151,6 +152,12 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
+  }
+
+  /** Node has made room for the socket that won't come, and would keep it for ever: once for each address refused. */
+  #forgetEmptyPool(options: RequestOptions): void {
+    const name = this.getName(options);
+    if (this.sockets[name]?.length === 0) Reflect.deleteProperty(this.sockets, name);
   }
 
   #refusalOf({ host, socketPath }: RequestOptions): Error | undefined {

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import winston from 'winston';
 import { toReadableLine } from './readable-line.ts';
 
@@ -37,7 +38,8 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
  * a request's its headers.
  */
 function describeError(error: unknown): LogFields {
-  if (!(error instanceof Error)) return { error: typeof error };
+  // `instanceof` knows only the errors of its own realm.
+  if (!types.isNativeError(error)) return { error: typeof error };
   const { code } = error as NodeJS.ErrnoException;
   return {
     error: error.message.slice(0, 500),

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES =
   /^(Stream isn't writeable|Connection is closed|Command timed out|Reached the max retries per request|Connection is in closing state)/;
@@ -6,7 +8,7 @@ const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLI
 
 /** Whether an error means that Redis can't be reached or refuses writes for now; anything else is a bug of ours. */
 export function isRedisUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!types.isNativeError(error)) return false;
   const { code } = error as NodeJS.ErrnoException;
   return (
     (code !== undefined && CONNECTION_CODES.has(code)) ||

@@ -1,0 +1,80 @@
+import 'reflect-metadata'; // wanted by @peculiar/x509, and before it
+import * as x509 from '@peculiar/x509';
+import { createPrivateKey, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+
+/** Both in PEM; the key is PKCS #8. */
+export interface Certificate {
+  certPem: string;
+  keyPem: string;
+}
+
+export interface CertificateAuthority extends Certificate {
+  /** A server certificate for these DNS names and IP addresses. */
+  issueCertificate(request: { hosts: readonly string[] }): Promise<Certificate>;
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A new authority, ECDSA P-256, valid for ten years. Keep its `certPem` and `keyPem` to have the same one again later. */
+export async function createCertificateAuthority(name = 'Herald local CA'): Promise<CertificateAuthority> {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: [{ CN: [name] }],
+    keys,
+    signingAlgorithm: ALGORITHM,
+    ...validFor(3_650 * DAY_MS),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return readCertificateAuthority({ certPem: certificate.toString('pem'), keyPem: await toPem(keys.privateKey) });
+}
+
+/** The authority that was kept. Throws when the PEM is not one. */
+export async function readCertificateAuthority({ certPem, keyPem }: Certificate): Promise<CertificateAuthority> {
+  const authority = new x509.X509Certificate(certPem);
+  const der = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' });
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign']);
+  return {
+    certPem,
+    keyPem,
+    async issueCertificate({ hosts }) {
+      const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+      const names = hosts.map((host) => new x509.GeneralName(isIP(host) === 0 ? 'dns' : 'ip', host));
+      const certificate = await x509.X509CertificateGenerator.create({
+        subject: [{ CN: [hosts[0] ?? 'nobody'] }],
+        issuer: authority.subject,
+        publicKey: keys.publicKey,
+        signingKey,
+        signingAlgorithm: ALGORITHM,
+        ...validFor(365 * DAY_MS),
+        extensions: [
+          new x509.BasicConstraintsExtension(false, undefined, true),
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          new x509.SubjectAlternativeNameExtension(names),
+          await x509.AuthorityKeyIdentifierExtension.create(authority),
+        ],
+      });
+      return { certPem: certificate.toString('pem'), keyPem: await toPem(keys.privateKey) };
+    },
+  };
+}
+
+/** From an hour ago, for the sake of clocks that disagree. */
+function validFor(durationMs: number): { notBefore: Date; notAfter: Date } {
+  const now = Date.now();
+  return { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + durationMs) };
+}
+
+async function toPem(key: webcrypto.CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key));
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+}

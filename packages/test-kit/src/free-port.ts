@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { hasCode } from './errors.ts';
+
+// Below the range that kernels give to outgoing connections (Linux: from 32768), so that no client, not even one that keeps
+// dialling a server that was killed, can take the port before the server comes back.
+const LOWEST_PORT = 20_000;
+const HIGHEST_PORT = 32_000;
+const TRIES = 50;
+
+/** A loopback port on which nobody listens right now. Someone else may take it before you do: be ready to try again. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`none of ${TRIES} loopback ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`);
+}
+
+/** Whether a server could listen there now. Errors other than "in use" are thrown. */
+export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen({ port, host, exclusive: true });
+    await once(server, 'listening');
+  } catch (error) {
+    if (hasCode(error, 'EADDRINUSE')) return false;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}

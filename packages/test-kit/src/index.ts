@@ -1,0 +1,15 @@
+export { createCertificateAuthority, readCertificateAuthority } from './certificate-authority.ts';
+export type { Certificate, CertificateAuthority } from './certificate-authority.ts';
+export { hasCode, messageOf } from './errors.ts';
+export { findExecutable, findRedisServer } from './find-redis-server.ts';
+export { freePort, isPortFree } from './free-port.ts';
+export { launchProcess } from './launch-process.ts';
+export type { LaunchedProcess, LaunchOptions, OutputLine, ProcessExit } from './launch-process.ts';
+export { startProcess } from './start-process.ts';
+export type { ProcessOptions, RunningProcess } from './start-process.ts';
+export { startReceiver } from './start-receiver.ts';
+export type { Answer, ReceivedRequest, Receiver, ReceiverOptions, Respond } from './start-receiver.ts';
+export { startRedis } from './start-redis.ts';
+export type { RedisOptions, RunningRedis } from './start-redis.ts';
+export { waitFor } from './wait-for.ts';
+export type { WaitOptions } from './wait-for.ts';

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from './errors.ts';
+import { findRedisServer } from './find-redis-server.ts';
+import { freePort } from './free-port.ts';
+import { launchProcess, type LaunchedProcess, type ProcessExit } from './launch-process.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface RedisOptions {
+  /** Where its data lives. Without it: a temporary folder that leaves at close. */
+  dir?: string;
+  /** Without it: a free one. */
+  port?: number;
+  /** Append-only file, synced every second: what was acknowledged survives a SIGKILL. Default false. */
+  appendonly?: boolean;
+  /** Further arguments, such as `['--maxmemory', '8mb']`. */
+  args?: readonly string[];
+}
+
+export interface RunningRedis extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly dir: string;
+  readonly pid: number;
+  /** Of the server that runs now. */
+  readonly exited: Promise<ProcessExit>;
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Stops it if it runs, and starts it again on the same port and folder. */
+  restart(): Promise<void>;
+  /** Stops it, and removes its folder unless that was given. May be called twice. */
+  close(): Promise<void>;
+}
+
+const READY_DEADLINE_MS = 10_000;
+const TRIES = 5;
+
+/** A real redis-server (or valkey-server) of your own on a loopback port. It ends with this process, however that ends. */
+export async function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'herald-redis-')));
+  const removeDir = async () => {
+    if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    let { port, server } = await startServer(dir, options);
+    const close = async () => {
+      await server.stop();
+      await removeDir();
+    };
+    return {
+      url: `redis://127.0.0.1:${port}`,
+      port,
+      dir,
+      get pid() {
+        return server.pid;
+      },
+      get exited() {
+        return server.exited;
+      },
+      async kill() {
+        server.kill('SIGKILL');
+        await server.exited;
+      },
+      async restart() {
+        await server.stop();
+        ({ port, server } = await startServer(dir, { ...options, port }));
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await removeDir();
+    throw error;
+  }
+}
+
+async function startServer(dir: string, options: RedisOptions): Promise<{ port: number; server: LaunchedProcess }> {
+  const command = findRedisServer();
+  if (command === undefined)
+    throw new Error('neither redis-server nor valkey-server is on the PATH; install one of them');
+  for (let tries = 1; ; tries++) {
+    const port = options.port ?? (await freePort());
+    const args = serverArguments(dir, port, options);
+    const server = await launchProcess({ name: 'redis', command, args, cwd: dir, keptLines: 200 });
+    try {
+      await waitFor(
+        `redis to answer on port ${port}`,
+        async () => server.hasExited() || (await isAnswering(port, server.pid)),
+        READY_DEADLINE_MS,
+      );
+      if (!server.hasExited()) return { port, server };
+      throw new Error(`redis ended before it answered on port ${port}`);
+    } catch (error) {
+      server.kill('SIGKILL');
+      await server.exited;
+      const collided = options.port === undefined && /address already in use/i.test(server.output());
+      if (collided && tries < TRIES) continue;
+      const reason = messageOf(error);
+      throw new Error(`${reason}\n${server.tail()}`, { cause: error });
+    }
+  }
+}
+
+function serverArguments(dir: string, port: number, { appendonly = false, args = [] }: RedisOptions): string[] {
+  const settings = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir,
+    save: '',
+    appendonly: appendonly ? 'yes' : 'no',
+    appendfsync: 'everysec',
+    'maxmemory-policy': 'noeviction',
+    'hash-max-ziplist-value': '512', // hash-max-listpack-value by the name that Redis 6 knows too
+  };
+  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
+}
+
+/** Whether the server at the port is loaded, and is the one with this process id: a neighbour may have taken the port. */
+async function isAnswering(port: number, pid: number): Promise<boolean> {
+  const reply = await new Promise<string>((resolve) => {
+    let received = '';
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.end('PING\r\nINFO server\r\nQUIT\r\n'));
+    socket.setEncoding('latin1').setTimeout(1_000, () => socket.destroy());
+    socket.on('data', (chunk: string) => (received += chunk));
+    socket.on('error', () => undefined); // not listening yet; 'close' follows
+    socket.on('close', () => {
+      resolve(received);
+    });
+  });
+  return reply.startsWith('+PONG') && reply.includes(`\r\nprocess_id:${pid}\r\n`);
+}

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
+
+/** What a probe returns once there is something to see. */
+type Seen<T> = Exclude<T, undefined | null | false>;
+
+export interface WaitOptions<T> {
+  /** Goes on polling until this holds; without it anything but undefined, null and false ends the wait. */
+  until?: (seen: Seen<T>) => boolean;
+  /** Default 10 s. */
+  deadlineMs?: number;
+}
+
+const OVERDUE = Symbol('the probe has not answered yet');
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Polls until the probe sees something, and returns it. A probe that throws ends the wait at once with its own error.
+ * When the deadline passes, the error says what was awaited and what was seen last.
+ */
+export async function waitFor<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  options: number | WaitOptions<T> = {},
+): Promise<Seen<T>> {
+  const { until = () => true, deadlineMs = 10_000 } = typeof options === 'number' ? { deadlineMs: options } : options;
+  const endsAt = performance.now() + deadlineMs;
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const seen = await answerBefore(endsAt, probe);
+    if (seen !== OVERDUE && isSeen(seen) && until(seen)) return seen;
+    if (seen === OVERDUE || performance.now() >= endsAt) {
+      const last = seen === OVERDUE ? 'nothing, the probe itself never answered' : inspect(seen, { depth: 4 });
+      throw new Error(`waited ${deadlineMs} ms for ${what}; last seen: ${last}`);
+    }
+    await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
+  }
+}
+
+function isSeen<T>(value: T): value is Seen<T> {
+  return value !== undefined && value !== null && value !== false;
+}
+
+async function answerBefore<T>(endsAt: number, probe: () => T | Promise<T>): Promise<T | typeof OVERDUE> {
+  const answered = new AbortController();
+  const overdue = pause(Math.max(1, endsAt - performance.now()), OVERDUE, { signal: answered.signal });
+  overdue.catch(() => undefined); // the abort below, when the probe was first
+  try {
+    return await Promise.race([probe(), overdue]);
+  } finally {
+    answered.abort();
+  }
+}

@@ -1,0 +1,32 @@
+import type { LocalHerald } from './start-local-herald.ts';
+
+/** What to know and what to type once the service runs. Every command can be copied as it stands. */
+export function toInstructions({ apiUrl, workerUrl, redisUrl, apiKey, executorKey }: LocalHerald): string {
+  const post = (path: string, body: object) =>
+    `curl -sS -X POST ${apiUrl}${path} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const createTask = post('/tasks', { input: { text: 'hello' } });
+  const closeTask = post('/tasks/$id/close', { status: 'done' });
+  return `
+Herald is running.
+
+  API           ${apiUrl}
+  worker        ${workerUrl}/readyz
+  Redis         ${redisUrl ?? 'yours, as the environment says'}
+  API key       ${apiKey}   (workspace ws_local)
+  executor key  ${executorKey}
+
+See every event arrive, signed (in another terminal):
+
+  npm run demo
+
+Register a receiver, with a url of your own:
+
+  ${post('/api/public/webhooks', { url: 'https://example.com/hooks/herald' })}
+
+Create a Task and close it:
+
+  id=$(${createTask} | node -pe 'JSON.parse(fs.readFileSync(0)).id') && ${closeTask}
+
+Ctrl-C stops all of it. Keys and data stay in .herald/ for the next start.
+`;
+}

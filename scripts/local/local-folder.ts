@@ -1,0 +1,72 @@
+import {
+  createCertificateAuthority,
+  hasCode,
+  readCertificateAuthority,
+  type CertificateAuthority,
+} from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/** What a service on one machine keeps between two starts. Mode 0700, its files 0600. */
+export interface LocalFolder {
+  readonly dir: string;
+  readonly secretsKey: string;
+  readonly ca: CertificateAuthority;
+  readonly caFile: string;
+  read(name: FileName): Promise<string | undefined>;
+  write(name: FileName, text: string): Promise<void>;
+  remove(name: FileName): Promise<void>;
+}
+
+type FileName = 'secrets-key' | 'ca.pem' | 'ca-key.pem' | 'api-key' | 'executor-key' | 'redis-port' | 'running.json';
+
+/** `.herald/` in the repository, or what HERALD_DIR says. */
+export function localFolderOf(root: string, env: NodeJS.ProcessEnv): string {
+  const given = env.HERALD_DIR ?? '';
+  return resolve(root, given === '' ? '.herald' : given);
+}
+
+/** Opens the folder; the first time, makes it with a key for the signing secrets and a certificate authority. */
+export async function openLocalFolder(dir: string): Promise<LocalFolder> {
+  await mkdir(dir, { recursive: true });
+  await chmod(dir, 0o700);
+  const read = async (name: FileName) => {
+    try {
+      return (await readFile(join(dir, name), 'utf8')).trim();
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  };
+  // By a rename: a crash leaves the old file or none, never half a key.
+  const write = async (name: FileName, text: string) => {
+    const draft = join(dir, `${name}.${process.pid}.tmp`);
+    await writeFile(draft, `${text.trim()}\n`, { mode: 0o600 });
+    await rename(draft, join(dir, name));
+  };
+  const keep = async (name: FileName, make: () => string) => {
+    const kept = await read(name);
+    if (kept !== undefined) return kept;
+    const made = make();
+    await write(name, made);
+    return made;
+  };
+  const keepAuthority = async () => {
+    const [certPem, keyPem] = [await read('ca.pem'), await read('ca-key.pem')];
+    if (certPem !== undefined && keyPem !== undefined) return readCertificateAuthority({ certPem, keyPem });
+    const made = await createCertificateAuthority('Herald local CA');
+    await write('ca-key.pem', made.keyPem);
+    await write('ca.pem', made.certPem); // last: with it the pair is complete
+    return made;
+  };
+  return {
+    dir,
+    secretsKey: await keep('secrets-key', () => randomBytes(32).toString('base64')),
+    ca: await keepAuthority(),
+    caFile: join(dir, 'ca.pem'),
+    read,
+    write,
+    remove: (name) => rm(join(dir, name), { force: true }),
+  };
+}

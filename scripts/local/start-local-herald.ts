@@ -1,0 +1,96 @@
+import { freePort, isPortFree, startProcess, startRedis, type CertificateAuthority } from '@herald/test-kit';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureRedisServer } from './ensure-redis-server.ts';
+import type { LocalFolder } from './local-folder.ts';
+import { keepKeys, replaceUnknownKeys } from './local-keys.ts';
+import type { LocalSettings } from './local-settings.ts';
+
+export interface LocalHeraldOptions {
+  /** Of the repository. */
+  root: string;
+  folder: LocalFolder;
+  settings: LocalSettings;
+  /** Whether the logs of API and worker go to our terminal; otherwise they show only in an error. */
+  showLogs: boolean;
+}
+
+export interface LocalHerald {
+  apiUrl: string;
+  workerUrl: string;
+  redisUrl: string | undefined;
+  apiKey: string;
+  executorKey: string;
+  ca: CertificateAuthority;
+  /** Resolves with a sentence when one of the processes ends without having been told to. */
+  died: Promise<string>;
+  /** API, then worker, then Redis; all of them, even when one fails to stop. */
+  stop(): Promise<void>;
+}
+
+/** Starts what a service needs on one machine, in this order: Redis, worker, API. A failure stops what was started. */
+export async function startLocalHerald({ root, folder, settings, showLogs }: LocalHeraldOptions): Promise<LocalHerald> {
+  const programs = { api: join(root, 'apps/api/dist/main.js'), worker: join(root, 'apps/worker/dist/main.js') };
+  const unbuilt = Object.values(programs).find((file) => !existsSync(file));
+  if (unbuilt !== undefined) throw new Error(`${unbuilt} is missing. Type: npm run build`);
+
+  await using started = new AsyncDisposableStack();
+  const redis = settings.hasRedis ? undefined : started.use(await startLocalRedis(folder));
+  const env = {
+    SECRETS_KEY: folder.secretsKey,
+    ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+    EGRESS_CA_FILE: folder.caFile,
+    ...(redis && { REDIS_URL: redis.url }),
+    ...settings.given,
+    PORT: String(settings.api.port),
+    WORKER_PORT: String(settings.worker.port),
+  };
+  const keys = await keepKeys(folder, { root, env });
+  const start = async (name: 'api' | 'worker') =>
+    started.use(
+      await startProcess({
+        name,
+        command: process.execPath,
+        args: [programs[name]],
+        env,
+        cwd: root,
+        inheritOutput: showLogs,
+        keptLines: 1_000,
+        readyWhen: `${settings[name].url}/readyz`,
+      }),
+    );
+  const worker = await start('worker');
+  const api = await start('api');
+  const knownKeys = await replaceUnknownKeys(keys, settings.api.url, folder, { root, env });
+
+  const running = started.move(); // from here on it is the caller's to stop
+  const died = Promise.race(
+    Object.entries({ api, worker, ...(redis && { redis }) }).map(async ([name, { exited }]) => {
+      const { code, signal } = await exited;
+      return `The ${name} process ended by itself (${signal ?? `exit code ${code ?? 'unknown'}`}).`;
+    }),
+  );
+  return {
+    apiUrl: settings.api.url,
+    workerUrl: settings.worker.url,
+    redisUrl: redis?.url,
+    ...knownKeys,
+    ca: folder.ca,
+    died,
+    stop: () => running.disposeAsync(),
+  };
+}
+
+/** On the port of the last time if that is free: whoever looks into it with redis-cli finds it again. */
+async function startLocalRedis(folder: LocalFolder) {
+  ensureRedisServer();
+  const dir = join(folder.dir, 'redis');
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const last = Number(await folder.read('redis-port'));
+  const port = last > 0 && (await isPortFree(last)) ? last : await freePort();
+  const redis = await startRedis({ dir, port, appendonly: true });
+  await folder.write('redis-port', String(port));
+  return redis;
+}
