@@ -13,3 +13,4 @@ export { startRedis } from './start-redis.ts';
 export type { RedisOptions, RunningRedis } from './start-redis.ts';
 export { waitFor } from './wait-for.ts';
 export type { WaitOptions } from './wait-for.ts';
+export { startHttps, startPlain, startTls, type Credentials, type LoopbackServer } from './start-loopback-server.ts';

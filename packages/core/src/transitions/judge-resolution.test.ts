@@ -5,7 +5,7 @@ import { judgeResolution } from './judge-resolution.ts';
 const action = { version: 2, primary: 'main', approvals: ['main', 'side'] };
 
 function taskThatIs(status: TaskState['status']): TaskState {
-  return { id: 'task_1', workspaceId: 'ws_1', sequence: 3, revision: 5, status, action };
+  return { id: 'task_1', workspaceId: 'ws_1', sequence: 3, revision: 'r5', status, action };
 }
 
 function decided(decision: string): Decision {
@@ -73,6 +73,6 @@ test.each<Case>([
 );
 
 test.each(['queued', 'running'] as const)('a Task that is %s and never asked knows no current version', (status) => {
-  const state: TaskState = { id: 'task_1', workspaceId: 'ws_1', sequence: 0, revision: 1, status };
+  const state: TaskState = { id: 'task_1', workspaceId: 'ws_1', sequence: 0, revision: 'r1', status };
   expect(answer(state, 'main', 1)).toBe('stale_action_version');
 });

@@ -9,7 +9,7 @@ type ReportType = TransitionReport['type'];
 const outcome = { summary: 'so far' };
 
 function taskThatIs(status: TaskStatus, changes: Partial<TaskState> = {}): TaskState {
-  return { id: 'task_1', workspaceId: 'ws_1', sequence: 7, revision: 9, status, ...changes };
+  return { id: 'task_1', workspaceId: 'ws_1', sequence: 7, revision: 'r9', status, ...changes };
 }
 
 function actionRequired(actionVersion: number): TransitionReport {

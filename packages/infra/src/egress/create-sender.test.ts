@@ -1,23 +1,35 @@
+import {
+  createCertificateAuthority,
+  type CertificateAuthority,
+  startHttps,
+  startPlain,
+  startTls,
+  type Credentials,
+  type LoopbackServer,
+} from '@herald/test-kit';
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
 import type { LookupFunction, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createAddressPolicy } from './address-policy.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createGuardedAgent, type GuardedAgent } from './guarded-agent.ts';
-import { createTestAuthority, type TestAuthority } from './test-certificates.ts';
-import { startHttps, startPlain, startTls, type Credentials, type TestReceiver } from './test-receiver.ts';
 
 const LONG_MS = 5_000;
 const SHORT_MS = 300;
 const policy = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
 
-let authority: TestAuthority;
+async function issue(hosts: readonly string[], by = authority): Promise<Credentials> {
+  const { certPem, keyPem } = await by.issueCertificate({ hosts });
+  return { cert: certPem, key: keyPem };
+}
+
+let authority: CertificateAuthority;
 let credentials: Credentials;
 let open: { sender: Sender; agent: GuardedAgent }[] = [];
 
 beforeAll(async () => {
-  authority = await createTestAuthority();
-  credentials = await authority.issue(['127.0.0.1', '::1', 'receiver.test']);
+  authority = await createCertificateAuthority();
+  credentials = await issue(['127.0.0.1', '::1', 'receiver.test']);
 });
 
 afterEach(() => {
@@ -46,7 +58,7 @@ function start({ deadlineMs = LONG_MS, lookup, ca = [authority.certPem] }: Setup
 }
 
 /** A TLS server that waits for a request and then says `text`, and no more. */
-function startSaying(text: string, then: (socket: TLSSocket) => void = () => undefined): Promise<TestReceiver> {
+function startSaying(text: string, then: (socket: TLSSocket) => void = () => undefined): Promise<LoopbackServer> {
   return startTls(credentials, (socket) => {
     socket.once('data', () => {
       socket.write(text);
@@ -415,9 +427,7 @@ describe('TLS', () => {
   });
 
   test('of another host is tls_failed, on a resumed session too', async () => {
-    await using receiver = await startHttps(await authority.issue(['other.test']), (_request, response) =>
-      response.end(),
-    );
+    await using receiver = await startHttps(await issue(['other.test']), (_request, response) => response.end());
     const { send } = start({ lookup: resolvingTo('127.0.0.1') });
     for (let i = 0; i < 2; i++) {
       expect(await send(`https://receiver.test:${receiver.port}/`)).toEqual(unreachable('tls_failed'));
@@ -527,7 +537,7 @@ describe('stopping', () => {
 
 describe('a kept connection that died unseen', () => {
   /** Answers `answered` requests per connection, then lets the connection die under the next one. */
-  function startDying(answered: number, die: (socket: Socket) => void, says = ''): Promise<TestReceiver> {
+  function startDying(answered: number, die: (socket: Socket) => void, says = ''): Promise<LoopbackServer> {
     return startTls(credentials, (socket) => {
       let requests = 0;
       socket.on('data', () => {

@@ -1,22 +1,33 @@
+import {
+  createCertificateAuthority,
+  type CertificateAuthority,
+  startHttps,
+  startPlain,
+  type Credentials,
+  type LoopbackServer,
+} from '@herald/test-kit';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { connect, type LookupFunction } from 'node:net';
 import { createAddressPolicy } from './address-policy.ts';
 import { createGuardedAgent, type GuardedAgent, type GuardedAgentOptions } from './guarded-agent.ts';
-import { createTestAuthority, type TestAuthority } from './test-certificates.ts';
-import { startHttps, startPlain, type Credentials, type TestReceiver } from './test-receiver.ts';
 
 const loopback = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
 
-let authority: TestAuthority;
+async function issue(hosts: readonly string[], by = authority): Promise<Credentials> {
+  const { certPem, keyPem } = await by.issueCertificate({ hosts });
+  return { cert: certPem, key: keyPem };
+}
+
+let authority: CertificateAuthority;
 let credentials: Credentials;
 let agents: GuardedAgent[] = [];
 
 beforeAll(async () => {
-  authority = await createTestAuthority();
-  credentials = await authority.issue(['127.0.0.1', 'receiver.test']);
+  authority = await createCertificateAuthority();
+  credentials = await issue(['127.0.0.1', 'receiver.test']);
 });
 
 afterEach(() => {
@@ -40,7 +51,7 @@ async function get(agent: GuardedAgent, options: RequestOptions): Promise<number
   return response.statusCode;
 }
 
-function startReceiver(): Promise<TestReceiver> {
+function startReceiver(): Promise<LoopbackServer> {
   return startHttps(credentials, (_request, response) => response.end());
 }
 
@@ -152,8 +163,8 @@ describe('no option of a request', () => {
     ['checkServerIdentity', { checkServerIdentity: () => undefined, servername: 'receiver.test' }],
     ['an authority', {}],
   ])('switches verification off (%s)', async (_what, options) => {
-    const stranger = await createTestAuthority();
-    await using receiver = await startHttps(await stranger.issue(['127.0.0.1']), (_request, response) =>
+    const stranger = await createCertificateAuthority();
+    await using receiver = await startHttps(await issue(['127.0.0.1'], stranger), (_request, response) =>
       response.end(),
     );
     const request = get(createAgent(), { host: '127.0.0.1', port: receiver.port, ca: stranger.certPem, ...options });
@@ -171,9 +182,7 @@ describe('no option of a request', () => {
   });
 
   test('lets a Host header choose which certificate is right', async () => {
-    await using receiver = await startHttps(await authority.issue(['evil.test']), (_request, response) =>
-      response.end(),
-    );
+    await using receiver = await startHttps(await issue(['evil.test']), (_request, response) => response.end());
     const agent = createAgent({ lookup: answering(['127.0.0.1']) });
     const request = get(agent, { host: 'receiver.test', port: receiver.port, headers: { host: 'evil.test' } });
     await expect(request).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
@@ -197,7 +206,7 @@ test('an additional authority that is no certificate is refused at once', () => 
 });
 
 describe('unused connections', () => {
-  async function useAtOnce(agent: GuardedAgent, receivers: TestReceiver[]): Promise<void> {
+  async function useAtOnce(agent: GuardedAgent, receivers: LoopbackServer[]): Promise<void> {
     await Promise.all(receivers.map(({ port }) => get(agent, { host: '127.0.0.1', port })));
   }
 

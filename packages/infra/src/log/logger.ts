@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import winston from 'winston';
+import { isErrorLike } from '../lifecycle/is-error-like.ts';
 import { toReadableLine } from './readable-line.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
@@ -38,8 +38,7 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
  * a request's its headers.
  */
 function describeError(error: unknown): LogFields {
-  // `instanceof` knows only the errors of its own realm.
-  if (!types.isNativeError(error)) return { error: typeof error };
+  if (!isErrorLike(error)) return { error: typeof error };
   const { code } = error as NodeJS.ErrnoException;
   return {
     error: error.message.slice(0, 500),

@@ -1,4 +1,4 @@
-import { types } from 'node:util';
+import { isErrorLike } from '../lifecycle/is-error-like.ts';
 
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES =
@@ -8,7 +8,7 @@ const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLI
 
 /** Whether an error means that Redis can't be reached or refuses writes for now; anything else is a bug of ours. */
 export function isRedisUnavailable(error: unknown): boolean {
-  if (!types.isNativeError(error)) return false;
+  if (!isErrorLike(error)) return false;
   const { code } = error as NodeJS.ErrnoException;
   return (
     (code !== undefined && CONNECTION_CODES.has(code)) ||

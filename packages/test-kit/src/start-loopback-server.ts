@@ -4,8 +4,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createPlainServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 
-/** For the tests beside it only: a server on a loopback address that counts its connections and dies with its test. */
-export interface TestReceiver extends AsyncDisposable {
+/** A server on a loopback address that counts its connections and dies with its test. */
+export interface LoopbackServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   /** All that were ever accepted. */
@@ -20,12 +20,16 @@ export interface Credentials {
 }
 
 /** Answers over HTTPS. */
-export function startHttps(credentials: Credentials, onRequest: RequestListener, host?: string): Promise<TestReceiver> {
+export function startHttps(
+  credentials: Credentials,
+  onRequest: RequestListener,
+  host?: string,
+): Promise<LoopbackServer> {
   return listen(createHttpsServer({ ...credentials, keepAliveTimeout: 60_000 }, onRequest), host);
 }
 
 /** Speaks TLS and then whatever `onConnection` says. */
-export function startTls(credentials: Credentials, onConnection: (socket: TLSSocket) => void): Promise<TestReceiver> {
+export function startTls(credentials: Credentials, onConnection: (socket: TLSSocket) => void): Promise<LoopbackServer> {
   return listen(
     createTlsServer(credentials, (socket) => {
       socket.on('error', () => undefined);
@@ -35,11 +39,11 @@ export function startTls(credentials: Credentials, onConnection: (socket: TLSSoc
 }
 
 /** Speaks no TLS. */
-export function startPlain(onConnection: (socket: Socket) => void): Promise<TestReceiver> {
+export function startPlain(onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
   return listen(createPlainServer(onConnection));
 }
 
-async function listen(server: Server, host = '127.0.0.1'): Promise<TestReceiver> {
+async function listen(server: Server, host = '127.0.0.1'): Promise<LoopbackServer> {
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     connections.push(socket);
