@@ -1,0 +1,67 @@
+import type { Behaviour } from './start-receivers.ts';
+
+/** What is wrong in one run. Everything that isn't listed is as in the healthy run. */
+export type Variant = {
+  readonly name: string;
+  readonly says: string;
+  /** Of the ten receivers of the first workspace; those that are not `ok` come first. */
+  readonly behaviours: readonly Behaviour[];
+  /** A second workspace with ten receivers of its own, which gets half of the load. */
+  readonly others?: readonly Behaviour[];
+  /** Deliveries for the first receiver alone, on top of the load. */
+  readonly burst?: { readonly count: number; readonly when: 'before' | 'during' };
+  /** Tasks of a second workspace that report once to a callback at one host that never answers, before the load. */
+  readonly deadCallbacks?: number;
+};
+
+const RECEIVERS = 10;
+const BURST = 20_000;
+
+function receivers(...bad: readonly Behaviour[]): readonly Behaviour[] {
+  return [...bad, ...new Array<Behaviour>(RECEIVERS - bad.length).fill('ok')];
+}
+
+/** The run that all others are compared with. */
+export const HEALTHY: Variant = { name: 'healthy', says: 'ten healthy receivers', behaviours: receivers() };
+
+export const VARIANTS: readonly Variant[] = [
+  { name: 'dead', says: 'one never answers', behaviours: receivers('hang') },
+  {
+    name: 'dead-burst',
+    says: `one never answers, ${BURST} deliveries for it before`,
+    behaviours: receivers('hang'),
+    burst: { count: BURST, when: 'before' },
+  },
+  { name: 'failing', says: 'one answers 500 at once', behaviours: receivers('fail') },
+  { name: 'dribble', says: 'one dribbles its answer', behaviours: receivers('dribble') },
+  {
+    name: 'healthy-burst',
+    says: `${BURST} deliveries for one healthy receiver at once`,
+    behaviours: receivers(),
+    burst: { count: BURST, when: 'during' },
+  },
+  {
+    name: 'ten-dead',
+    says: 'ten never answer, beside ten healthy ones',
+    behaviours: receivers(),
+    others: new Array<Behaviour>(RECEIVERS).fill('hang'),
+  },
+  {
+    name: 'callbacks',
+    says: '1,000 callbacks to one host that never answers',
+    behaviours: receivers(),
+    deadCallbacks: 1_000,
+  },
+];
+
+/** @throws Error with a sentence for whoever typed it */
+export function chooseVariants(names: readonly string[]): readonly Variant[] {
+  if (names.length === 0) return VARIANTS;
+  return names
+    .map((name) => {
+      const variant = [HEALTHY, ...VARIANTS].find((known) => known.name === name);
+      if (variant) return variant;
+      throw new Error(`there is no variant ${name}; there are ${VARIANTS.map((known) => known.name).join(', ')}`);
+    })
+    .filter((variant) => variant !== HEALTHY);
+}

@@ -1,0 +1,41 @@
+import { forEachOf, openApiClient } from './api-client.ts';
+import { createKeys } from './create-keys.ts';
+
+export type WorkspacePlan = {
+  readonly id: string;
+  readonly receivers: readonly { readonly url: string; readonly events?: readonly string[] }[];
+  readonly tasks: number;
+  /** Of the n-th Task, if it is to have one. */
+  readonly callbackUrl?: (index: number) => string;
+};
+
+export type PreparedWorkspace = { readonly id: string; readonly taskIds: readonly string[] };
+export type Prepared = { readonly executorKey: string; readonly workspaces: readonly PreparedWorkspace[] };
+
+const CONNECTIONS = 16;
+
+/** Registers receivers and creates Tasks, all through the API, each with its workspace's own key. */
+export async function prepareWorkspaces(
+  apiPort: number,
+  redisUrl: string,
+  plans: readonly WorkspacePlan[],
+): Promise<Prepared> {
+  const ids = plans.map(({ id }) => id);
+  const { executorKey, workspaceKeys } = await createKeys(redisUrl, ids);
+  const workspaces: PreparedWorkspace[] = [];
+  for (const { id, receivers, tasks, callbackUrl } of plans) {
+    await using client = await openApiClient({
+      port: apiPort,
+      key: workspaceKeys.get(id) ?? '',
+      connections: CONNECTIONS,
+    });
+    for (const receiver of receivers) await client.call('POST', '/api/public/webhooks', receiver);
+    const taskIds = new Array<string>(tasks);
+    await forEachOf([...taskIds.keys()], CONNECTIONS, async (index) => {
+      const body = callbackUrl ? { callback: { url: callbackUrl(index) } } : {};
+      taskIds[index] = ((await client.call('POST', '/tasks', body)) as { id: string }).id;
+    });
+    workspaces.push({ id, taskIds });
+  }
+  return { executorKey, workspaces };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Arrival, ReceiversInput, ReceiverState } from '../start-receivers.ts';
+import { readInput, reply } from './program-io.ts';
+
+// Receivers in a process of their own, as cheap as node:https lets them be, and a page that says what they got.
+
+const DRIBBLE_EVERY_MS = 200;
+const { certPem, keyPem, behaviours, recordArrivals } = readInput() as ReceiversInput;
+
+class Receiver {
+  requests = 0;
+  firstAt = 0;
+  lastAt = 0;
+  ids = new Set<string>();
+  arrivals: Arrival[] = [];
+
+  receive(req: IncomingMessage): void {
+    this.lastAt = Date.now();
+    this.firstAt ||= this.lastAt;
+    this.requests++;
+    const id = String(req.headers['x-service-delivery']);
+    const isNew = !this.ids.has(id);
+    this.ids.add(id);
+    if (recordArrivals && isNew) this.#recordArrival(req, this.lastAt);
+    else req.resume();
+  }
+
+  #recordArrival(req: IncomingMessage, arrivedAt: number): void {
+    let body = '';
+    req.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    req.once('end', () => {
+      const { created_at: createdAt } = JSON.parse(body) as { created_at: string };
+      this.arrivals.push([Date.parse(createdAt), arrivedAt]);
+    });
+  }
+
+  state(): ReceiverState {
+    const { requests, firstAt, lastAt, ids, arrivals } = this;
+    return { requests, deliveries: ids.size, firstAt, lastAt, ...(recordArrivals && { arrivals }) };
+  }
+}
+
+function answer(behaviour: ReceiversInput['behaviours'][number], res: ServerResponse): void {
+  switch (behaviour) {
+    case 'ok':
+      res.end();
+      return;
+    case 'fail':
+      res.writeHead(500).end();
+      return;
+    case 'hang':
+      return;
+    case 'dribble': {
+      res.writeHead(200);
+      const timer = setInterval(() => res.write('x'), DRIBBLE_EVERY_MS);
+      res.once('close', () => {
+        clearInterval(timer);
+      });
+    }
+  }
+}
+
+const receivers = behaviours.map(() => new Receiver());
+const origins = await Promise.all(
+  behaviours.map(async (behaviour, index) => {
+    const server = createServer({ cert: certPem, key: keyPem, keepAliveTimeout: 60_000 }, (req, res) => {
+      receivers[index]?.receive(req);
+      answer(behaviour, res);
+    });
+    server.listen(0, '127.0.0.1', 1_024);
+    await once(server, 'listening');
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }),
+);
+
+const control = createHttpServer((req, res) => {
+  const body =
+    req.url === '/count'
+      ? { deliveries: receivers.reduce((sum, { ids }) => sum + ids.size, 0) }
+      : receivers.map((receiver) => receiver.state());
+  res.end(JSON.stringify(body));
+});
+control.listen(0, '127.0.0.1');
+await once(control, 'listening');
+reply({ origins, controlPort: (control.address() as AddressInfo).port });

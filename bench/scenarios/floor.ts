@@ -1,0 +1,14 @@
+import { measureFloor, type FloorRound } from '../floor.ts';
+import { floorRows, PACE_COLUMNS } from '../floor-rows.ts';
+import type { Scenario } from '../scenario.ts';
+
+/** What BullMQ and an HTTPS client cost by themselves: nothing built of both can be faster than their composition. */
+export const floor: Scenario = async ({ options: { count, repeats }, say }) => {
+  const rounds: FloorRound[] = [];
+  for (let round = 1; round <= repeats; round++) {
+    say(`floor, round ${round} of ${repeats}`);
+    rounds.push(await measureFloor(count));
+  }
+  const title = `Floor: ${count} items each, median of ${repeats}`;
+  return { tables: [{ title, columns: PACE_COLUMNS, rows: floorRows(rounds) }], raw: { rounds } };
+};

@@ -1,0 +1,72 @@
+import { freePort, startProcess, type CertificateAuthority, type RunningProcess } from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+export type HeraldEnv = AsyncDisposable & {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly caFile: string;
+};
+
+/** The environment that the processes of one run share. */
+export async function createHeraldEnv(redisUrl: string, ca: CertificateAuthority): Promise<HeraldEnv> {
+  const folder = await mkdtemp(join(tmpdir(), 'herald-bench-'));
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, ca.certPem);
+  return {
+    caFile,
+    variables: {
+      NODE_ENV: 'production',
+      REDIS_URL: redisUrl,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      EGRESS_CA_FILE: caFile,
+      RATE_LIMIT: '0',
+      LOG_LEVEL: 'warn',
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+export type HeraldProcessOptions = {
+  readonly env: HeraldEnv;
+  /** On top of the shared environment. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Standard output goes to this file, as an operator's would, instead of to the bench. */
+  readonly logFile?: string;
+  readonly nodeArgs?: readonly string[];
+};
+
+export type HeraldProcess = RunningProcess & { readonly port: number };
+
+export const startApi = (options: HeraldProcessOptions) => startBuilt('api', 'PORT', options);
+export const startWorker = (options: HeraldProcessOptions) => startBuilt('worker', 'WORKER_PORT', options);
+
+/** Starts a built process and waits until it says that it is ready. */
+async function startBuilt(
+  name: 'api' | 'worker',
+  portVariable: string,
+  { env, variables = {}, logFile, nodeArgs = [] }: HeraldProcessOptions,
+): Promise<HeraldProcess> {
+  const program = join(ROOT, 'apps', name, 'dist/main.js');
+  if (!existsSync(program)) throw new Error(`${program} is missing. Type: npm run build`);
+  const port = await freePort();
+  const command = [process.execPath, ...nodeArgs, program];
+  const started = await startProcess({
+    name,
+    // The shell becomes the process, so its id, its CPU and its signals are the process's.
+    ...(logFile === undefined
+      ? { command: process.execPath, args: command.slice(1) }
+      : { command: '/bin/sh', args: ['-c', 'log=$1; shift; exec "$@" >"$log"', 'sh', logFile, ...command] }),
+    env: { ...env.variables, ...variables, [portVariable]: String(port) },
+    cwd: ROOT,
+    keptLines: 1_000,
+    readyWhen: `http://127.0.0.1:${port}/readyz`,
+  });
+  return Object.assign(started, { port });
+}
