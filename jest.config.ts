@@ -2,6 +2,7 @@ import type { Config } from 'jest';
 
 const shared = {
   testEnvironment: 'node',
+  setupFiles: ['<rootDir>/tests/support/suppressed-error.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   transform: {
@@ -13,6 +14,7 @@ const shared = {
 } satisfies Config;
 
 export default {
+  testTimeout: 30_000,
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,apps}/*/src/**/*.test.ts'] },

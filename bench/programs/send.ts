@@ -39,8 +39,10 @@ function headersOf(index: number): Record<string, string> {
 
 type Send = (url: string, index: number) => Promise<number>;
 
+const caPem = readFileSync(caFile, 'utf8');
+
 function createGotSend(): Send {
-  const sender = createEgressSender({ allowCidrs: ['127.0.0.0/8'], caFile, dnsServers: [], deadlineMs: 15_000 });
+  const sender = createEgressSender({ allowCidrs: ['127.0.0.0/8'], caPem, dnsServers: [], deadlineMs: 15_000 });
   return async (url, index) => {
     const { outcome } = await sender.send({ url, headers: headersOf(index), body });
     return outcome.kind === 'responded' ? outcome.status : 0;
@@ -48,7 +50,7 @@ function createGotSend(): Send {
 }
 
 function createHttpsSend(): Send {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 10, ca: readFileSync(caFile) });
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 10, ca: caPem });
   const targets = new Map(urls.map((url) => [url, new URL(url)]));
   return async (url, index) => {
     const { hostname: host, port, pathname: path } = targets.get(url) ?? new URL(url);

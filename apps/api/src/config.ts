@@ -1,4 +1,4 @@
-import { EgressEnv, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
+import { DestinationEnv, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
 import { z } from 'zod';
 
 const ActionUrlTemplate = z
@@ -9,7 +9,7 @@ const ActionUrlTemplate = z
 const ApiEnv = z.object({
   ...SharedEnv.shape,
   ...SecretsEnv.shape,
-  ...EgressEnv.shape,
+  ...DestinationEnv.shape,
   ...RetentionEnv.shape,
   PORT: Port.default(8080),
   HOST: z.string().default('127.0.0.1'),

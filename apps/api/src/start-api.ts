@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActionUrl } from '@herald/core';
 import {
@@ -41,6 +41,9 @@ import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
+/** How often connections that became idle are closed while the server stops, in ms. */
+const IDLE_CHECK_MS = 50;
+
 type Connections = { readonly redis: RedisClient; readonly queueRedis: RedisClient; readonly subscriber: RedisClient };
 
 /** An API process: its connections and its HTTP server. */
@@ -56,17 +59,25 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
     server.headersTimeout = 10_000;
     server.listen(config.port, config.host);
     await once(server, 'listening');
-    resources.add('server', async () => {
-      server.close();
-      server.closeIdleConnections();
-      await once(server, 'close');
-    });
+    resources.add('server', () => closeServer(server));
     logger.info('api.started', { host: config.host, port: (server.address() as AddressInfo).port });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();
     throw error;
   }
+}
+
+/** Answers what was taken, and no more: a client that keeps its connection is told to close it. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
+  server.close();
+  const timer = setInterval(() => {
+    server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
+  await closed;
+  clearInterval(timer);
 }
 
 async function connectAll({ redisUrl }: ApiConfig, logger: Logger, resources: Resources): Promise<Connections> {

@@ -41,7 +41,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     secretsKeys: given.SECRETS_KEY,
     egress: {
       allowCidrs: given.EGRESS_ALLOW_CIDRS,
-      caFile: given.EGRESS_CA_FILE,
+      caPem: given.EGRESS_CA_FILE,
       dnsServers: given.EGRESS_DNS_SERVERS,
     },
     retentionMs: given.RETENTION,

@@ -1,10 +1,8 @@
 export { SCOPES, createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from './api-keys/api-key-store.ts';
 export {
-  CommaList,
   ConfigError,
   Duration,
   DurationList,
-  EgressEnv,
   IntegerText,
   Port,
   readEnv,
@@ -18,6 +16,7 @@ export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
 export { createDeliveryStore, type CancelReason, type DeliveryStore } from './deliveries/delivery-store.ts';
 export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
 export { createEgressSender, createEndpointUrlJudge } from './egress/create-egress.ts';
+export { DestinationEnv, EgressEnv } from './egress/egress-env.ts';
 export { type EndpointHealth, type EndpointRecord } from './endpoints/endpoint-record.ts';
 export { createReceiverStore, type ReceiverStore, type Subscriptions } from './endpoints/receiver-store.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';

@@ -65,13 +65,6 @@ export const SharedEnv = z.object({
 /** Variables of the processes that seal and open secrets. */
 export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
 
-/** Variables of the processes that judge destinations. */
-export const EgressEnv = z.object({
-  EGRESS_ALLOW_CIDRS: CommaList.default([]),
-  EGRESS_CA_FILE: z.string().optional(),
-  EGRESS_DNS_SERVERS: CommaList.default([]),
-});
-
 /** Variables of the processes that write records. */
 export const RetentionEnv = z.object({
   RETENTION: Duration.default(7 * 86_400_000),

@@ -32,14 +32,15 @@ return 'added'
 export const RESOLVE_APPROVAL_LUA = /* lua */ `
 -- Record a decision that was taken on a known revision of the Task.
 -- KEYS[1] Task (hash)   KEYS[2] its decisions (hash)   KEYS[3] Tasks in the old status (zset)   KEYS[4] in the new one
+-- KEYS[5] its facts (hash)   KEYS[6] its messages (list)   KEYS[7] its callback (hash)
 -- ARGV[1] expected revision   ARGV[2] '<version>:<approval id>'   ARGV[3] JSON of the decision   ARGV[4] new status
 -- ARGV[5] now (ms)   ARGV[6] Task id   ARGV[7] time to live (ms)   ARGV[8] new revision
 -- Returns 'resolved' | 'conflict' (the Task changed meanwhile, or is gone).
 if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 'conflict' end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[1], 'status', ARGV[4], 'upd', ARGV[5], 'rev', ARGV[8])
-redis.call('PEXPIRE', KEYS[1], ARGV[7])
-redis.call('PEXPIRE', KEYS[2], ARGV[7])
+for _, index in ipairs({ 1, 2, 5, 6 }) do redis.call('PEXPIRE', KEYS[index], ARGV[7]) end
+redis.call('PEXPIRE', KEYS[7], ARGV[7], 'GT')
 redis.call('ZREM', KEYS[3], ARGV[6])
 redis.call('ZADD', KEYS[4], ARGV[5], ARGV[6])
 return 'resolved'

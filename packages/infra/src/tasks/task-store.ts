@@ -1,3 +1,4 @@
+import { callbackIdOf } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
 import { endpointFields } from '../endpoints/endpoint-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -92,7 +93,10 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
       const keys = keyspace.of(task.workspaceId);
       const ttlMs = taskTtlMs(status, retention);
       const reply = await resolve(
-        [keys.task(task.id), keys.decisions(task.id), keys.tasksIn(task.status), keys.tasksIn(status)],
+        [
+          ...[keys.task(task.id), keys.decisions(task.id), keys.tasksIn(task.status), keys.tasksIn(status)],
+          ...[keys.facts(task.id), keys.messages(task.id), keys.endpoint(callbackIdOf(task.id))],
+        ],
         [
           task.revision,
           decisionField(decision.actionVersion, decision.approvalId),

@@ -1,0 +1,117 @@
+import { freePort } from '@herald/test-kit';
+import { problemOf } from '../support/problems.ts';
+import { dumpRedis } from '../support/redis-dump.ts';
+import { runCli } from '../support/run-cli.ts';
+import { startHerald, type Herald } from '../support/start-herald.ts';
+
+const KEY = /^hrld_[0-9A-Za-z]{38}$/;
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ apis: 2, workers: 0 });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+const keys = (...args: readonly string[]) => runCli(['keys', ...args], { REDIS_URL: herald.server.url });
+
+async function createKey(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await keys('create', ...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+async function listKeys(): Promise<{ id: string; workspace: string; scopes: string; expires: string }[]> {
+  return JSON.parse((await keys('list', '--json')).stdout) as {
+    id: string;
+    workspace: string;
+    scopes: string;
+    expires: string;
+  }[];
+}
+
+const statusAt = async (key: string, api: number) => {
+  const via = herald.apis[api];
+  return await herald.request('GET', '/api/public/webhooks', { key, ...(via && { via }) });
+};
+
+test('create prints one key alone, and it works for its scopes on every API process', async () => {
+  const key = await createKey('--workspace', 'ws_cli', '--scopes', 'webhooks');
+  expect(key).toMatch(KEY);
+  expect([(await statusAt(key, 0)).status, (await statusAt(key, 1)).status]).toEqual([200, 200]);
+  expect((await herald.request('POST', '/tasks', { key, body: {} })).status).toBe(403);
+});
+
+test('without scopes a key may do all that a customer may, and an executor key what an executor may', async () => {
+  const customer = await createKey('--workspace', 'ws_all');
+  const executor = await createKey('--executor');
+  const read = (path: string, key: string) => herald.request('GET', path, { key }).then(({ status }) => status);
+  expect(await read('/api/public/webhooks', customer)).toBe(200);
+  expect(await read('/tasks/task_none', customer)).toBe(404);
+  expect(await read('/api/internal/tasks?status=queued', customer)).toBe(403);
+  expect(await read('/api/internal/tasks?status=queued', executor)).toBe(200);
+  expect(await read('/api/public/webhooks', executor)).toBe(403);
+});
+
+test('the list shows every key by its id and never the key itself', async () => {
+  const key = await createKey('--workspace', 'ws_listed', '--scopes', 'tasks', '--expires-in', '90d');
+  const [row] = (await listKeys()).filter(({ workspace }) => workspace === 'ws_listed');
+  expect(row).toMatchObject({ scopes: 'tasks', expires: expect.stringMatching(/^\d{4}-/) as string });
+  for (const { stdout } of [await keys('list'), await keys('list', '--json')]) {
+    expect(stdout).toContain(row?.id);
+    expect(stdout).not.toContain(key.slice(5));
+    expect(stdout).not.toMatch(/hrld_/);
+  }
+});
+
+test('a revoked key is refused at once by both API processes', async () => {
+  const key = await createKey('--workspace', 'ws_revoked');
+  expect([(await statusAt(key, 0)).status, (await statusAt(key, 1)).status]).toEqual([200, 200]);
+  const [row] = (await listKeys()).filter(({ workspace }) => workspace === 'ws_revoked');
+  const revoked = await keys('revoke', row?.id ?? '');
+  const after = [await statusAt(key, 0), await statusAt(key, 1)];
+  expect(revoked).toEqual({ code: 0, stdout: `revoked ${row?.id ?? ''}`, stderr: '' });
+  expect(after.map((answer) => problemOf(answer).code)).toEqual(['unauthenticated', 'unauthenticated']);
+  expect((await listKeys()).some(({ id }) => id === row?.id)).toBe(false);
+});
+
+test('an expired key is refused', async () => {
+  const key = await createKey('--workspace', 'ws_expired', '--expires-in', '1ms');
+  const answer = await statusAt(key, 0);
+  expect(problemOf(answer)).toMatchObject({ status: 401, code: 'unauthenticated' });
+});
+
+test.each<[string, readonly string[], RegExp]>([
+  ['no workspace', ['create'], /--workspace.*--executor/],
+  ['a workspace id with a blank', ['create', '--workspace', 'my space'], /must be 1 to 64 letters/],
+  ['an unknown scope', ['create', '--workspace', 'ws_x', '--scopes', 'tasks,everything'], /webhooks, tasks/],
+  ['a scope that only executors have', ['create', '--workspace', 'ws_x', '--scopes', 'execute'], /webhooks, tasks/],
+  ['an executor key with a workspace', ['create', '--executor', '--workspace', 'ws_x'], /cannot be used with/],
+  ['an expiry that is no duration', ['create', '--workspace', 'ws_x', '--expires-in', 'soon'], /12h or 90d/],
+  ['an unknown option', ['create', '--wrokspace', 'ws_x'], /--workspace/],
+  ['an unknown command', ['destroy'], /unknown command/],
+  ['the revocation of a key that is not there', ['revoke', 'key_none'], /there is no key key_none/],
+  ['the revocation of no key', ['revoke'], /missing required argument/],
+])('%s is refused with a sentence that helps, and nothing on stdout', async (_name, args, sentence) => {
+  const before = await dumpRedis(herald.redis);
+  const { code, stdout, stderr } = await keys(...args);
+  expect(code).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(sentence);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(await dumpRedis(herald.redis)).toEqual(before);
+});
+
+test('Redis away is exit code 1 and a sentence that says what to start', async () => {
+  const url = `redis://user:redis-password@127.0.0.1:${await freePort()}`;
+  const { code, stdout, stderr } = await runCli(['keys', 'list'], { REDIS_URL: url });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be reached .*redis-server.*REDIS_URL/);
+  expect(stderr.split('\n')).toHaveLength(1);
+  expect(stderr).not.toContain('redis-password');
+});
+
+test('a wrong REDIS_URL is exit code 1 and a sentence', async () => {
+  const { code, stderr } = await runCli(['keys', 'list'], { REDIS_URL: 'http://127.0.0.1' });
+  expect(code).toBe(1);
+  expect(stderr).toContain('REDIS_URL must start with redis:// or rediss://');
+});

@@ -1,0 +1,76 @@
+import { freePort } from '@herald/test-kit';
+import { runApp } from '../support/run-cli.ts';
+
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const ACTION_URL_TEMPLATE = 'https://app.example.com/tasks/{taskId}';
+
+const SHARED_WRONG = {
+  REDIS_URL: 'http://localhost',
+  SECRETS_KEY: 'short',
+  SHARDS: '0',
+  LOG_LEVEL: 'loud',
+  RETENTION: 'for ever',
+};
+
+test.each([
+  [
+    'api',
+    { ...SHARED_WRONG, PORT: '70000', ACTION_URL_TEMPLATE: 'https://app.example.com/' },
+    ['ACTION_URL_TEMPLATE', 'LOG_LEVEL', 'PORT', 'REDIS_URL', 'RETENTION', 'SECRETS_KEY', 'SHARDS'],
+  ],
+  [
+    'worker',
+    { ...SHARED_WRONG, WORKER_PORT: 'x', CONCURRENCY: '0', DELIVERY_TIMEOUT: '0s', RETRY_SCHEDULE: '5s,later' },
+    [
+      ...['CONCURRENCY', 'DELIVERY_TIMEOUT', 'LOG_LEVEL', 'REDIS_URL', 'RETENTION', 'RETRY_SCHEDULE', 'SECRETS_KEY'],
+      ...['SHARDS', 'WORKER_PORT'],
+    ],
+  ],
+] as const)('the %s lists everything that is wrong at once and exits with 1', async (app, env, names) => {
+  const { code, stdout, stderr } = await runApp(app, env);
+  const [heading, ...problems] = stderr.split('\n');
+  expect({ code, stdout, heading }).toEqual({ code: 1, stdout: '', heading: 'The configuration is wrong:' });
+  expect(problems.map((line) => line.trim().split(' ')[0]).sort()).toEqual(names);
+  expect(stderr).not.toContain('short');
+});
+
+test.each([
+  ['api', ['ACTION_URL_TEMPLATE', 'SECRETS_KEY']],
+  ['worker', ['SECRETS_KEY']],
+] as const)('the %s refuses to start without what has no default, and says how to make it', async (app, names) => {
+  const { code, stderr } = await runApp(app, { SECRETS_KEY: '', RETRY_SCHEDULE: '' });
+  const [, ...problems] = stderr.split('\n');
+  expect(code).toBe(1);
+  expect(problems.map((line) => line.trim().split(' ')[0]).sort()).toEqual(names);
+  expect(stderr).toContain('openssl rand -base64 32');
+});
+
+test.each(['api', 'worker'] as const)('the %s exits with 1 and a sentence when Redis is away', async (app) => {
+  const REDIS_URL = `redis://:redis-password@127.0.0.1:${await freePort()}`;
+  const { code, stderr } = await runApp(app, { REDIS_URL, SECRETS_KEY, ACTION_URL_TEMPLATE });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be reached .* Start it \(redis-server\) or set REDIS_URL\.$/,
+  );
+  expect(stderr).not.toContain('redis-password');
+});
+
+test.each([
+  ['api', ['EGRESS_ALLOW_CIDRS']],
+  ['worker', ['EGRESS_ALLOW_CIDRS', 'EGRESS_CA_FILE', 'EGRESS_DNS_SERVERS']],
+] as const)(
+  'the %s checks files, ranges and servers with the rest, before it connects to anything',
+  async (app, names) => {
+    const { code, stderr } = await runApp(app, {
+      ...{ SECRETS_KEY, ACTION_URL_TEMPLATE, REDIS_URL: `redis://127.0.0.1:${await freePort()}` },
+      ...{
+        EGRESS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.0/99',
+        EGRESS_CA_FILE: '/no/such/ca.pem',
+        EGRESS_DNS_SERVERS: 'nope',
+      },
+    });
+    const [, ...problems] = stderr.split('\n');
+    expect(code).toBe(1);
+    expect(problems.map((line) => line.trim().split(' ')[0]).sort()).toEqual(names);
+  },
+);

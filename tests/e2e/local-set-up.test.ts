@@ -1,0 +1,155 @@
+import { freePort, startProcess, waitFor } from '@herald/test-kit';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SECRET_FILES = ['secrets-key', 'ca-key.pem', 'ca.pem', 'api-key', 'executor-key'];
+const DEADLINE_MS = 60_000;
+
+let dir: string;
+let env: Record<string, string>;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'herald-local-'));
+  env = { HERALD_DIR: dir, PORT: String(await freePort()), WORKER_PORT: String(await freePort()) };
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+function run(script: 'start' | 'demo', readyWhen: (line: string) => boolean, more: Record<string, string> = {}) {
+  return startProcess({
+    name: script,
+    command: process.execPath,
+    args: ['--conditions=source', join(ROOT, `scripts/${script}.ts`)],
+    env: { ...env, ...more },
+    readyWhen,
+    readyDeadlineMs: DEADLINE_MS,
+  });
+}
+
+const start = (more?: Record<string, string>) => run('start', (line) => line.startsWith('Ctrl-C stops'), more);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Both of an API key's uses that matter here: it is known, and its receivers are there. */
+async function listReceivers(key: string): Promise<unknown[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, { headers });
+  return ((await response.json()) as { webhooks: unknown[] }).webhooks;
+}
+
+test(
+  'a second start keeps keys and receivers, and Ctrl-C ends it all with exit code 0',
+  async () => {
+    await using first = await start();
+    const kept = await Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')));
+    const key = kept[3]?.trim() ?? '';
+    const registered = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://hooks.example.com/herald' }),
+    });
+    expect(registered.status).toBe(201);
+    first.kill('SIGINT');
+    await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
+
+    await using second = await start();
+    await expect(Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')))).resolves.toEqual(kept);
+    await expect(listReceivers(key)).resolves.toHaveLength(1);
+    await expect(second.stop()).resolves.toEqual({ code: 0, signal: null });
+  },
+  2 * DEADLINE_MS,
+);
+
+test(
+  'what it keeps is for its owner alone',
+  async () => {
+    await using service = await start();
+    const modes = await Promise.all(
+      ['', ...SECRET_FILES].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
+    );
+    expect(modes).toEqual([0o700, ...SECRET_FILES.map(() => 0o600)]);
+    await service.stop();
+  },
+  DEADLINE_MS,
+);
+
+test(
+  'the demo gets every delivery of a running service once, and leaves no receiver behind',
+  async () => {
+    await using service = await start();
+    await using demo = await run('demo', () => true);
+    const { code } = await demo.exited;
+    expect(demo.output()).toContain('7 deliveries, 7 verified, 0 duplicates.');
+    expect(code).toBe(0);
+    await expect(listReceivers((await readFile(join(dir, 'api-key'), 'utf8')).trim())).resolves.toEqual([]);
+    await service.stop();
+  },
+  2 * DEADLINE_MS,
+);
+
+test(
+  'without a running service the demo starts one of its own',
+  async () => {
+    await using demo = await run('demo', () => true);
+    const { code } = await demo.exited;
+    expect(demo.output()).toContain("a service of the demo's own");
+    expect(code).toBe(0);
+  },
+  DEADLINE_MS,
+);
+
+test(
+  'the death of one process stops the others with a sentence and exit code 1, and leaves none behind',
+  async () => {
+    await using service = await start();
+    const redisPort = (await readFile(join(dir, 'redis-port'), 'utf8')).trim();
+    process.kill(await fetchRedisPid(Number(redisPort)), 'SIGKILL');
+    await expect(service.exited).resolves.toEqual({ code: 1, signal: null });
+    expect(service.output()).toContain('The redis process ended by itself (SIGKILL)');
+    const answers = () =>
+      fetch(`http://127.0.0.1:${env.PORT ?? ''}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    await expect(waitFor('the API to be gone', async () => !(await answers()))).resolves.toBe(true);
+  },
+  DEADLINE_MS,
+);
+
+test(
+  'a second service from the same folder is refused with a sentence',
+  async () => {
+    await using service = await start();
+    const second = start({ PORT: String(await freePort()), WORKER_PORT: String(await freePort()) });
+    await expect(second).rejects.toThrow(`Herald already runs from ${dir}, as process ${service.pid}`);
+    expect(isAlive(service.pid)).toBe(true);
+    await service.stop();
+  },
+  DEADLINE_MS,
+);
+
+test('a taken port is named, with the variable to set', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  await expect(start({ WORKER_PORT: String(port) })).rejects.toThrow(
+    `Port ${port} is taken. Set WORKER_PORT to a free one`,
+  );
+  other.close();
+});
+
+/** The process id of the server on a port, as it says itself. */
+async function fetchRedisPid(port: number): Promise<number> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.end('INFO server\r\nQUIT\r\n');
+  return Number(/process_id:(\d+)/.exec(await text(socket))?.[1]);
+}

@@ -1,0 +1,69 @@
+import { bodyOf } from '../support/http-request.ts';
+import { problemOf } from '../support/problems.ts';
+import { startHerald, type Herald } from '../support/start-herald.ts';
+
+const EVENTS = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled', 'webhook.test'];
+const URL = 'https://hooks.example.com/in?tenant=7';
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ workers: 0 });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+test('a registration answers 201 with the receiver, its secret and where to find it', async () => {
+  const workspace = await herald.createWorkspace();
+  const answer = await workspace.request('POST', '/api/public/webhooks', { body: { url: URL, events: ['task.done'] } });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toEqual({
+    id: expect.stringMatching(/^wh/) as string,
+    url: URL,
+    events: ['task.done'],
+    description: '',
+    enabled: true,
+    createdAt: expect.stringMatching(/Z$/) as string,
+    health: { consecutiveFailures: 0, lastSuccessAt: null },
+    secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+  });
+  const { secret: _once, ...receiver } = answer.body as Record<string, unknown>;
+  expect(answer.headers.location).toBe(`/api/public/webhooks/${String(receiver.id)}`);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect((await workspace.request('GET', answer.headers.location ?? '')).body).toEqual(receiver);
+  expect(await workspace.listReceivers()).toEqual({ webhooks: [receiver], events: EVENTS });
+});
+
+test('a change keeps what it does not name, and is what is read afterwards', async () => {
+  const workspace = await herald.createWorkspace();
+  const { id, secret: _once, ...created } = await workspace.registerReceiver({ url: URL, description: 'billing' });
+  const path = `/api/public/webhooks/${id}`;
+  const patched = bodyOf(await workspace.request('PATCH', path, { body: { events: ['task.done', 'task.done'] } }), 200);
+  expect(patched).toEqual({ ...created, id, events: ['task.done'] });
+  const disabled = bodyOf(await workspace.request('PATCH', path, { body: { enabled: false } }), 200);
+  expect(disabled).toMatchObject({ enabled: false, disabledReason: 'by_request', events: ['task.done'] });
+  const enabled = bodyOf(await workspace.request('PATCH', path, { body: { enabled: true, events: [] } }), 200);
+  expect(enabled).toEqual({ ...created, id });
+  expect(bodyOf(await workspace.request('GET', path), 200)).toEqual(enabled);
+});
+
+test('a removed receiver is gone for every operation', async () => {
+  const workspace = await herald.createWorkspace();
+  const { id } = await workspace.registerReceiver({ url: URL });
+  const path = `/api/public/webhooks/${id}`;
+  expect((await workspace.request('DELETE', path)).body).toEqual({ deleted: true });
+  const again = [
+    await workspace.request('DELETE', path),
+    await workspace.request('GET', path),
+    await workspace.request('PATCH', path, { body: { enabled: true } }),
+    await workspace.sendTest(id),
+  ];
+  expect(again.map((answer) => problemOf(answer).code)).toEqual(Array.from(again, () => 'receiver_not_found'));
+  expect((await workspace.listReceivers()).webhooks).toEqual([]);
+});
+
+test('an operation without a body takes an empty POST, with or without a content length', async () => {
+  const workspace = await herald.createWorkspace();
+  const task = await workspace.createTask();
+  // fetch sends `content-length: 0` here, as many clients do.
+  const cancel = await workspace.request('POST', `/tasks/${task.id}/cancel`);
+  expect(cancel).toMatchObject({ status: 200, body: { status: 'canceled' } });
+});

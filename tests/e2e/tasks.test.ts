@@ -1,0 +1,272 @@
+import { bodyOf } from '../support/http-request.ts';
+import { problemOf } from '../support/problems.ts';
+import { actionRequired, CANCELED, checkpoint, DONE, START } from '../support/reports.ts';
+import { startHerald, type Herald } from '../support/start-herald.ts';
+import { webhooksAt } from '../support/webhooks.ts';
+
+const FINISHED = {
+  ...DONE,
+  result: { answer: 42, list: [1, null, 'x'] },
+  outcome: { summary: 'all done', progress: 1 },
+  usage: { tokens: 1_234 },
+};
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald();
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+async function createTaskWithReceiver() {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  await workspace.registerReceiver({ url: receiver.url });
+  return { workspace, receiver, task: await workspace.createTask() };
+}
+
+test("a legacy close followed by the executor's own done emits once and loses no result", async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START);
+  const closed = await workspace.closeTask(task.id);
+  const lacking = await workspace.readTask(task.id);
+  const reported = await herald.executor.report(task.id, FINISHED);
+  await herald.settled();
+
+  expect(closed).toMatchObject({ status: 'done', duplicate: false });
+  expect(lacking).toMatchObject({ status: 'done', result: null, outcome: null, usage: null });
+  expect(reported).toEqual({ ...closed, duplicate: true });
+  expect(webhooksAt(receiver).map(({ event }) => event)).toEqual(['task.done']);
+  const { result, outcome, usage } = FINISHED;
+  expect(await workspace.readTask(task.id)).toMatchObject({ status: 'done', result, outcome, usage });
+  expect(Object.keys(webhooksAt(receiver)[0]?.body ?? {})).toEqual(['id', 'event', 'created_at', 'sequence', 'task']);
+});
+
+test('a result that is there is never overwritten by a later report', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START, { ...DONE, result: 'first' });
+  await herald.executor.report(task.id, { ...DONE, result: 'second', usage: { tokens: 1 } });
+  expect(await workspace.readTask(task.id)).toMatchObject({ result: 'first', usage: { tokens: 1 } });
+});
+
+test('a legacy close and a done that race emit once and lose no result', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START);
+  const racing = [
+    ...Array.from({ length: 5 }, () => workspace.closeTask(task.id)),
+    ...Array.from({ length: 5 }, () => herald.executor.report(task.id, FINISHED)),
+  ];
+  const answers = await Promise.all(racing);
+  await herald.settled();
+  expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+  expect(receiver.requests).toHaveLength(1);
+  expect(await workspace.readTask(task.id)).toMatchObject({ result: FINISHED.result, usage: FINISHED.usage });
+});
+
+test('a done followed by a legacy close emits once and keeps the result', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  const reported = await herald.executor.report(task.id, START, FINISHED);
+  const closed = await workspace.closeTask(task.id);
+  await herald.settled();
+  expect(closed).toEqual({ ...reported, duplicate: true });
+  expect(receiver.requests).toHaveLength(1);
+  expect((await workspace.readTask(task.id)).result).toEqual(FINISHED.result);
+});
+
+test('a legacy close ends a Task that was never reported as running', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  expect(await workspace.closeTask(task.id)).toMatchObject({ status: 'done', duplicate: false });
+  expect(webhooksAt({ requests: [await receiver.next()] })[0]?.event).toBe('task.done');
+});
+
+test('a Task that is done can not be closed as canceled, nor the other way round', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  const canceled = await workspace.createTask();
+  await workspace.closeTask(task.id, 'done');
+  await workspace.closeTask(canceled.id, 'canceled');
+  const refused = [
+    await workspace.request('POST', `/tasks/${task.id}/close`, { body: { status: 'canceled' } }),
+    await workspace.request('POST', `/tasks/${task.id}/cancel`, { body: {} }),
+    await herald.executor.tryReport(task.id, CANCELED),
+    await herald.executor.tryReport(canceled.id, FINISHED),
+    await workspace.request('POST', `/tasks/${canceled.id}/close`, { body: { status: 'done' } }),
+  ];
+  expect(refused.map((answer) => `${answer.status} ${problemOf(answer).code}`)).toEqual(
+    Array.from(refused, () => '409 invalid_transition'),
+  );
+  await herald.settled();
+  expect(receiver.requests).toHaveLength(2);
+  expect(await workspace.readTask(canceled.id)).toMatchObject({ status: 'canceled', result: null });
+});
+
+test.each([
+  ['queued', []],
+  ['running', [START]],
+  ['requires_action', [START, actionRequired(1)]],
+] as const)('cancel ends a Task that is %s, once', async (_status, reports) => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  for (const report of reports) await herald.executor.report(task.id, report);
+  const first = await workspace.cancelTask(task.id);
+  const second = await workspace.cancelTask(task.id);
+  const closed = await workspace.closeTask(task.id, 'canceled');
+  await herald.settled();
+  expect(first).toMatchObject({ status: 'canceled', duplicate: false });
+  expect([second, closed]).toEqual([
+    { ...first, duplicate: true },
+    { ...first, duplicate: true },
+  ]);
+  expect(webhooksAt(receiver).filter(({ event }) => event === 'task.canceled')).toHaveLength(1);
+});
+
+test('moves that the state machine does not allow are refused and change nothing', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  const early = [
+    await herald.executor.tryReport(task.id, checkpoint('c1')),
+    await herald.executor.tryReport(task.id, actionRequired(1)),
+    await herald.executor.tryReport(task.id, DONE),
+  ];
+  expect(early.map((answer) => problemOf(answer).code)).toEqual(Array.from(early, () => 'invalid_transition'));
+  expect((await workspace.readTask(task.id)).status).toBe('queued');
+  await herald.executor.report(task.id, START, actionRequired(2));
+  expect(problemOf(await herald.executor.tryReport(task.id, actionRequired(1)))).toMatchObject({
+    status: 409,
+    code: 'stale_action_version',
+  });
+  await herald.executor.report(task.id, DONE);
+  expect(problemOf(await herald.executor.tryReport(task.id, checkpoint('late'))).code).toBe('invalid_transition');
+  await herald.settled();
+  expect(webhooksAt(receiver)).toHaveLength(2);
+});
+
+test('a terminal Task takes no message, an open one does', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  const say = (text: string) => workspace.request('POST', `/tasks/${task.id}/messages`, { body: { text } });
+  expect(await say('hello')).toMatchObject({ status: 200, body: { taskId: task.id, text: 'hello' } });
+  await workspace.closeTask(task.id);
+  expect(problemOf(await say('too late'))).toMatchObject({ status: 409, code: 'task_closed' });
+  const { messages } = await herald.executor.readTask(task.id);
+  expect(messages).toEqual([{ text: 'hello', createdAt: expect.any(String) as string }]);
+});
+
+test('resolving the primary request sets the Task running, resolving another one does not', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START, actionRequired(1));
+  expect((await workspace.readTask(task.id)).actionVersion).toBe(1);
+  const secondary = await workspace.resolve(task.id, 'notify', { decision: 'seen', actionVersion: 1 });
+  expect(bodyOf(secondary, 200)).toMatchObject({ status: 'requires_action', duplicate: false });
+  const primary = await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 1 });
+  expect(bodyOf(primary, 200)).toEqual({
+    taskId: task.id,
+    approvalId: 'pay',
+    decision: 'yes',
+    actionVersion: 1,
+    status: 'running',
+    duplicate: false,
+  });
+  expect((await workspace.readTask(task.id)).status).toBe('running');
+});
+
+test('a resolution with a version that is not current is stale, and one of an unknown request is not found', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START);
+  const early = await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 1 });
+  expect(problemOf(early).code).toBe('stale_action_version');
+  await herald.executor.report(task.id, actionRequired(1), actionRequired(2));
+  const stale = await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 1 });
+  const future = await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 3 });
+  const unknown = await workspace.resolve(task.id, 'nobody', { decision: 'yes', actionVersion: 2 });
+  expect([stale, future].map((answer) => `${answer.status} ${problemOf(answer).code}`)).toEqual([
+    '409 stale_action_version',
+    '409 stale_action_version',
+  ]);
+  expect(problemOf(unknown)).toMatchObject({ status: 404, code: 'approval_not_found' });
+  expect((await herald.executor.readTask(task.id)).decisions).toEqual([]);
+  await workspace.closeTask(task.id);
+  const late = await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 2 });
+  expect(problemOf(late)).toMatchObject({ status: 409, code: 'task_closed' });
+});
+
+test('a repeated resolution is a duplicate, another decision is refused, and of two that race one wins', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START, actionRequired(1));
+  const racing = await Promise.all(
+    ['yes', 'no', 'yes', 'no', 'yes', 'no'].map((decision) =>
+      workspace.resolve(task.id, 'pay', { decision, actionVersion: 1 }),
+    ),
+  );
+  const accepted = racing.filter(({ status, body }) => status === 200 && !(body as { duplicate: boolean }).duplicate);
+  expect(accepted).toHaveLength(1);
+  const { decision } = accepted[0]?.body as { decision: string };
+  const again = await workspace.resolve(task.id, 'pay', { decision, actionVersion: 1 });
+  expect(bodyOf(again, 200)).toMatchObject({ decision, duplicate: true, status: 'running' });
+  const other = await workspace.resolve(task.id, 'pay', { decision: 'maybe', actionVersion: 1 });
+  expect(problemOf(other)).toMatchObject({ status: 409, code: 'invalid_transition' });
+  expect((await herald.executor.readTask(task.id)).decisions).toEqual([
+    { approvalId: 'pay', actionVersion: 1, decision, decidedAt: expect.any(String) as string },
+  ]);
+});
+
+test('the executor reads input, messages, decisions and its last checkpoint', async () => {
+  const workspace = await herald.createWorkspace();
+  const input = { question: 'why?', deep: [{ a: null }] };
+  const task = await workspace.createTask({ input });
+  await herald.executor.report(task.id, START, checkpoint('c1'), actionRequired(1));
+  for (const text of ['one', 'two']) {
+    await workspace.request('POST', `/tasks/${task.id}/messages`, { body: { text } });
+  }
+  await workspace.resolve(task.id, 'pay', { decision: 'yes', actionVersion: 1 });
+  expect(await herald.executor.readTask(task.id)).toMatchObject({
+    id: task.id,
+    status: 'running',
+    workspaceId: workspace.id,
+    input,
+    messages: [{ text: 'one' }, { text: 'two' }],
+    decisions: [{ approvalId: 'pay', decision: 'yes', actionVersion: 1 }],
+    lastCheckpoint: { checkpointId: 'c1', outcome: { summary: 'at c1' } },
+  });
+  const missing = await herald.executor.request('GET', '/api/internal/tasks/task_nobody');
+  expect(problemOf(missing)).toMatchObject({ status: 404, code: 'task_not_found' });
+});
+
+interface Page {
+  tasks: { id: string; status: string }[];
+  nextCursor: string | null;
+}
+
+test('the list by status pages through all of them, of every workspace, without loss or repeat', async () => {
+  const workspaces = [await herald.createWorkspace(), await herald.createWorkspace()];
+  const created: string[] = [];
+  for (let count = 0; count < 25; count++) {
+    const batch = await Promise.all(workspaces.map((workspace) => workspace.createTask()));
+    created.push(...batch.map(({ id }) => id));
+  }
+  const moved = created.splice(0, 10);
+  await herald.executor.reportBatch(moved.map((taskId) => ({ taskId, ...START })));
+
+  const listed: string[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null && pages < 100; pages++) {
+    const query = `status=queued&limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const answer = await herald.executor.request('GET', `/api/internal/tasks?${query}`);
+    const page = bodyOf(answer, 200) as Page;
+    expect(page.tasks.length).toBeLessThanOrEqual(7);
+    listed.push(...page.tasks.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  expect(cursor).toBeNull();
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(created.filter((id) => !listed.includes(id))).toEqual([]);
+  expect(moved.filter((id) => listed.includes(id))).toEqual([]);
+});
+
+test('a list with a wrong query is refused', async () => {
+  for (const query of [
+    '',
+    'status=lost',
+    'status=queued&limit=0',
+    'status=queued&limit=101',
+    'status=queued&cursor=x',
+  ]) {
+    const answer = await herald.executor.request('GET', `/api/internal/tasks?${query}`);
+    expect(problemOf(answer)).toMatchObject({ status: 422, code: 'validation_failed' });
+  }
+});

@@ -1,0 +1,163 @@
+import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery } from '@herald/core';
+import { newRevision } from '@herald/infra';
+import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+/** Pending deliveries of one transition, one per receiver. */
+async function createDeliveries(count: number): Promise<Delivery[]> {
+  const workspaceId = newWorkspaceId();
+  const task = buildTask(workspaceId);
+  const receivers = Array.from({ length: count }, () => buildReceiver(workspaceId));
+  for (const receiver of receivers) await stores.receivers.register(receiver, 'sealed');
+  await stores.tasks.create(task);
+  const { version } = await stores.receivers.findSubscriptions(workspaceId);
+  const transitionId = newTestTransitionId();
+  await stores.transitions.commit({
+    ...{ task, newRevision: newRevision(), subscriptionVersion: version, now: Date.now() },
+    change: { status: 'running', sequence: 1 },
+    emission: {
+      ...{ transitionId, event: 'task.check_in', body: '{}' },
+      targets: receivers.map(({ id }) => ({ endpointId: id, enabled: true })),
+    },
+  });
+  return await Promise.all(receivers.map(({ id }) => load(deliveryIdOf(transitionId, id))));
+}
+
+async function createDelivery(): Promise<Delivery> {
+  const [delivery] = await createDeliveries(1);
+  if (!delivery) throw new Error('one was created');
+  return delivery;
+}
+
+async function load(id: string): Promise<Delivery> {
+  const loaded = await stores.deliveries.load(id);
+  if (loaded.kind !== 'loaded') throw new Error(`${id} is ${loaded.kind}`);
+  return loaded.delivery;
+}
+
+const DELIVERED: AttemptVerdict = { kind: 'delivered' };
+const FAILED: AttemptVerdict = { kind: 'failed', reason: 'schedule_exhausted' };
+const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
+
+const record = (delivery: Delivery, verdict: AttemptVerdict, by = stores) =>
+  by.deliveries.record({
+    ...{ delivery, verdict, now: Date.now(), countsForHealth: true },
+    attempt: { at: Date.now(), durationMs: 5, status: verdict.kind === 'delivered' ? 200 : 500 },
+  });
+
+const healthOf = async ({ workspaceId, endpointId }: Delivery) =>
+  (await stores.receivers.find(workspaceId, endpointId))?.health;
+
+test('an attempt that is recorded twice moves the delivery on once', async () => {
+  const delivery = await createDelivery();
+  const at = Date.now() + 60_000;
+  expect(await record(delivery, retryAt(at))).toBe('recorded');
+  expect(await record(delivery, retryAt(at + 1))).toBe('superseded');
+  expect(await load(delivery.id)).toMatchObject({ status: 'pending', tries: 1, nextAttemptAt: at });
+});
+
+test('of two workers that record a failed try at the same time one spends a try', async () => {
+  const delivery = await createDelivery();
+  const replies = await Promise.all([
+    record(delivery, retryAt(1_000)),
+    record(delivery, retryAt(2_000), { ...stores, ...stores.second }),
+  ]);
+  expect(replies.sort()).toEqual(['recorded', 'superseded']);
+  expect((await load(delivery.id)).tries).toBe(1);
+});
+
+test('a success counts even when another worker has recorded a failure meanwhile, and ends the delivery', async () => {
+  const delivery = await createDelivery();
+  await record(delivery, retryAt(1_000));
+  expect(await record(delivery, DELIVERED)).toBe('recorded');
+  const settled = await load(delivery.id);
+  expect(settled.status).toBe('delivered');
+  expect(settled.nextAttemptAt).toBeUndefined();
+});
+
+test.each([retryAt(1_000), FAILED])(
+  'what is delivered stays delivered, whatever is recorded late (%p)',
+  async (late) => {
+    const delivery = await createDelivery();
+    await record(delivery, DELIVERED);
+    expect(await record(delivery, late)).toBe('superseded');
+    expect((await load(delivery.id)).status).toBe('delivered');
+  },
+);
+
+test('a canceled delivery is not brought back by a late record, and a settled one is not canceled', async () => {
+  const [canceled, delivered] = await createDeliveries(2);
+  if (!canceled || !delivered) throw new Error('two were created');
+  await stores.deliveries.cancel(canceled.id, 'receiver_removed', Date.now());
+  await record(canceled, DELIVERED);
+  await record(delivered, DELIVERED);
+  await stores.deliveries.cancel(delivered.id, 'receiver_removed', Date.now());
+  expect([(await load(canceled.id)).status, (await load(delivered.id)).status]).toEqual(['canceled', 'delivered']);
+});
+
+test('a transition is open until its last delivery ends, and then it and its records leave by themselves', async () => {
+  const [first, second] = await createDeliveries(2);
+  if (!first || !second) throw new Error('two were created');
+  const { keys, redis } = stores;
+  const isOpen = async () => (await redis.zscore(keys.open, first.transitionId)) !== null;
+  await record(first, DELIVERED);
+  expect([await isOpen(), await redis.pttl(keys.transition(first.transitionId))]).toEqual([true, -1]);
+  await record(second, FAILED);
+  expect(await isOpen()).toBe(false);
+  expect(await stores.duties.findOwed(first.transitionId)).toBeUndefined();
+  const ttls = await Promise.all(
+    [
+      keys.transition(first.transitionId),
+      keys.delivery(first.id),
+      keys.attempts(first.id),
+      keys.delivery(second.id),
+    ].map((key) => redis.pttl(key)),
+  );
+  const weekMs = 7 * 86_400_000;
+  for (const ttl of ttls) expect(Math.abs(ttl - weekMs)).toBeLessThan(10_000);
+});
+
+test('recording the end of one delivery twice does not close the transition over another that is pending', async () => {
+  const [first, second] = await createDeliveries(2);
+  if (!first || !second) throw new Error('two were created');
+  await record(first, DELIVERED);
+  await record(first, DELIVERED);
+  await stores.deliveries.cancel(first.id, 'receiver_removed', Date.now());
+  expect(await stores.redis.zscore(stores.keys.open, second.transitionId)).not.toBeNull();
+});
+
+test('failures in a row are counted on the endpoint until a success', async () => {
+  const delivery = await createDelivery();
+  await record(delivery, retryAt(1));
+  await record({ ...delivery, tries: 1 }, retryAt(2));
+  expect(await healthOf(delivery)).toMatchObject({ consecutiveFailures: 2 });
+  await record({ ...delivery, tries: 2 }, DELIVERED);
+  expect(await healthOf(delivery)).toEqual({ consecutiveFailures: 0, lastSuccessAt: expect.any(Number) as number });
+});
+
+test('recording for an endpoint that was removed meanwhile brings nothing of it back', async () => {
+  const delivery = await createDelivery();
+  await stores.receivers.remove(delivery.workspaceId, delivery.endpointId);
+  expect(await record(delivery, FAILED)).toBe('recorded');
+  expect(await stores.redis.exists(stores.keys.endpoint(delivery.endpointId))).toBe(0);
+});
+
+test('a delivery that nobody knows is missing, and one without its body is told apart', async () => {
+  const delivery = await createDelivery();
+  expect(await stores.deliveries.load('dlv_none')).toEqual({ kind: 'missing' });
+  expect(await record({ ...delivery, id: 'dlv_none' }, DELIVERED)).toBe('missing');
+  await stores.redis.del(stores.keys.transition(delivery.transitionId));
+  expect(await stores.deliveries.load(delivery.id)).toEqual({ kind: 'body_lost' });
+});
+
+test('canceling a delivery whose transition is gone leaves no key that never expires', async () => {
+  const delivery = await createDelivery();
+  await stores.redis.del(stores.keys.transition(delivery.transitionId));
+  await stores.deliveries.cancel(delivery.id, 'body_lost', Date.now());
+  expect(await stores.redis.pttl(stores.keys.transition(delivery.transitionId))).not.toBe(-1);
+});

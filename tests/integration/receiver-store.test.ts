@@ -1,0 +1,92 @@
+import { RECEIVER_LIMIT } from '@herald/core';
+import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+test('of 50 registrations that race over two connections exactly the limit succeeds, and nothing else is stored', async () => {
+  const workspaceId = newWorkspaceId();
+  const receivers = Array.from({ length: 50 }, () => buildReceiver(workspaceId));
+  const replies = await Promise.all(
+    receivers.map((receiver, index) => (index % 2 ? stores : stores.second).receivers.register(receiver, 'sealed')),
+  );
+  expect(replies.filter((reply) => reply === 'registered')).toHaveLength(RECEIVER_LIMIT);
+  expect(await stores.receivers.list(workspaceId)).toHaveLength(RECEIVER_LIMIT);
+  const stored = await Promise.all(receivers.map(({ id }) => stores.redis.exists(stores.keys.endpoint(id))));
+  expect(stored.filter((exists) => exists === 1)).toHaveLength(RECEIVER_LIMIT);
+});
+
+test('the list is in the order of registration', async () => {
+  const workspaceId = newWorkspaceId();
+  const [second, first] = [
+    buildReceiver(workspaceId, { createdAt: 2_000 }),
+    buildReceiver(workspaceId, { createdAt: 1_000 }),
+  ];
+  await stores.receivers.register(second, 'sealed');
+  await stores.receivers.register(first, 'sealed');
+  expect((await stores.receivers.list(workspaceId)).map(({ id }) => id)).toEqual([first.id, second.id]);
+});
+
+test('another workspace finds, changes and removes nothing', async () => {
+  const [owner, stranger] = [newWorkspaceId(), newWorkspaceId()];
+  const receiver = buildReceiver(owner, { description: 'mine' });
+  await stores.receivers.register(receiver, 'sealed');
+  const before = await stores.receivers.findSubscriptions(owner);
+  expect(await stores.receivers.find(stranger, receiver.id)).toBeUndefined();
+  expect(await stores.receivers.patch(stranger, receiver.id, { description: 'theirs' }, 1)).toBe(false);
+  expect(await stores.receivers.remove(stranger, receiver.id)).toBe(false);
+  expect(await stores.receivers.findSubscriptions(owner)).toEqual(before);
+});
+
+test('a callback is no receiver, though it lives under the same kind of key', async () => {
+  const workspaceId = newWorkspaceId();
+  const task = buildTask(workspaceId);
+  const endpoint = buildReceiver(workspaceId, { id: task.id.replace('task_', 'cb_') });
+  await stores.tasks.create({ ...task, callback: endpoint }, { endpoint, sealedSecret: 'sealed' });
+  expect(await stores.receivers.find(workspaceId, endpoint.id)).toBeUndefined();
+  expect(await stores.receivers.patch(workspaceId, endpoint.id, { enabled: false }, 1)).toBe(false);
+  expect(await stores.receivers.remove(workspaceId, endpoint.id)).toBe(false);
+  expect(await stores.receivers.list(workspaceId)).toEqual([]);
+});
+
+test('a receiver that is removed while it is being changed stays removed', async () => {
+  const workspaceId = newWorkspaceId();
+  for (let round = 0; round < 20; round++) {
+    const receiver = buildReceiver(workspaceId);
+    await stores.receivers.register(receiver, 'sealed');
+    await Promise.all([
+      stores.receivers.remove(workspaceId, receiver.id),
+      stores.second.receivers.patch(workspaceId, receiver.id, { description: 'late' }, 1),
+    ]);
+    expect(await stores.redis.exists(stores.keys.endpoint(receiver.id))).toBe(0);
+  }
+});
+
+test('a new url starts with a clean health, and enabling forgets why it was disabled', async () => {
+  const workspaceId = newWorkspaceId();
+  const receiver = buildReceiver(workspaceId);
+  await stores.receivers.register(receiver, 'sealed');
+  await stores.redis.hset(stores.keys.endpoint(receiver.id), {
+    fails: '3',
+    failAt: '5',
+    on: '0',
+    offAt: '7',
+    offWhy: 'gone',
+  });
+  await stores.receivers.patch(workspaceId, receiver.id, { url: 'https://new.example.com/' }, 8);
+  expect(await stores.receivers.find(workspaceId, receiver.id)).toMatchObject({
+    enabled: false,
+    disabledReason: 'gone',
+    health: { consecutiveFailures: 0 },
+  });
+  await stores.receivers.patch(workspaceId, receiver.id, { enabled: true }, 9);
+  const { disabledAt, disabledReason, enabled } = (await stores.receivers.find(workspaceId, receiver.id)) ?? {};
+  expect({ disabledAt, disabledReason, enabled }).toEqual({
+    disabledAt: undefined,
+    disabledReason: undefined,
+    enabled: true,
+  });
+});

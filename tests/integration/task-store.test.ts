@@ -1,0 +1,116 @@
+import { callbackIdOf, type Decision, type Task } from '@herald/core';
+import type { TaskCursor } from '@herald/infra';
+import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+let stores: Stores;
+beforeEach(async () => {
+  stores = await startStores(3);
+});
+afterEach(() => stores[Symbol.asyncDispose]());
+
+async function create(more: Partial<Task> = {}): Promise<Task> {
+  const task = buildTask(newWorkspaceId(), { status: 'queued', ...more });
+  await stores.tasks.create(task);
+  return task;
+}
+
+async function listAll(limit: number): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: TaskCursor | undefined;
+  do {
+    const page = await stores.tasks.listByStatus('queued', limit, cursor);
+    pages.push(page.tasks.map(({ id }) => id));
+    cursor = page.next;
+  } while (cursor && pages.length < 100);
+  return pages;
+}
+
+test.each([1, 2, 3, 7, 20, 21])(
+  'pages of %d over three shards show every Task once, longest unchanged first',
+  async (limit) => {
+    const tasks: Task[] = [];
+    for (let index = 0; index < 20; index++) {
+      const updatedAt = 1_000 + Math.floor(index / 6); // many of one time, over all shards
+      tasks.push(await create({ createdAt: updatedAt, updatedAt }));
+    }
+    const pages = await listAll(limit);
+    const inOrder = tasks.sort((a, b) => a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+    expect(pages.flat()).toEqual(inOrder);
+    expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+  },
+);
+
+test('a Task that leaves the status between two pages takes no other one with it', async () => {
+  const tasks: Task[] = [];
+  for (let index = 0; index < 9; index++) tasks.push(await create({ createdAt: 1_000 + index }));
+  const first = await stores.tasks.listByStatus('queued', 3);
+  const [moved] = tasks;
+  if (!moved) throw new Error('nine were created');
+  await stores.transitions.commit({
+    ...{ task: moved, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
+    ...{ change: { status: 'running', sequence: 0 }, factKey: 'start' },
+  });
+  const second = await stores.tasks.listByStatus('queued', 100, first.next);
+  expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
+});
+
+test('of two resolutions that were decided on one revision one is recorded', async () => {
+  const task = await create({ status: 'requires_action' });
+  const decide = (decision: string, by: Pick<Stores, 'tasks'>) => {
+    const made: Decision = { approvalId: 'pay', actionVersion: 1, decision, decidedAt: 1 };
+    return by.tasks.resolve(task, made, 'running');
+  };
+  const replies = await Promise.all([decide('yes', stores), decide('no', stores.second)]);
+  expect([...replies].sort()).toEqual(['conflict', 'resolved']);
+  const decisions = await stores.tasks.listDecisions(task.workspaceId, task.id);
+  expect(decisions.map(({ decision }) => decision)).toEqual([replies[0] === 'resolved' ? 'yes' : 'no']);
+});
+
+test('a message to a Task that is closed at the same moment is either refused or there', async () => {
+  for (let round = 0; round < 20; round++) {
+    const task = await create({ status: 'running' });
+    const [reply] = await Promise.all([
+      stores.tasks.addMessage(task.workspaceId, task.id, { text: 'hi', createdAt: 1 }),
+      stores.second.transitions.commit({
+        ...{ task, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
+        ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+      }),
+    ]);
+    const messages = await stores.tasks.listMessages(task.workspaceId, task.id);
+    expect(messages).toHaveLength(reply === 'added' ? 1 : 0);
+    expect(['added', 'done']).toContain(reply);
+  }
+});
+
+test('a Task of another workspace takes no message and is not found, by whatever shard', async () => {
+  const task = await create();
+  for (let index = 0; index < 10; index++) {
+    const stranger = newWorkspaceId();
+    expect(await stores.tasks.find(stranger, task.id)).toBeUndefined();
+  }
+  expect(await stores.tasks.findWorkspace(task.id)).toBe(task.workspaceId);
+});
+
+test('a resolution keeps all that belongs to the Task for as long as the Task', async () => {
+  const workspaceId = newWorkspaceId();
+  const bare = buildTask(workspaceId, { status: 'requires_action' });
+  const callback = buildReceiver(workspaceId, { id: callbackIdOf(bare.id) });
+  const task: Task = { ...bare, callback };
+  await stores.tasks.create(task, { endpoint: callback, sealedSecret: 'sealed' });
+  const newRevision = 'next';
+  await stores.transitions.commit({
+    ...{ task, newRevision, subscriptionVersion: '0', now: Date.now() },
+    ...{ change: { status: 'requires_action', sequence: 0 }, factKey: 'checkpoint:c1' },
+  });
+  await stores.tasks.addMessage(workspaceId, task.id, { text: 'hi', createdAt: 1 });
+  const keys = stores.keyspace.of(workspaceId);
+  const belongings = [keys.facts(task.id), keys.messages(task.id), keys.endpoint(callback.id)];
+  // Most of the Task's time has passed.
+  for (const key of [keys.task(task.id), ...belongings]) await stores.redis.pexpire(key, 60_000);
+  const decision: Decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: Date.now() };
+  expect(await stores.tasks.resolve({ ...task, revision: newRevision }, decision, 'running')).toBe('resolved');
+  const left = await stores.redis.pttl(keys.task(task.id));
+  const shorter = [];
+  for (const key of belongings) if ((await stores.redis.pttl(key)) < left - 1_000) shorter.push(key);
+  expect(shorter).toEqual([]);
+});

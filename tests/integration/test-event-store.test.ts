@@ -1,0 +1,57 @@
+import { deliveryIdOf, newTestTransitionId } from '@herald/core';
+import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+async function createTestEvent() {
+  const workspaceId = newWorkspaceId();
+  const receiver = buildReceiver(workspaceId);
+  await stores.receivers.register(receiver, 'sealed');
+  const transitionId = newTestTransitionId();
+  const deliveryId = deliveryIdOf(transitionId, receiver.id);
+  const event = { transitionId, deliveryId, endpointId: receiver.id, workspaceId, body: '{}', createdAt: Date.now() };
+  return { event, reply: await stores.testEvents.create(event) };
+}
+
+test('of many that claim a test event at the same time exactly one may send it', async () => {
+  const { event } = await createTestEvent();
+  const claims = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? stores : stores.second).testEvents.claim(event.workspaceId, event.deliveryId, index),
+    ),
+  );
+  expect(claims.filter((claim) => claim === 'claimed')).toHaveLength(1);
+  expect(claims.filter((claim) => claim === 'taken')).toHaveLength(19);
+});
+
+test('a test event that has ended can not be claimed, and one that nobody knows is missing', async () => {
+  const { event } = await createTestEvent();
+  await stores.deliveries.cancel(event.deliveryId, 'not_sent_in_time', Date.now());
+  expect(await stores.testEvents.claim(event.workspaceId, event.deliveryId, 1)).toBe('settled');
+  expect(await stores.testEvents.claim(event.workspaceId, 'dlv_none', 1)).toBe('missing');
+});
+
+test('a test event for a receiver that was removed meanwhile leaves nothing', async () => {
+  const { event, reply } = await createTestEvent();
+  expect(reply).toBe('created');
+  await stores.receivers.remove(event.workspaceId, event.endpointId);
+  const before = await stores.redis.dbsize();
+  const transitionId = newTestTransitionId();
+  const late = { ...event, transitionId, deliveryId: deliveryIdOf(transitionId, event.endpointId) };
+  expect(await stores.testEvents.create(late)).toBe('missing');
+  expect(await stores.redis.dbsize()).toBe(before);
+});
+
+test('a test event is written with its body, for its receiver, and owes no job to the line of deliveries', async () => {
+  const { event } = await createTestEvent();
+  expect(await stores.deliveries.load(event.deliveryId)).toMatchObject({
+    kind: 'loaded',
+    body: Buffer.from('{}'),
+    delivery: { event: 'webhook.test', status: 'pending', endpointId: event.endpointId },
+  });
+  expect(await stores.duties.findOwed(event.transitionId)).toBeUndefined();
+});

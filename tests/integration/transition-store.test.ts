@@ -1,0 +1,150 @@
+import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
+import { newRevision, type Emission, type TransitionStore } from '@herald/infra';
+import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+type Commit = Parameters<TransitionStore['commit']>[0];
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+async function createTask(workspaceId = newWorkspaceId()): Promise<Task> {
+  const task = buildTask(workspaceId);
+  await stores.tasks.create(task);
+  return task;
+}
+
+function emissionTo(...endpointIds: readonly string[]): Emission {
+  return {
+    transitionId: newTestTransitionId(),
+    event: 'task.check_in',
+    body: '{"é":1}',
+    targets: endpointIds.map((endpointId) => ({ endpointId, enabled: true })),
+  };
+}
+
+function commitOf(task: Task, more: Partial<Commit> = {}): Commit {
+  return {
+    ...{ task, newRevision: newRevision(), subscriptionVersion: '0', now: Date.now() },
+    ...{ change: { status: 'running', sequence: task.sequence + 1 }, factKey: 'checkpoint:c1' },
+    ...more,
+  };
+}
+
+test('of many commits that were decided on one revision exactly one is accepted, and only it leaves anything', async () => {
+  const task = await createTask();
+  const commits = Array.from({ length: 20 }, (_, index) =>
+    commitOf(task, { factKey: `checkpoint:c${index}`, emission: emissionTo('wh_a') }),
+  );
+  const replies = await Promise.all(
+    commits.map((commit, index) => (index % 2 ? stores : stores.second).transitions.commit(commit)),
+  );
+  expect(replies.filter((reply) => reply === 'accepted')).toHaveLength(1);
+  const left = await Promise.all(
+    commits.map(({ emission }) => stores.deliveries.load(deliveryIdOf(emission?.transitionId ?? '', 'wh_a'))),
+  );
+  expect(left.map(({ kind }) => kind === 'loaded')).toEqual(replies.map((reply) => reply === 'accepted'));
+  const found = await stores.transitions.findTask(
+    task.workspaceId,
+    task.id,
+    commits.map(({ factKey }) => factKey ?? ''),
+  );
+  expect(found?.knownFacts.size).toBe(1);
+  expect(found?.task.sequence).toBe(1);
+});
+
+test('a commit that was decided before the subscriptions changed is refused', async () => {
+  const task = await createTask();
+  const { version } = await stores.receivers.findSubscriptions(task.workspaceId);
+  await stores.receivers.register(buildReceiver(task.workspaceId), 'sealed');
+  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: version }))).toBe('conflict');
+  const current = await stores.receivers.findSubscriptions(task.workspaceId);
+  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: current.version }))).toBe('accepted');
+});
+
+test('every change to the subscriptions gives them a version that never comes back', async () => {
+  const workspaceId = newWorkspaceId();
+  const receiver = buildReceiver(workspaceId);
+  const versions = [(await stores.receivers.findSubscriptions(workspaceId)).version];
+  for (const change of [
+    () => stores.receivers.register(receiver, 'sealed'),
+    () => stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, 1),
+    () => stores.receivers.patch(workspaceId, receiver.id, { enabled: true }, 2),
+    () => stores.receivers.remove(workspaceId, receiver.id),
+  ]) {
+    await change();
+    versions.push((await stores.receivers.findSubscriptions(workspaceId)).version);
+  }
+  expect(new Set(versions).size).toBe(5);
+});
+
+test('commits of one tick, each decided on what the one before leaves, are all accepted in order', async () => {
+  const task = await createTask();
+  let state: Task = task;
+  const replies = [];
+  for (let sequence = 1; sequence <= 5; sequence++) {
+    const commit = commitOf(state, { factKey: `checkpoint:c${sequence}`, change: { status: 'running', sequence } });
+    replies.push(stores.transitions.commit(commit));
+    state = { ...state, sequence, revision: commit.newRevision };
+  }
+  expect(await Promise.all(replies)).toEqual(Array.from(replies, () => 'accepted'));
+  expect((await stores.tasks.find(task.workspaceId, task.id))?.sequence).toBe(5);
+});
+
+test('a commit about a Task that is gone is refused and leaves nothing', async () => {
+  const task = buildTask(newWorkspaceId());
+  const emission = emissionTo('wh_a');
+  const before = await stores.redis.dbsize();
+  expect(await stores.transitions.commit(commitOf(task, { emission }))).toBe('conflict');
+  expect(await stores.redis.dbsize()).toBe(before);
+});
+
+test('an accepted transition leaves one record per endpoint, its frozen body and the mark that jobs are owed', async () => {
+  const task = await createTask();
+  const receiver = buildReceiver(task.workspaceId);
+  await stores.receivers.register(receiver, 'sealed');
+  const { version } = await stores.receivers.findSubscriptions(task.workspaceId);
+  const emission = emissionTo(receiver.id, 'wh_gone');
+  await stores.transitions.commit(commitOf(task, { emission, subscriptionVersion: version }));
+  const loaded = await stores.deliveries.load(deliveryIdOf(emission.transitionId, receiver.id));
+  expect(loaded).toMatchObject({
+    kind: 'loaded',
+    body: Buffer.from(emission.body),
+    delivery: { status: 'pending', tries: 0, taskId: task.id, workspaceId: task.workspaceId, event: 'task.check_in' },
+    endpoint: { id: receiver.id },
+  });
+  const gone = await stores.deliveries.load(deliveryIdOf(emission.transitionId, 'wh_gone'));
+  expect(gone).toMatchObject({ kind: 'loaded', delivery: { status: 'pending' } });
+  expect('endpoint' in gone).toBe(false);
+  const owed = await stores.duties.findOwed(emission.transitionId);
+  expect(owed?.duty.deliveryIds).toHaveLength(2);
+});
+
+test('what a disabled endpoint would have got is recorded as canceled, and owes no job', async () => {
+  const task = await createTask();
+  const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', enabled: false }] };
+  await stores.transitions.commit(commitOf(task, { emission }));
+  const id = deliveryIdOf(emission.transitionId, 'wh_off');
+  expect(await stores.deliveries.load(id)).toMatchObject({ delivery: { status: 'canceled' } });
+  expect(await stores.redis.hget(stores.keys.delivery(id), 'why')).toBe('receiver_disabled');
+  expect(await stores.duties.findOwed(emission.transitionId)).toBeUndefined();
+});
+
+test('a callback that was disabled meanwhile gets a canceled record, whatever the caller believed', async () => {
+  const workspaceId = newWorkspaceId();
+  const task = buildTask(workspaceId);
+  const id = callbackIdOf(task.id);
+  const callback = buildReceiver(workspaceId, { id, enabled: false });
+  await stores.tasks.create({ ...task, callback }, { endpoint: callback, sealedSecret: 'sealed' });
+  const emission = emissionTo(id);
+  await stores.transitions.commit(commitOf(task, { emission }));
+  const loaded = await stores.deliveries.load(deliveryIdOf(emission.transitionId, id));
+  expect(loaded).toMatchObject({ delivery: { status: 'canceled' } });
+});
+
+test('a Task of another workspace is not found', async () => {
+  const task = await createTask();
+  expect(await stores.transitions.findTask(newWorkspaceId(), task.id, [])).toBeUndefined();
+});

@@ -1,0 +1,55 @@
+export interface RequestOptions {
+  /** API key; without it the request carries no authorization. */
+  key?: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  rawBody?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Default 15 s: an API that hangs fails the test. */
+  deadlineMs?: number;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** Parsed when it is JSON or a problem, else the text. */
+  body: unknown;
+  text: string;
+  durationMs: number;
+}
+
+export async function sendRequest(
+  origin: string,
+  method: string,
+  path: string,
+  { key, body, rawBody, headers = {}, deadlineMs = 15_000 }: RequestOptions = {},
+): Promise<HttpAnswer> {
+  const startedAt = performance.now();
+  const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(origin + path, {
+    method,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload !== undefined && { body: payload }),
+    signal: AbortSignal.timeout(deadlineMs),
+  });
+  const text = await response.text();
+  const isJson = /^application\/(problem\+)?json\b/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: isJson ? (JSON.parse(text) as unknown) : text,
+    text,
+    durationMs: performance.now() - startedAt,
+  };
+}
+
+/** The body of an answer that must have this status. */
+export function bodyOf(answer: HttpAnswer, status: number): unknown {
+  if (answer.status !== status) throw new Error(`expected status ${status}, got ${answer.status}: ${answer.text}`);
+  return answer.body;
+}

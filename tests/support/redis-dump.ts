@@ -1,0 +1,35 @@
+import type { RedisClient } from '@herald/infra';
+
+/** Everything that a Redis holds, as readable text by key, whatever its type. */
+export async function dumpRedis(redis: RedisClient): Promise<Map<string, string>> {
+  const keys = (await redis.keys('*')).sort();
+  const values = await Promise.all(keys.map(async (key) => [key, await readValue(redis, key)] as const));
+  return new Map(values.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}
+
+/** Undefined when the key expired meanwhile. */
+async function readValue(redis: RedisClient, key: string): Promise<string | undefined> {
+  const type = await redis.type(key);
+  switch (type) {
+    case 'none':
+      return undefined;
+    case 'string':
+      return (await redis.get(key)) ?? undefined;
+    case 'hash':
+      return JSON.stringify(await redis.hgetall(key));
+    case 'list':
+      return JSON.stringify(await redis.lrange(key, 0, -1));
+    case 'set':
+      return JSON.stringify((await redis.smembers(key)).sort());
+    case 'zset':
+      return JSON.stringify(await redis.zrange(key, 0, '-1', 'WITHSCORES'));
+    case 'stream':
+      return JSON.stringify(await redis.xrange(key, '-', '+'));
+    default:
+      throw new Error(`${key} is a ${type}, which no dump knows`);
+  }
+}
+
+export function toText(dump: ReadonlyMap<string, string>): string {
+  return [...dump].map(([key, value]) => `${key} ${value}`).join('\n');
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface RedisGateOptions {
+  /** Port of the real Redis on loopback. */
+  port: number;
+  /** A command that contains these bytes doesn't get through, nor does anything after it on its connection. */
+  stopAt: string;
+}
+
+export interface RedisGate extends AsyncDisposable {
+  readonly url: string;
+  /** Resolves when the bytes were seen and withheld. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * A way to Redis that is cut at one command. Redis executes only commands that are complete, so it never sees the one whose
+ * bytes are withheld, while all that came before has been answered: the state that a crash at that line leaves.
+ */
+export async function startRedisGate({ port, stopAt }: RedisGateOptions): Promise<RedisGate> {
+  const sockets = new Set<Socket>();
+  const stopped = Promise.withResolvers<undefined>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined); // a killed process resets its connections
+    socket.on('close', () => sockets.delete(socket));
+    return socket;
+  };
+  const server = createServer((client) => {
+    keep(client);
+    const redis = keep(connect({ host: '127.0.0.1', port }));
+    let tail = '';
+    let open = true;
+    client.on('data', (chunk) => {
+      if (!open) return;
+      // The bytes may come in two chunks.
+      const seen = tail + chunk.toString('latin1');
+      tail = seen.slice(-(stopAt.length - 1));
+      if (!seen.includes(stopAt)) {
+        redis.write(chunk);
+        return;
+      }
+      open = false;
+      stopped.resolve(undefined);
+    });
+    redis.on('data', (chunk) => client.write(chunk));
+    client.on('close', () => redis.destroy());
+    redis.on('close', () => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stopped: stopped.promise,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { closeRedis, connectRedis, createApiKeyStore, type RedisClient, type Scope } from '@herald/infra';
+import {
+  createCertificateAuthority,
+  startReceiver,
+  startRedis,
+  waitFor,
+  type CertificateAuthority,
+  type Receiver,
+  type ReceiverOptions,
+  type RedisOptions,
+  type RunningRedis,
+} from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntilSettled } from './delivery-state.ts';
+import { createExecutorClient, type ExecutorClient } from './executor-client.ts';
+import { sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
+import { startHeraldProcess, type Env, type HeraldProcess, type Role } from './start-herald-process.ts';
+import { stopProcesses } from './stop-processes.ts';
+import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts';
+
+export interface HeraldOptions {
+  /** API processes; default 1. */
+  apis?: number;
+  /** Worker processes; default 1. */
+  workers?: number;
+  /** On top of what every process gets, such as `{ RETRY_SCHEDULE: '10ms' }`. */
+  env?: Env;
+  redis?: RedisOptions;
+}
+
+export interface ViaOptions extends RequestOptions {
+  /** The API process that gets the request; default: the first one alive. */
+  via?: HeraldProcess;
+}
+
+export interface Herald extends AsyncDisposable {
+  readonly server: RunningRedis;
+  /** A connection of the test's own. */
+  readonly redis: RedisClient;
+  readonly ca: CertificateAuthority;
+  /** All processes ever started, those that are gone included. */
+  readonly apis: readonly HeraldProcess[];
+  readonly workers: readonly HeraldProcess[];
+  readonly executor: ExecutorClient;
+  startApi(env?: Env): Promise<HeraldProcess>;
+  startWorker(env?: Env): Promise<HeraldProcess>;
+  request(method: string, path: string, options?: ViaOptions): Promise<HttpAnswer>;
+  /** A key, of a workspace or (without one) of an executor. */
+  createKey(workspaceId: string | undefined, scopes: readonly Scope[]): Promise<string>;
+  /** A new workspace with a key for everything that a customer may do. */
+  createWorkspace(via?: HeraldProcess): Promise<WorkspaceClient>;
+  /** A receiver whose certificate the workers trust. Closed with Herald at the latest. */
+  startReceiver(respond?: ReceiverOptions['respond']): Promise<Receiver>;
+  /** See `waitUntilSettled`. */
+  settled(deadlineMs?: number): Promise<void>;
+  /** Waits until a process (default: any) has printed this. */
+  waitForLog(text: string, by?: HeraldProcess): Promise<void>;
+  /** All that all processes have printed. */
+  logs(): string;
+}
+
+/**
+ * The built service on a Redis of its own. Disposing of it stops everything, and throws when a process ended by itself, didn't
+ * stop cleanly, or is still there.
+ */
+export async function startHerald({
+  apis = 1,
+  workers = 1,
+  env = {},
+  redis = {},
+}: HeraldOptions = {}): Promise<Herald> {
+  const cleanUp = new AsyncDisposableStack();
+  try {
+    const dir = await mkdtemp(join(tmpdir(), 'herald-e2e-'));
+    cleanUp.defer(() => rm(dir, { recursive: true, force: true }));
+    const [server, ca] = await Promise.all([startRedis(redis), createCertificateAuthority()]);
+    cleanUp.use(server);
+    const caFile = join(dir, 'ca.pem');
+    await writeFile(caFile, ca.certPem);
+    const client = await connectRedis({ url: server.url, use: 'request', name: 'test', onError: () => undefined });
+    cleanUp.defer(() => closeRedis(client));
+
+    const baseEnv: Env = {
+      REDIS_URL: server.url,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      EGRESS_CA_FILE: caFile,
+      RATE_LIMIT: '0',
+      ...env,
+    };
+    const processes: HeraldProcess[] = [];
+    cleanUp.defer(() => stopProcesses(processes));
+    const all = (role: Role) => processes.filter((each) => each.role === role);
+    const start = async (role: Role, more: Env = {}) => {
+      const name = `${role}-${all(role).length + 1}`;
+      const started = await startHeraldProcess(role, name, { ...baseEnv, ...more });
+      processes.push(started);
+      return started;
+    };
+    // One after the other, so that the names follow the order.
+    for (let count = 0; count < apis; count++) await start('api');
+    for (let count = 0; count < workers; count++) await start('worker');
+
+    const request = (method: string, path: string, { via, ...options }: ViaOptions = {}) => {
+      const api = via ?? all('api').find(({ process }) => !process.hasExited());
+      if (!api) throw new Error('no API process is alive');
+      return sendRequest(api.origin, method, path, options);
+    };
+    const keys = createApiKeyStore({ redis: client, now: Date.now });
+    const createKey = async (workspaceId: string | undefined, scopes: readonly Scope[]) =>
+      (await keys.create({ scopes, ...(workspaceId !== undefined && { workspaceId }) })).key;
+    const executor = createExecutorClient(await createKey(undefined, ['execute']), request);
+    const stack = cleanUp.move();
+    return {
+      server,
+      redis: client,
+      ca,
+      executor,
+      request,
+      createKey,
+      get apis() {
+        return all('api');
+      },
+      get workers() {
+        return all('worker');
+      },
+      startApi: (more) => start('api', more),
+      startWorker: (more) => start('worker', more),
+      async createWorkspace(via) {
+        const id = `ws_${randomBytes(6).toString('hex')}`;
+        const send = (method: string, path: string, options: RequestOptions = {}) =>
+          request(method, path, { ...options, ...(via && { via }) });
+        return createWorkspaceClient(id, await createKey(id, ['webhooks', 'tasks']), send);
+      },
+      async startReceiver(respond) {
+        return stack.use(await startReceiver({ ca, ...(respond && { respond }) }));
+      },
+      settled: (deadlineMs) => waitUntilSettled(client, deadlineMs),
+      async waitForLog(text, by) {
+        const watched = by ? [by] : processes;
+        await waitFor(`"${text}" in the log`, () => watched.some((each) => each.process.output().includes(text)));
+      },
+      logs: () => processes.map(({ process }) => process.output()).join('\n'),
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await cleanUp.disposeAsync();
+    throw error;
+  }
+}

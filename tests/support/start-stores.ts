@@ -1,0 +1,80 @@
+import {
+  closeRedis,
+  connectRedis,
+  createDeliveryRetention,
+  createDeliveryStore,
+  createDutyStore,
+  createKeyspace,
+  createReceiverStore,
+  createTaskRetention,
+  createTaskStore,
+  createTestEventStore,
+  createTransitionStore,
+  newRevision,
+  type RedisClient,
+} from '@herald/infra';
+import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
+import { startRedis } from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+
+const DAY_MS = 86_400_000;
+
+export type Stores = Awaited<ReturnType<typeof startStores>>;
+
+/** Infra's stores, all on one Redis of their own, as one process has them. */
+export async function startStores(shardCount = 1) {
+  await using cleanUp = new AsyncDisposableStack();
+  const server = cleanUp.use(await startRedis());
+  const connect = async (name: string): Promise<RedisClient> => {
+    const redis = await connectRedis({ url: server.url, use: 'request', name, onError: () => undefined });
+    cleanUp.defer(() => closeRedis(redis));
+    return redis;
+  };
+  const keyspace = createKeyspace(shardCount);
+  const [keys] = keyspace.shards;
+  if (!keys) throw new Error('there is always a first shard');
+  const taskRetention = createTaskRetention(30 * DAY_MS);
+  const deliveryRetention = createDeliveryRetention(7 * DAY_MS);
+  const createAll = (redis: RedisClient) => ({
+    redis,
+    receivers: createReceiverStore({ redis, keyspace }),
+    tasks: createTaskStore({ redis, keyspace, retention: taskRetention }),
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
+    deliveries: createDeliveryStore({ redis, keys, retention: deliveryRetention }),
+    duties: createDutyStore({ redis, keys }),
+    testEvents: createTestEventStore({ redis, keyspace, retention: deliveryRetention }),
+  });
+  const first = createAll(await connect('first'));
+  // As a second process would have them: races go over two connections.
+  const second = createAll(await connect('second'));
+  const stack = cleanUp.move();
+  return { ...first, second, keys, keyspace, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export function newWorkspaceId(): string {
+  return `ws_${randomBytes(6).toString('hex')}`;
+}
+
+export function buildReceiver(workspaceId: string, more: Partial<Endpoint> = {}): Endpoint {
+  const createdAt = more.createdAt ?? Date.now();
+  const url = 'https://hooks.example.com/in';
+  return {
+    id: newReceiverId(createdAt),
+    workspaceId,
+    url,
+    events: [],
+    description: '',
+    enabled: true,
+    createdAt,
+    ...more,
+  };
+}
+
+export function buildTask(workspaceId: string, more: Partial<Task> = {}): Task {
+  const createdAt = more.createdAt ?? Date.now();
+  return {
+    ...{ id: newTaskId(createdAt), workspaceId, executionWorkspaceId: workspaceId, createdAt, updatedAt: createdAt },
+    ...{ status: 'running', sequence: 0, revision: newRevision() },
+    ...more,
+  };
+}
