@@ -8,8 +8,8 @@ export type ApiClient = AsyncDisposable & {
 
 export type ApiClientOptions = { readonly port: number; readonly key?: string; readonly connections: number };
 
-export async function openApiClient({ port, key, connections }: ApiClientOptions): Promise<ApiClient> {
-  const all = await Promise.all(Array.from({ length: connections }, () => openHttpConnection(port)));
+export function openApiClient({ port, key, connections }: ApiClientOptions): ApiClient {
+  const all = Array.from({ length: connections }, () => openHttpConnection(port));
   const idle = [...all];
   const waiting: ((connection: HttpConnection) => void)[] = [];
   const headers = key === undefined ? '' : `authorization: Bearer ${key}\r\n`;

@@ -57,7 +57,7 @@ export async function measureIsolation(variant: Variant, seconds: number): Promi
       redis.url,
       planWorkspaces(variant, receivers),
     );
-    await using executor = await openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
+    await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
     const [main = { taskIds: [] }, second] = workspaces;
     const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
     const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));

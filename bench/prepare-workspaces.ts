@@ -24,7 +24,7 @@ export async function prepareWorkspaces(
   const { executorKey, workspaceKeys } = await createKeys(redisUrl, ids);
   const workspaces: PreparedWorkspace[] = [];
   for (const { id, receivers, tasks, callbackUrl } of plans) {
-    await using client = await openApiClient({
+    await using client = openApiClient({
       port: apiPort,
       key: workspaceKeys.get(id) ?? '',
       connections: CONNECTIONS,

@@ -80,7 +80,7 @@ async function measureBareRoute(fanOut: FanOut): Promise<Accepted> {
   await using route = await startProgram('bare-route', input, (started) => {
     port = (started as { port: number }).port;
   });
-  await using client = await openApiClient({
+  await using client = openApiClient({
     port: await waitFor('the bare route to listen', () => port),
     connections: CONNECTIONS.single,
   });
@@ -131,8 +131,8 @@ async function withApi<T>(fanOut: FanOut, nodeArgs: readonly string[], use: (api
     { id: 'ws_bench', receivers, tasks: TASKS },
   ]);
   const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
-  await using single = await openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.single });
-  await using batch = await openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.batch });
+  await using single = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.single });
+  await using batch = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.batch });
   const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));
   await reportInBatches(batch, starts, { batch: BATCH, width: CONNECTIONS.batch });
   return await use({ single, batch, taskIds, pids: { api: api.pid, redis: redis.pid } });

@@ -121,7 +121,7 @@ async function acceptAll(
     workspaces.map((workspace) => workspace.taskIds[index] ?? ''),
   ).flat();
   const items = taskIds.flatMap((taskId): ReportedItem[] => LIFE.map((report) => ({ taskId, report })));
-  await using executor = await openApiClient({ port: api.port, key: executorKey, connections: 2 });
+  await using executor = openApiClient({ port: api.port, key: executorKey, connections: 2 });
   const startedAt = performance.now();
   await reportInBatches(executor, items, { batch: 500, width: 2 });
   return count / ((performance.now() - startedAt) / 1_000);

@@ -21,19 +21,19 @@ async function owe(): Promise<string> {
     change: { status: 'running', sequence: 1 },
     emission: {
       ...{ transitionId, event: 'task.check_in', body: '{}' },
-      targets: [{ endpointId: 'wh_a', enabled: true }],
+      targets: [{ endpointId: 'wh_a', destination: 'somewhere', enabled: true }],
     },
   });
   return transitionId;
 }
 
-const idsOf = (duties: readonly { transitionId: string }[]) => duties.map(({ transitionId }) => transitionId);
+const idsOf = (duties: readonly { id: string }[]) => duties.map(({ id }) => id);
 
 test('what was just accepted is left to its own process, and taken when that counts as crashed', async () => {
   const id = await owe();
   expect(await stores.duties.claimOwed(MARK - 1, MARK + 30_000, 10)).toEqual([]);
   expect(await stores.duties.claimOwed(MARK, MARK + 30_000, 10)).toEqual([
-    { transitionId: id, event: 'task.check_in', deliveryIds: [deliveryIdOf(id, 'wh_a')] },
+    { id, event: 'task.check_in', deliveryIds: [deliveryIdOf(id, 'wh_a')] },
   ]);
 });
 
@@ -89,7 +89,7 @@ test('completing a duty twice puts each job in line once, and clears the mark', 
   expect(await redis.lrange(`${keys.bullPrefix}:deliveries:wait`, 0, -1)).toEqual([deliveryId]);
   expect(await duties.findOwed(id)).toBeUndefined();
   expect(await duties.findPending('deliveries', [deliveryId])).toEqual([
-    { id: deliveryId, dueAt: ACCEPTED_AT, hasJob: true },
+    { id: deliveryId, dueAt: ACCEPTED_AT, hasJob: true, isInBacklog: false },
   ]);
 });
 
@@ -98,7 +98,7 @@ test('a delivery that ended meanwhile gets no job', async () => {
   const { duties, redis, keys } = stores;
   await stores.deliveries.cancel(deliveryIdOf(id, 'wh_a'), 'receiver_removed', ACCEPTED_AT);
   await using queue = disposable(createDeliveryQueue({ redis, keys, name: 'deliveries' }));
-  const duty = { transitionId: id, event: 'task.check_in', deliveryIds: [deliveryIdOf(id, 'wh_a')] } as const;
+  const duty = { id, event: 'task.check_in', deliveryIds: [deliveryIdOf(id, 'wh_a')] } as const;
   await addOwedJobs({ duties, queue }, [duty], MARK, ACCEPTED_AT);
   expect(await redis.llen(`${keys.bullPrefix}:deliveries:wait`)).toBe(0);
 });

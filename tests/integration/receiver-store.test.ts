@@ -37,7 +37,7 @@ test('another workspace finds, changes and removes nothing', async () => {
   const before = await stores.receivers.findSubscriptions(owner);
   expect(await stores.receivers.find(stranger, receiver.id)).toBeUndefined();
   expect(await stores.receivers.patch(stranger, receiver.id, { description: 'theirs' }, 1)).toBe(false);
-  expect(await stores.receivers.remove(stranger, receiver.id)).toBe(false);
+  expect(await stores.receivers.remove(stranger, receiver.id, Date.now())).toBe(false);
   expect(await stores.receivers.findSubscriptions(owner)).toEqual(before);
 });
 
@@ -48,7 +48,7 @@ test('a callback is no receiver, though it lives under the same kind of key', as
   await stores.tasks.create({ ...task, callback: endpoint }, { endpoint, sealedSecret: 'sealed' });
   expect(await stores.receivers.find(workspaceId, endpoint.id)).toBeUndefined();
   expect(await stores.receivers.patch(workspaceId, endpoint.id, { enabled: false }, 1)).toBe(false);
-  expect(await stores.receivers.remove(workspaceId, endpoint.id)).toBe(false);
+  expect(await stores.receivers.remove(workspaceId, endpoint.id, Date.now())).toBe(false);
   expect(await stores.receivers.list(workspaceId)).toEqual([]);
 });
 
@@ -58,7 +58,7 @@ test('a receiver that is removed while it is being changed stays removed', async
     const receiver = buildReceiver(workspaceId);
     await stores.receivers.register(receiver, 'sealed');
     await Promise.all([
-      stores.receivers.remove(workspaceId, receiver.id),
+      stores.receivers.remove(workspaceId, receiver.id, Date.now()),
       stores.second.receivers.patch(workspaceId, receiver.id, { description: 'late' }, 1),
     ]);
     expect(await stores.redis.exists(stores.keys.endpoint(receiver.id))).toBe(0);

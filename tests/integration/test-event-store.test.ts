@@ -38,7 +38,7 @@ test('a test event that has ended can not be claimed, and one that nobody knows 
 test('a test event for a receiver that was removed meanwhile leaves nothing', async () => {
   const { event, reply } = await createTestEvent();
   expect(reply).toBe('created');
-  await stores.receivers.remove(event.workspaceId, event.endpointId);
+  await stores.receivers.remove(event.workspaceId, event.endpointId, Date.now());
   const before = await stores.redis.dbsize();
   const transitionId = newTestTransitionId();
   const late = { ...event, transitionId, deliveryId: deliveryIdOf(transitionId, event.endpointId) };

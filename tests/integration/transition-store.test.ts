@@ -21,7 +21,7 @@ function emissionTo(...endpointIds: readonly string[]): Emission {
     transitionId: newTestTransitionId(),
     event: 'task.check_in',
     body: '{"é":1}',
-    targets: endpointIds.map((endpointId) => ({ endpointId, enabled: true })),
+    targets: endpointIds.map((endpointId) => ({ endpointId, destination: 'somewhere', enabled: true })),
   };
 }
 
@@ -41,11 +41,11 @@ test('of many commits that were decided on one revision exactly one is accepted,
   const replies = await Promise.all(
     commits.map((commit, index) => (index % 2 ? stores : stores.second).transitions.commit(commit)),
   );
-  expect(replies.filter((reply) => reply === 'accepted')).toHaveLength(1);
+  expect(replies.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
   const left = await Promise.all(
     commits.map(({ emission }) => stores.deliveries.load(deliveryIdOf(emission?.transitionId ?? '', 'wh_a'))),
   );
-  expect(left.map(({ kind }) => kind === 'loaded')).toEqual(replies.map((reply) => reply === 'accepted'));
+  expect(left.map(({ kind }) => kind === 'loaded')).toEqual(replies.map(({ kind }) => kind === 'accepted'));
   const found = await stores.transitions.findTask(
     task.workspaceId,
     task.id,
@@ -59,9 +59,13 @@ test('a commit that was decided before the subscriptions changed is refused', as
   const task = await createTask();
   const { version } = await stores.receivers.findSubscriptions(task.workspaceId);
   await stores.receivers.register(buildReceiver(task.workspaceId), 'sealed');
-  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: version }))).toBe('conflict');
+  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: version }))).toEqual({
+    kind: 'conflict',
+  });
   const current = await stores.receivers.findSubscriptions(task.workspaceId);
-  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: current.version }))).toBe('accepted');
+  expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: current.version }))).toMatchObject({
+    kind: 'accepted',
+  });
 });
 
 test('every change to the subscriptions gives them a version that never comes back', async () => {
@@ -72,7 +76,7 @@ test('every change to the subscriptions gives them a version that never comes ba
     () => stores.receivers.register(receiver, 'sealed'),
     () => stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, 1),
     () => stores.receivers.patch(workspaceId, receiver.id, { enabled: true }, 2),
-    () => stores.receivers.remove(workspaceId, receiver.id),
+    () => stores.receivers.remove(workspaceId, receiver.id, Date.now()),
   ]) {
     await change();
     versions.push((await stores.receivers.findSubscriptions(workspaceId)).version);
@@ -89,7 +93,7 @@ test('commits of one tick, each decided on what the one before leaves, are all a
     replies.push(stores.transitions.commit(commit));
     state = { ...state, sequence, revision: commit.newRevision };
   }
-  expect(await Promise.all(replies)).toEqual(Array.from(replies, () => 'accepted'));
+  expect((await Promise.all(replies)).map(({ kind }) => kind)).toEqual(Array.from(replies, () => 'accepted'));
   expect((await stores.tasks.find(task.workspaceId, task.id))?.sequence).toBe(5);
 });
 
@@ -97,7 +101,7 @@ test('a commit about a Task that is gone is refused and leaves nothing', async (
   const task = buildTask(newWorkspaceId());
   const emission = emissionTo('wh_a');
   const before = await stores.redis.dbsize();
-  expect(await stores.transitions.commit(commitOf(task, { emission }))).toBe('conflict');
+  expect(await stores.transitions.commit(commitOf(task, { emission }))).toEqual({ kind: 'conflict' });
   expect(await stores.redis.dbsize()).toBe(before);
 });
 
@@ -124,7 +128,7 @@ test('an accepted transition leaves one record per endpoint, its frozen body and
 
 test('what a disabled endpoint would have got is recorded as canceled, and owes no job', async () => {
   const task = await createTask();
-  const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', enabled: false }] };
+  const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', destination: 'somewhere', enabled: false }] };
   await stores.transitions.commit(commitOf(task, { emission }));
   const id = deliveryIdOf(emission.transitionId, 'wh_off');
   expect(await stores.deliveries.load(id)).toMatchObject({ delivery: { status: 'canceled' } });

@@ -6,6 +6,7 @@ import {
   closeRedis,
   connectRedis,
   createApiKeyStore,
+  createDeliveryLog,
   createDeliveryQueue,
   createDeliveryRetention,
   createDeliveryStore,
@@ -13,6 +14,7 @@ import {
   createEndpointUrlJudge,
   createKeyspace,
   createReceiverStore,
+  createReplayStore,
   createResources,
   createSecretBox,
   createTaskRetention,
@@ -29,11 +31,15 @@ import {
 import { createAuthenticate } from './auth/authenticate.ts';
 import type { ApiConfig } from './config.ts';
 import { createApp } from './create-app.ts';
+import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
+import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { createSendTestEvent } from './receivers/send-test-event.ts';
+import { createManageReplays } from './replays/manage-replays.ts';
+import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
 import { createAcceptTransitions } from './transitions/accept-transitions.ts';
@@ -147,6 +153,18 @@ function composeApp(config: ApiConfig, logger: Logger, resources: Resources, con
     now,
   });
 
+  const deliveries = createManageDeliveries({
+    log: createDeliveryLog({ redis, keyspace }),
+    findReceiver: receivers.find,
+    findTask: tasks.find,
+    hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
+    ...{ logger, now },
+  });
+  const replays = createManageReplays({
+    replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
+    now,
+  });
+
   const parseSingle = parseJson(BODY_LIMIT_BYTES);
   const parseBatch = parseJson(BATCH_BODY_LIMIT_BYTES);
   return createApp({
@@ -160,8 +178,10 @@ function composeApp(config: ApiConfig, logger: Logger, resources: Resources, con
         ),
       countWorkers: () => presence.count(now()).catch(() => undefined),
     }),
-    receivers: createReceiverRoutes({ receivers, sendTestEvent }),
-    tasks: createTaskRoutes({ tasks, acceptTransitions }),
+    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
+    deliveries: createDeliveryRoutes({ deliveries }),
+    replays: createReplayRoutes({ replays }),
+    tasks: createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret: receivers.rotateSecret }),
     executor: createTransitionRoutes({ acceptTransitions, tasks, parseSingle, parseBatch }),
   });
 }

@@ -23,6 +23,8 @@ const WorkerEnv = z.object({
   DELIVERY_TIMEOUT: Duration.refine((ms) => ms > 0 && ms <= 600_000, 'must be more than 0 and at most 10m').default(
     15_000,
   ),
+  DESTINATION_CONCURRENCY: IntegerText(1, 10_000).default(10),
+  DISABLE_AFTER: Duration.default(5 * 86_400_000),
   RETRY_SCHEDULE: DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations').default([
     ...DEFAULT_SCHEDULE_MS,
   ]),
@@ -48,6 +50,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     port: given.WORKER_PORT,
     host: given.WORKER_HOST,
     concurrency: given.CONCURRENCY,
+    destinationConcurrency: given.DESTINATION_CONCURRENCY,
+    disableAfterMs: given.DISABLE_AFTER,
     deliveryTimeoutMs: given.DELIVERY_TIMEOUT,
     retryScheduleMs: given.RETRY_SCHEDULE,
   };

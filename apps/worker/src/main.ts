@@ -10,7 +10,8 @@ await runProcess({
     const config = readWorkerConfig(process.env);
     stopLimitMs = config.deliveryTimeoutMs + 5_000;
     logger = createLogger({ level: config.logLevel, process: 'worker', readable: process.stdout.isTTY });
-    return startWorker(config, logger);
+    // A worker that hangs and can't be helped leaves it to its supervisor to start another.
+    return startWorker(config, logger, () => process.exit(1));
   },
   logger: () => logger,
   stopLimitMs: () => stopLimitMs,

@@ -1,49 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { createRetryPolicy } from '@herald/core';
 import {
   closeRedis,
   connectRedis,
-  createDeliveryQueue,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createDutyStore,
   createEgressSender,
   createKeyspace,
   createResources,
   createSecretBox,
-  createTestEventStore,
   createWorkerPresence,
-  publishTestReply,
   type Logger,
-  type RedisClient,
-  type Resources,
   type RunningProcess,
-  type ShardKeys,
 } from '@herald/infra';
 import type { WorkerConfig } from './config.ts';
-import { createMakeAttempt, type MakeAttempt } from './deliveries/make-attempt.ts';
-import { processDelivery } from './deliveries/process-delivery.ts';
+import { createMakeAttempt } from './deliveries/make-attempt.ts';
+import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { startHealthServer } from './health/start-health-server.ts';
-import { startDeliveryWorker, type DeliveryWorker } from './queue/start-delivery-worker.ts';
 import { startPresence } from './start-presence.ts';
-import { startSweeper } from './sweeper/start-sweeper.ts';
-import { auditOpen, sweepOwed } from './sweeper/sweep-duties.ts';
-import { processTestEvent } from './test-events/process-test-event.ts';
-
-const SWEEP_EVERY_MS = 1_000;
-const TEST_LANE_CONCURRENCY = 50;
-
-type Shard = {
-  readonly keys: ShardKeys;
-  readonly config: WorkerConfig;
-  readonly logger: Logger;
-  readonly redis: RedisClient;
-  readonly queueRedis: RedisClient;
-  readonly makeAttempt: MakeAttempt;
-};
+import { startShard } from './start-shard.ts';
 
 /** A worker process: its connections, one line and one test lane per shard, the sweeper, its health page. */
-export async function startWorker(config: WorkerConfig, logger: Logger): Promise<RunningProcess> {
+export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);
   });
@@ -62,17 +37,23 @@ export async function startWorker(config: WorkerConfig, logger: Logger): Promise
     resources.add('sender', () => {
       sender.close();
     });
-    const openSecret = createSecretBox(config.secretsKeys).open;
+    const signingKeyOf = createSigningKeyCache(createSecretBox(config.secretsKeys).open);
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
-      openSecret,
+      signingKeyOf,
       now: Date.now,
     });
-    const lines = createKeyspace(config.shardCount).shards.flatMap((keys) =>
-      startShard(resources, { keys, config, logger, redis, queueRedis, makeAttempt }),
+    const cutOff = new AbortController();
+    const shards = createKeyspace(config.shardCount).shards.map((keys) =>
+      startShard(resources, { keys, config, logger, redis, queueRedis, makeAttempt, giveUp, cutOff: cutOff.signal }),
     );
     resources.add('lines', async () => {
-      await Promise.all(lines.map((line) => line.stop(config.deliveryTimeoutMs)));
+      // What is in flight may end by its own deadline; the rest is cut off and put back, no attempt spent.
+      const timer = setTimeout(() => {
+        cutOff.abort();
+      }, config.deliveryTimeoutMs);
+      await Promise.all(shards.map(({ drain }) => drain()));
+      clearTimeout(timer);
     });
     const health = await startHealthServer({
       host: config.host,
@@ -89,53 +70,4 @@ export async function startWorker(config: WorkerConfig, logger: Logger): Promise
     await resources.release();
     throw error;
   }
-}
-
-/** Starts what serves one shard; returns its lines, which all shards stop together. */
-function startShard(resources: Resources, shard: Shard): DeliveryWorker[] {
-  const { keys, config, logger, redis, queueRedis, makeAttempt } = shard;
-  const now = Date.now;
-  const random = Math.random;
-  const retention = createDeliveryRetention(config.retentionMs);
-  const deliveries = createDeliveryStore({ redis, keys, retention });
-  const testEvents = createTestEventStore({ redis, keyspace: createKeyspace(config.shardCount), retention });
-  const queue = createDeliveryQueue({ redis: queueRedis, keys, name: 'deliveries' });
-  resources.add('queue', queue.close);
-  const duties = createDutyStore({ redis, keys });
-  const sweep = {
-    ...{ duties, queue, logger, now },
-    cancelUnsentTest: (id: string) => deliveries.cancel(id, 'not_sent_in_time', now()),
-  };
-  const sweeper = startSweeper({
-    sweeps: [() => sweepOwed(sweep), () => auditOpen(sweep)],
-    everyMs: SWEEP_EVERY_MS,
-    logger,
-    random,
-  });
-  resources.add('sweeper', sweeper.stop);
-
-  const lane = { redis: queueRedis, keys, deadlineMs: config.deliveryTimeoutMs, logger, now, random };
-  const retryPolicy = createRetryPolicy(config.retryScheduleMs);
-  const line = startDeliveryWorker({
-    ...lane,
-    queue: 'deliveries',
-    concurrency: config.concurrency,
-    process: (id, signal) => processDelivery({ deliveries, makeAttempt, retryPolicy, logger, now, random }, id, signal),
-  });
-  const testLane = startDeliveryWorker({
-    ...lane,
-    queue: 'tests',
-    concurrency: TEST_LANE_CONCURRENCY,
-    process: (id, signal) =>
-      processTestEvent(
-        {
-          ...{ deliveries, makeAttempt, logger, now, deadlineMs: config.deliveryTimeoutMs },
-          claim: testEvents.claim,
-          reply: (deliveryId, reply) => publishTestReply(redis, deliveryId, reply),
-        },
-        id,
-        signal,
-      ),
-  });
-  return [line, testLane];
 }

@@ -4,6 +4,10 @@ export type ErrorCode =
   | 'receiver_not_found'
   | 'task_not_found'
   | 'approval_not_found'
+  | 'callback_not_found'
+  | 'delivery_not_found'
+  | 'replay_not_found'
+  | 'receiver_disabled'
   | 'invalid_transition'
   | 'task_closed'
   | 'stale_action_version'
@@ -27,13 +31,24 @@ export class ReceiverLimitReachedError extends DomainError {
   }
 }
 
+type Thing = 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay';
+
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
 export class NotFoundError extends DomainError {
   override readonly name = 'NotFoundError';
-  readonly code: 'receiver_not_found' | 'task_not_found' | 'approval_not_found';
-  constructor(thing: 'receiver' | 'task' | 'approval', id: string) {
+  readonly code: `${Thing}_not_found`;
+  constructor(thing: Thing, id: string) {
     super(`there is no ${thing} ${id} here`);
     this.code = `${thing}_not_found`;
+  }
+}
+
+/** The endpoint is disabled, and nothing is sent to it but test events. */
+export class ReceiverDisabledError extends DomainError {
+  override readonly name = 'ReceiverDisabledError';
+  readonly code = 'receiver_disabled';
+  constructor(id: string) {
+    super(`${id} is disabled; enable it first`);
   }
 }
 

@@ -1,37 +1,43 @@
 export {
   errorCodeOf,
+  isGone,
   isSuccess,
+  isUnanswered,
   type AttemptOutcome,
   type CountedOutcome,
   type TimeoutPhase,
   type UnreachableReason,
 } from './deliveries/attempt.ts';
 export { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './deliveries/delivery.ts';
+export { destinationOf, type DestinationId } from './deliveries/destination.ts';
 export {
   createRetryPolicy,
   DEFAULT_SCHEDULE_MS,
+  holdUntil,
   judgeAttempt,
   type AttemptVerdict,
   type FailureReason,
   type RetryPolicy,
 } from './deliveries/retry-policy.ts';
-export { signatureHeaders, type SigningSecrets } from './deliveries/sign-delivery.ts';
+export { signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export { readDuration } from './duration.ts';
 export {
   PatchReceiver,
   RECEIVER_LIMIT,
   RegisterReceiver,
+  RotateSecret,
   TaskCallback,
   wantsEvent,
   type DisabledReason,
   type Endpoint,
-  type Subscription,
 } from './endpoints/endpoint.ts';
-export { newSigningSecret } from './endpoints/signing-secret.ts';
+export { ListDeliveries, RequestReplay } from './deliveries/delivery-requests.ts';
+export { createSigningKey, newSigningSecret, type SigningKey } from './endpoints/signing-secret.ts';
 export {
   DomainError,
   InvalidTransitionError,
   NotFoundError,
+  ReceiverDisabledError,
   ReceiverLimitReachedError,
   StaleActionVersionError,
   TaskClosedError,
@@ -71,7 +77,7 @@ export {
   type TaskResult,
   type TaskState,
 } from './tasks/task.ts';
-export { factOf, type Fact } from './transitions/fact.ts';
+export { factOf, transitionIdOfFact, type Fact } from './transitions/fact.ts';
 export { judgeResolution, type ResolutionVerdict } from './transitions/judge-resolution.ts';
 export { judgeTransition, type TaskChange, type TransitionVerdict } from './transitions/judge-transition.ts';
 export { projectOutcome } from './transitions/projection.ts';

@@ -13,12 +13,33 @@ export {
 export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
 export { type AttemptRecord, type LoadedDelivery } from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
-export { createDeliveryStore, type CancelReason, type DeliveryStore } from './deliveries/delivery-store.ts';
+export { createBacklogStore, UNSERVED_AFTER_MS, type BacklogStore } from './deliveries/backlog-store.ts';
+export {
+  createDeliveryStore,
+  type CancelReason,
+  type DeliveryStore,
+  type RecordReply,
+} from './deliveries/delivery-store.ts';
 export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
+export {
+  createDeliveryLog,
+  type DeliveryCursor,
+  type DeliveryLog,
+  type DeliveryPage,
+  type RedeliverReply,
+} from './deliveries/delivery-log.ts';
+export { createPurgeStore, type PurgeStore } from './purges/purge-store.ts';
+export { createReplaySteps, type ReplaySteps } from './replays/replay-steps.ts';
+export { createReplayStore, type Replay, type ReplayStore } from './replays/replay-store.ts';
 export { createEgressSender, createEndpointUrlJudge } from './egress/create-egress.ts';
 export { DestinationEnv, EgressEnv } from './egress/egress-env.ts';
 export { type EndpointHealth, type EndpointRecord } from './endpoints/endpoint-record.ts';
-export { createReceiverStore, type ReceiverStore, type Subscriptions } from './endpoints/receiver-store.ts';
+export {
+  createReceiverStore,
+  type DestinationHealth,
+  type ReceiverStore,
+  type Subscriptions,
+} from './endpoints/receiver-store.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type Logger } from './log/logger.ts';
@@ -41,6 +62,7 @@ export {
 } from './test-events/test-replies.ts';
 export {
   createTransitionStore,
+  type CommitReply,
   owedMarkOf,
   type Emission,
   type TransitionStore,

@@ -9,9 +9,10 @@ import {
   type EndpointId,
   type PatchReceiver,
   type RegisterReceiver,
+  type RotateSecret,
   type WorkspaceId,
 } from '@herald/core';
-import type { EndpointRecord, ReceiverStore, SecretBox } from '@herald/infra';
+import type { DestinationHealth, EndpointRecord, ReceiverStore, SecretBox } from '@herald/infra';
 
 /** Why an endpoint's url can't be a destination, as far as that shows without a look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
@@ -23,6 +24,12 @@ export type ManageReceiversDeps = {
   readonly now: () => number;
 };
 
+/** A receiver, and how its destination is. */
+export type ReceiverWithHealth = {
+  readonly receiver: EndpointRecord;
+  readonly destination: DestinationHealth | undefined;
+};
+
 /** @throws ValidationError when the url can't be a destination */
 export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, path: string): void {
   const problem = findUrlProblem(url);
@@ -30,14 +37,22 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 export function createManageReceivers({ receivers, sealSecret, findUrlProblem, now }: ManageReceiversDeps) {
+  const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
+    const [destination] = await receivers.findDestinations([receiver]);
+    return { receiver, destination };
+  };
   const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<EndpointRecord> => {
     const receiver = await receivers.find(workspaceId, id);
     if (!receiver) throw new NotFoundError('receiver', id);
     return receiver;
   };
   return {
-    find,
-    list: receivers.list,
+    find: async (workspaceId: WorkspaceId, id: EndpointId) => await withHealth(await find(workspaceId, id)),
+    list: async (workspaceId: WorkspaceId) => {
+      const list = await receivers.list(workspaceId);
+      const destinations = await receivers.findDestinations(list);
+      return list.map((receiver, index) => ({ receiver, destination: destinations[index] }));
+    },
     /** The receiver, and its signing secret in clear, this once. */
     async register(workspaceId: WorkspaceId, { url, events, description, enabled }: RegisterReceiver) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
@@ -49,15 +64,24 @@ export function createManageReceivers({ receivers, sealSecret, findUrlProblem, n
       const secret = newSigningSecret();
       const reply = await receivers.register(receiver, sealSecret(secret, receiver.id));
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
-      return { receiver: { ...receiver, health: { consecutiveFailures: 0 } }, secret };
+      return { receiver: await withHealth(await find(workspaceId, receiver.id)), secret };
     },
-    async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<EndpointRecord> {
+    async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
       if (!(await receivers.patch(workspaceId, id, patch, now()))) throw new NotFoundError('receiver', id);
-      return await find(workspaceId, id);
+      return await withHealth(await find(workspaceId, id));
+    },
+    /** The new signing secret in clear, this once, and until when the old one is in force beside it. */
+    rotateSecret: async (workspaceId: WorkspaceId, id: EndpointId, { overlapSeconds }: RotateSecret) => {
+      const secret = newSigningSecret();
+      const at = now();
+      const overlapEndsAt = overlapSeconds > 0 ? at + overlapSeconds * 1_000 : undefined;
+      const isRotated = await receivers.rotateSecret(workspaceId, id, sealSecret(secret, id), overlapEndsAt, at);
+      if (!isRotated) throw new NotFoundError(id.startsWith('cb_') ? 'callback' : 'receiver', id);
+      return { secret, overlapEndsAt };
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<void> {
-      if (!(await receivers.remove(workspaceId, id))) throw new NotFoundError('receiver', id);
+      if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
     },
   };
 }

@@ -1,19 +1,36 @@
-import { EVENT_NAMES, PatchReceiver, RegisterReceiver, type EndpointId, type WorkspaceId } from '@herald/core';
+import {
+  EVENT_NAMES,
+  ListDeliveries,
+  PatchReceiver,
+  RegisterReceiver,
+  RequestReplay,
+  RotateSecret,
+  type EndpointId,
+  type WorkspaceId,
+} from '@herald/core';
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
-import { NoBody, readBody } from '../http/read-body.ts';
+import { toDeliveryView } from '../deliveries/delivery-view.ts';
+import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
+import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
+import { toTime } from '../http/to-time.ts';
+import type { ManageReplays } from '../replays/manage-replays.ts';
+import { toReplayView } from '../replays/replay-routes.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import { toReceiverView } from './receiver-view.ts';
 import type { TestOutcome } from './send-test-event.ts';
 
 export type ReceiverRoutesDeps = {
   readonly receivers: ManageReceivers;
+  readonly deliveries: ManageDeliveries;
+  readonly replays: ManageReplays;
   readonly sendTestEvent: (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
 };
 
 /** `/api/public/webhooks` (spec section 4). */
-export function createReceiverRoutes({ receivers, sendTestEvent }: ReceiverRoutesDeps): Router {
+export function createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }: ReceiverRoutesDeps): Router {
   const router = Router();
   router
     .route('/')
@@ -23,7 +40,7 @@ export function createReceiverRoutes({ receivers, sendTestEvent }: ReceiverRoute
     })
     .post(async (req, res) => {
       const { receiver, secret } = await receivers.register(workspaceOf(req), readBody(RegisterReceiver, req));
-      res.status(201).location(`${req.baseUrl}/${receiver.id}`).set('cache-control', 'no-store');
+      res.status(201).location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
       res.json({ ...toReceiverView(receiver), secret });
     })
     .all(refuseOtherMethods('GET', 'POST'));
@@ -45,6 +62,40 @@ export function createReceiverRoutes({ receivers, sendTestEvent }: ReceiverRoute
     .post(async (req, res) => {
       readBody(NoBody, req);
       res.json(await sendTestEvent(workspaceOf(req), req.params.id));
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/secret/rotate')
+    .post(async (req, res) => {
+      const request = readBody(RotateSecret, req);
+      const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+      const { secret, overlapEndsAt } = await receivers.rotateSecret(receiver.workspaceId, receiver.id, request);
+      res.set('cache-control', 'no-store');
+      res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/deliveries')
+    .get(async (req, res) => {
+      const query = readQuery(ListDeliveries, req);
+      const after = readCursor(query.cursor);
+      const page = await deliveries.listByReceiver(
+        workspaceOf(req),
+        req.params.id,
+        query,
+        after && { createdAt: after.at, id: after.id },
+      );
+      const nextCursor = page.next ? writeCursor({ at: page.next.createdAt, id: page.next.id }) : null;
+      res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/:id/replay')
+    .post(async (req, res) => {
+      const request = readBody(RequestReplay, req);
+      const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+      const replay = await replays.request(receiver.workspaceId, receiver.id, request);
+      res.status(202).location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
     })
     .all(refuseOtherMethods('POST'));
   return router;

@@ -1,17 +1,43 @@
-import { AddMessage, CloseTask, CreateTask, DomainError, ResolveApproval, type TransitionReport } from '@herald/core';
+import {
+  AddMessage,
+  callbackIdOf,
+  CloseTask,
+  CreateTask,
+  DomainError,
+  NotFoundError,
+  ResolveApproval,
+  RotateSecret,
+  type TransitionReport,
+} from '@herald/core';
 import { Router, type Request } from 'express';
+import { z } from 'zod';
 import { workspaceOf } from '../auth/authenticate.ts';
-import { NoBody, readBody } from '../http/read-body.ts';
+import { toDeliveryView } from '../deliveries/delivery-view.ts';
+import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
+import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { toTime } from '../http/to-time.ts';
+import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
 import type { TaskOperations } from './task-operations.ts';
 import { toTaskView } from './task-view.ts';
 
-export type TaskRoutesDeps = { readonly tasks: TaskOperations; readonly acceptTransitions: AcceptTransitions };
+export type TaskRoutesDeps = {
+  readonly tasks: TaskOperations;
+  readonly acceptTransitions: AcceptTransitions;
+  readonly deliveries: ManageDeliveries;
+  readonly rotateSecret: ManageReceivers['rotateSecret'];
+};
+
+/** Query of a Task's deliveries. `limit` counts transitions: each is shown with all its deliveries. */
+const ListTaskDeliveries = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+  cursor: z.string().max(256).exactOptional(),
+});
 
 /** `/tasks`: what customers do with their Tasks. */
-export function createTaskRoutes({ tasks, acceptTransitions }: TaskRoutesDeps): Router {
+export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret }: TaskRoutesDeps): Router {
   const accept = async (req: Request<{ id: string }>, report: TransitionReport, impliesStart = false) => {
     const workspaceId = workspaceOf(req);
     const [result] = await acceptTransitions([{ taskId: req.params.id, report, workspaceId, impliesStart }]);
@@ -63,6 +89,26 @@ export function createTaskRoutes({ tasks, acceptTransitions }: TaskRoutesDeps): 
       const { status } = readBody(CloseTask, req);
       // The legacy path states the same fact as the executor's report, and so yields the same ids.
       res.json(await accept(req, { type: status }, true));
+    })
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/:id/deliveries')
+    .get(async (req, res) => {
+      const { limit, cursor } = readQuery(ListTaskDeliveries, req);
+      const page = await deliveries.listByTask(workspaceOf(req), req.params.id, limit, readCursor(cursor)?.at);
+      const nextCursor = page.nextSequence === undefined ? null : writeCursor({ at: page.nextSequence, id: '' });
+      res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/:id/callback/secret/rotate')
+    .post(async (req, res) => {
+      const request = readBody(RotateSecret, req);
+      const { callback } = await tasks.find(workspaceOf(req), req.params.id);
+      if (!callback) throw new NotFoundError('callback', `of Task ${req.params.id}`);
+      const { secret, overlapEndsAt } = await rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request);
+      res.set('cache-control', 'no-store');
+      res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
     })
     .all(refuseOtherMethods('POST'));
   return router;

@@ -1,4 +1,5 @@
 import {
+  destinationOf,
   DomainError,
   factOf,
   judgeTransition,
@@ -8,6 +9,7 @@ import {
   wantsEvent,
   type ActionUrl,
   type TaskEventName,
+  type DeliveryId,
   type TaskId,
   type TaskStatus,
   type TransitionId,
@@ -15,7 +17,14 @@ import {
   type TransitionVerdict,
   type WorkspaceId,
 } from '@herald/core';
-import { newRevision, type Emission, type Subscriptions, type TaskRecord, type TransitionStore } from '@herald/infra';
+import {
+  newRevision,
+  type CommitReply,
+  type Emission,
+  type Subscriptions,
+  type TaskRecord,
+  type TransitionStore,
+} from '@herald/infra';
 
 /** One fact about a Task, as somebody reports it. */
 export type ReportedTransition = {
@@ -35,9 +44,16 @@ export type AcceptedTransition = {
   readonly duplicate: boolean;
 };
 
+/** An emission that was committed, and which of its deliveries wait in a backlog already. */
+export type AcceptedEmission = Emission & { readonly inBacklog: ReadonlySet<DeliveryId> };
+
 /** Gets the jobs of accepted transitions into the line. What it fails to do the sweeper does. */
 export type JobAdder = {
-  readonly addJobs: (workspaceId: WorkspaceId, emissions: readonly Emission[], acceptedAt: number) => Promise<void>;
+  readonly addJobs: (
+    workspaceId: WorkspaceId,
+    emissions: readonly AcceptedEmission[],
+    acceptedAt: number,
+  ) => Promise<void>;
   readonly completeOwed: (workspaceId: WorkspaceId, id: TransitionId) => Promise<void>;
 };
 
@@ -53,6 +69,8 @@ export type AcceptTransitionsDeps = {
   readonly now: () => number;
 };
 
+const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', inBacklog: new Set() };
+
 type Slot = ReportedTransition & { readonly index: number };
 type Result = AcceptedTransition | DomainError;
 type Decided = {
@@ -60,7 +78,7 @@ type Decided = {
   readonly verdict: TransitionVerdict;
   readonly task: TaskRecord;
   readonly emission?: Emission;
-  readonly committed: Promise<'accepted' | 'conflict'>;
+  readonly committed: Promise<CommitReply>;
 };
 
 /** Rounds of deciding anew when something changed between reading and writing. */
@@ -140,7 +158,7 @@ function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscript
   const isKnownFact = knownFacts.has(factOf(task.id, report).key);
   const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
   const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
-  if (!change) return { slot, verdict, task, committed: Promise.resolve('accepted') };
+  if (!change) return { slot, verdict, task, committed: Promise.resolve(NOTHING_TO_COMMIT) };
   const emission =
     verdict.kind === 'accepted' && verdict.event
       ? toEmission(deps.actionUrl, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
@@ -185,7 +203,10 @@ function toEmission(
   createdAt: number,
 ): Emission {
   const { callback } = task;
-  const endpoints = [...receivers, ...(callback ? [{ ...callback, enabled: true }] : [])];
+  const endpoints = [
+    ...receivers,
+    ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
+  ];
   return {
     transitionId,
     event,
@@ -195,7 +216,7 @@ function toEmission(
     }),
     targets: endpoints
       .filter((endpoint) => wantsEvent(endpoint, event))
-      .map(({ id, enabled }) => ({ endpointId: id, enabled })),
+      .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
   };
 }
 
@@ -209,13 +230,14 @@ async function settle(
 ): Promise<readonly Slot[]> {
   if (workspaceId === undefined) return [];
   const conflicts: Slot[] = [];
-  const emissions: Emission[] = [];
+  const emissions: AcceptedEmission[] = [];
   for (const { slot, verdict, task, emission, committed } of decisions) {
-    if ((await committed) === 'conflict') {
+    const commit = await committed;
+    if (commit.kind === 'conflict') {
       conflicts.push(slot);
       continue;
     }
-    if (emission) emissions.push(emission);
+    if (emission) emissions.push({ ...emission, inBacklog: commit.inBacklog });
     if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
     const duplicate = verdict.kind === 'duplicate';
     results[slot.index] = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };

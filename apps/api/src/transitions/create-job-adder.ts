@@ -18,10 +18,11 @@ export function createJobAdder({ shardOf, logger, now }: JobAdderDeps): JobAdder
       if (emissions.length === 0) return;
       const { duties, queue } = shardOf(workspaceId);
       try {
-        const jobs = emissions.flatMap(({ transitionId, event, targets }) =>
+        const jobs = emissions.flatMap(({ transitionId, event, targets, inBacklog }) =>
           targets
             .filter(({ enabled }) => enabled)
-            .map(({ endpointId }) => ({ id: deliveryIdOf(transitionId, endpointId), event })),
+            .map(({ endpointId }) => ({ id: deliveryIdOf(transitionId, endpointId), event }))
+            .filter(({ id }) => !inBacklog.has(id)),
         );
         await queue.add(jobs, acceptedAt);
         const markedAt = owedMarkOf(acceptedAt);

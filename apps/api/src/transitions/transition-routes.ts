@@ -59,8 +59,12 @@ export function createTransitionRoutes({
     .route('/tasks')
     .get(async (req, res) => {
       const { status, limit, cursor } = readQuery(ListTasks, req);
-      const page = await tasks.listByStatus(status, limit, readCursor(cursor));
-      res.json({ tasks: page.tasks.map(toExecutorTaskItem), nextCursor: page.next ? writeCursor(page.next) : null });
+      const after = readCursor(cursor);
+      const page = await tasks.listByStatus(status, limit, after && { updatedAt: after.at, id: after.id });
+      res.json({
+        tasks: page.tasks.map(toExecutorTaskItem),
+        nextCursor: page.next ? writeCursor({ at: page.next.updatedAt, id: page.next.id }) : null,
+      });
     })
     .all(refuseOtherMethods('GET'));
   router

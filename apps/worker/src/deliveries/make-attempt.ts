@@ -1,5 +1,5 @@
-import { signatureHeaders, type AttemptOutcome } from '@herald/core';
-import type { EndpointRecord, LoadedDelivery, SecretBox } from '@herald/infra';
+import { signatureHeaders, type AttemptOutcome, type SigningKey } from '@herald/core';
+import type { EndpointRecord, LoadedDelivery } from '@herald/infra';
 
 export type SendResult = {
   readonly outcome: AttemptOutcome;
@@ -15,21 +15,26 @@ export type Send = (
 
 export type MakeAttemptDeps = {
   readonly send: Send;
-  readonly openSecret: SecretBox['open'];
+  readonly signingKeyOf: (sealed: string, endpointId: string) => SigningKey;
   readonly now: () => number;
 };
 
 /** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that doesn't open. */
-export function createMakeAttempt({ send, openSecret, now }: MakeAttemptDeps) {
+export function createMakeAttempt({ send, signingKeyOf, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body }: LoadedDelivery,
     endpoint: EndpointRecord,
     signal?: AbortSignal,
   ): Promise<SendResult> {
-    const secrets = { current: openSecret(endpoint.sealedSecret, endpoint.id) };
+    const at = now();
+    const { id, sealedSecret, previousSecret } = endpoint;
+    const keys = {
+      current: signingKeyOf(sealedSecret, id),
+      ...(previousSecret && previousSecret.until > at && { previous: signingKeyOf(previousSecret.sealed, id) }),
+    };
     const headers = {
       'content-type': 'application/json',
-      ...signatureHeaders({ id: delivery.id, event: delivery.event, body, now: now() }, secrets),
+      ...signatureHeaders({ id: delivery.id, event: delivery.event, body, now: at }, keys),
     };
     return await send({ url: endpoint.url, headers, body }, signal);
   };

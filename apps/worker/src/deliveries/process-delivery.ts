@@ -1,74 +1,206 @@
-import { judgeAttempt, type Delivery, type DeliveryId, type RetryPolicy } from '@herald/core';
-import type { DeliveryStore, EndpointRecord, LoadedDelivery, Logger } from '@herald/infra';
+import {
+  holdUntil,
+  isGone,
+  isUnanswered,
+  judgeAttempt,
+  type CountedOutcome,
+  type Delivery,
+  type DeliveryId,
+  type EventName,
+  type RetryPolicy,
+} from '@herald/core';
+import type { DeliveryStore, EndpointRecord, LoadedDelivery, Logger, RecordReply } from '@herald/infra';
+import type { DestinationGate, SendEnd } from '../isolation/destination-gate.ts';
 import { logAttempt, toAttemptRecord } from './attempt-log.ts';
-import type { MakeAttempt } from './make-attempt.ts';
+import type { MakeAttempt, SendResult } from './make-attempt.ts';
 
 export type ProcessDeliveryDeps = {
-  readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel'>;
+  readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel' | 'giveUp'>;
+  readonly gate: Pick<DestinationGate, 'enter' | 'leave'>;
+  /** Lets the delivery wait for its destination, outside the line. */
+  readonly putInBacklog: (id: DeliveryId, destination: string, urgent: boolean) => Promise<void>;
+  /** The destination answered or has room, and others wait for it. */
+  readonly pokeBacklog: (destination: string) => void;
   readonly makeAttempt: MakeAttempt;
   readonly retryPolicy: RetryPolicy;
+  /** How long an endpoint may fail without one success before it is disabled, in ms. */
+  readonly disableAfterMs: number;
   readonly logger: Logger;
+  /** The worker takes nothing new and waits for what is in flight. */
+  readonly isStopping: () => boolean;
   readonly now: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 };
 
-/** What the job's line must do now: nothing more, wait until a time (epoch ms), or take the job back as it was. */
+/** What must become of the delivery's place: none any more, a job at a time (epoch ms), or as it was. */
 export type ProcessVerdict =
-  { readonly kind: 'finished' } | { readonly kind: 'wait'; readonly until: number } | { readonly kind: 'put_back' };
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'wait'; readonly until: number; readonly event: EventName }
+  | { readonly kind: 'put_back' };
 
 /** An early job is let through when it is due within this time: clocks of two machines differ that much, in ms. */
 const EARLY_TOLERANCE_MS = 50;
 
+/** When a job looks again whether its delivery is still in work elsewhere, in ms. */
+const LOOK_AGAIN_MS = 1_000;
+
 const FINISHED: ProcessVerdict = { kind: 'finished' };
 
+/** What came of an attempt, for the delivery's place and for its destination. */
+type Attempted = { readonly verdict: ProcessVerdict; readonly end: SendEnd; readonly hasBacklog: boolean };
+
+/** Whether, and how, a delivery may go out now. */
+type Admission =
+  | { readonly kind: 'attempt'; readonly loaded: LoadedDelivery; readonly endpoint: EndpointRecord }
+  | { readonly kind: 'settled'; readonly verdict: ProcessVerdict };
+
 /**
- * One attempt at one delivery. A stalled job may run twice, so whatever this does must be harmless when done twice.
- * A crash before the send loses nothing; between send and record it leads to a repeat under the same id; after the
- * record the job that comes back finds that it isn't due, or that the delivery is settled.
+ * A delivery whose turn has come in the line: attempts it, or lets it wait for its destination outside the line.
+ * A stalled job may run twice, so whatever this does must be harmless when done twice. A crash before the send loses
+ * nothing; between send and record it leads to a repeat under the same id; after the record the job that comes back
+ * finds that it isn't due, or that the delivery is settled.
  */
-export async function processDelivery(
+export async function processFromLine(
   deps: ProcessDeliveryDeps,
   id: DeliveryId,
   signal: AbortSignal,
 ): Promise<ProcessVerdict> {
+  const admission = await admit(deps, id, signal);
+  if (admission.kind === 'settled') return admission.verdict;
+  const { loaded } = admission;
+  const { destination, delivery, inBacklogFrom } = loaded;
+  const isOwed = delivery.owedAttempts > 0;
+  const now = deps.now();
+  if (inBacklogFrom !== undefined && !isOwed) {
+    // Its place is there, and only one of the two may send: this job is left over, or came before it left the backlog.
+    if (inBacklogFrom <= now) return FINISHED;
+    return { kind: 'wait', until: Math.min(inBacklogFrom, now + LOOK_AGAIN_MS), event: delivery.event };
+  }
+  const isHeld = destination.isOpen || destination.holdUntil > now;
+  const pass = isHeld || inBacklogFrom !== undefined ? undefined : deps.gate.enter(destination.id);
+  if (!pass) {
+    await deps.putInBacklog(id, destination.id, isOwed);
+    // A redelivery goes first there, and through an open breaker as its probe.
+    if (isOwed) deps.pokeBacklog(destination.id);
+    return FINISHED;
+  }
+  let attempted: Attempted = { verdict: FINISHED, end: 'unsent', hasBacklog: false };
+  try {
+    attempted = await attemptDelivery(deps, admission, false, signal);
+    return attempted.verdict;
+  } finally {
+    deps.gate.leave(pass, attempted.end);
+    if (attempted.hasBacklog) deps.pokeBacklog(destination.id);
+  }
+}
+
+/** A delivery's turn in a destination's backlog. */
+export type BacklogTurn = { readonly id: DeliveryId; readonly destination: string; readonly isProbe: boolean };
+
+/** A delivery that was taken from its destination's backlog, which has room for it: attempts it. */
+export async function processFromBacklog(
+  deps: ProcessDeliveryDeps,
+  { id, destination, isProbe }: BacklogTurn,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const unsent = (verdict: ProcessVerdict): Attempted => ({ verdict, end: 'unsent', hasBacklog: false });
+  const admission = await admit(deps, id, signal);
+  if (admission.kind === 'settled') return unsent(admission.verdict);
+  const { delivery, destination: current } = admission.loaded;
+  // Its endpoint got another url: it no longer waits for this destination, whose state says nothing of the new one's.
+  if (current.id !== destination) return unsent({ kind: 'wait', until: 0, event: delivery.event });
+  return await attemptDelivery(deps, admission, isProbe, signal);
+}
+
+async function admit(deps: ProcessDeliveryDeps, id: DeliveryId, signal: AbortSignal): Promise<Admission> {
+  const settled = (verdict: ProcessVerdict): Admission => ({ kind: 'settled', verdict });
   const loaded = await deps.deliveries.load(id);
-  if (loaded.kind === 'missing') return FINISHED;
+  if (loaded.kind === 'missing') return settled(FINISHED);
   if (loaded.kind === 'body_lost') {
     deps.logger.error('delivery.body_lost', { deliveryId: id });
     await deps.deliveries.cancel(id, 'body_lost', deps.now());
-    return FINISHED;
+    return settled(FINISHED);
   }
   const { delivery, endpoint } = loaded;
-  if (delivery.status !== 'pending') return FINISHED;
+  const isOwed = delivery.owedAttempts > 0;
+  if (delivery.status !== 'pending' && !isOwed) return settled(FINISHED);
   if (!endpoint?.enabled) {
     await deps.deliveries.cancel(id, endpoint ? 'receiver_disabled' : 'receiver_removed', deps.now());
-    return FINISHED;
+    return settled(FINISHED);
   }
   const dueAt = delivery.nextAttemptAt ?? 0;
-  if (dueAt > deps.now() + EARLY_TOLERANCE_MS) return { kind: 'wait', until: dueAt };
-  if (signal.aborted) return { kind: 'put_back' };
-  return await attemptDelivery(deps, loaded, delivery, endpoint, signal);
+  if (!isOwed && dueAt > deps.now() + EARLY_TOLERANCE_MS)
+    return settled({ kind: 'wait', until: dueAt, event: delivery.event });
+  if (!isOwed && deps.now() > delivery.scheduledAt + deps.retryPolicy.giveUpAfterMs) {
+    // It waited too long for a destination that gave no answers.
+    await deps.deliveries.giveUp(id, deps.now());
+    return settled(FINISHED);
+  }
+  if (signal.aborted) return settled({ kind: 'put_back' });
+  return { kind: 'attempt', loaded, endpoint };
 }
 
 async function attemptDelivery(
   deps: ProcessDeliveryDeps,
-  loaded: LoadedDelivery,
-  delivery: Delivery,
-  endpoint: EndpointRecord,
+  { loaded, endpoint }: Extract<Admission, { kind: 'attempt' }>,
+  isProbe: boolean,
   signal: AbortSignal,
-): Promise<ProcessVerdict> {
+): Promise<Attempted> {
   const result = await deps.makeAttempt(loaded, endpoint, signal);
   const { outcome } = result;
-  if (outcome.kind === 'aborted') return { kind: 'put_back' };
+  // A stop spends no try: what it cut off, or what it didn't wait for any longer, is somebody else's to make.
+  if (outcome.kind === 'aborted' || (outcome.kind === 'timed_out' && deps.isStopping()))
+    return { verdict: { kind: 'put_back' }, end: 'unsent', hasBacklog: false };
+  const reply = await record(deps, loaded, endpoint, outcome, result, isProbe);
+  return {
+    verdict: afterRecord(loaded.delivery, reply),
+    hasBacklog: reply.hasBacklog,
+    end: outcome.kind === 'blocked' ? 'unsent' : isUnanswered(outcome) ? 'unanswered' : 'answered',
+  };
+}
+
+type Recorded = RecordReply & { readonly retryAt?: number };
+
+async function record(
+  deps: ProcessDeliveryDeps,
+  { delivery, destination }: LoadedDelivery,
+  endpoint: EndpointRecord,
+  outcome: CountedOutcome,
+  result: SendResult,
+  isProbe: boolean,
+): Promise<Recorded> {
   const now = deps.now();
   const verdict = judgeAttempt(
     outcome,
-    { tries: delivery.tries + 1, acceptedAt: delivery.createdAt, now, random: deps.random() },
+    { tries: delivery.tries + 1, acceptedAt: delivery.scheduledAt, now, random: deps.random() },
     deps.retryPolicy,
   );
+  const hold = holdUntil(outcome, now, deps.retryPolicy);
   const attempt = toAttemptRecord(outcome, result);
-  const recorded = await deps.deliveries.record({ delivery, attempt, verdict, now, countsForHealth: true });
-  logAttempt(deps.logger, delivery, endpoint, attempt, recorded === 'recorded' ? verdict.kind : recorded);
-  return recorded === 'recorded' && verdict.kind === 'retry' ? { kind: 'wait', until: verdict.at } : FINISHED;
+  const reply = await deps.deliveries.record({
+    ...{ delivery, destination, attempt, verdict, now, isProbe },
+    answered: !isUnanswered(outcome),
+    gone: isGone(outcome),
+    wasOwed: delivery.owedAttempts > 0,
+    disableAfterMs: deps.disableAfterMs,
+    ...(hold !== undefined && { holdUntil: hold }),
+  });
+  logAttempt(deps.logger, delivery, endpoint, attempt, reply.kind === 'recorded' ? (reply.status ?? '') : reply.kind);
+  if (reply.disabled) {
+    deps.logger.warn('endpoint.disabled', {
+      ...{ endpointId: endpoint.id, workspaceId: delivery.workspaceId, reason: reply.disabled },
+    });
+  }
+  return { ...reply, ...(verdict.kind === 'retry' && { retryAt: verdict.at }) };
+}
+
+/** Where the delivery belongs now. A redelivery that was asked for meanwhile is made at once. */
+function afterRecord(delivery: Delivery, { kind, status, owedAttempts, retryAt }: Recorded): ProcessVerdict {
+  const { event } = delivery;
+  if (owedAttempts > 0) return { kind: 'wait', until: 0, event };
+  if (status !== 'pending') return FINISHED;
+  // Superseded: somebody else's attempt set the due time; the job that comes back finds it in the record.
+  const until = kind === 'recorded' ? retryAt : delivery.nextAttemptAt;
+  return { kind: 'wait', until: until ?? 0, event };
 }

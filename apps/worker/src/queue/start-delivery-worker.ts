@@ -11,15 +11,21 @@ export type DeliveryWorkerDeps = {
   readonly concurrency: number;
   /** The longest that one job can take, in ms. */
   readonly deadlineMs: number;
-  readonly process: (id: DeliveryId, signal: AbortSignal) => Promise<ProcessVerdict>;
+  readonly process: (id: DeliveryId) => Promise<ProcessVerdict>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly random: () => number;
 };
 
+type LineVerdict = Exclude<ProcessVerdict, { kind: 'wait' }> | { readonly kind: 'wait'; readonly until: number };
+
 export type DeliveryWorker = {
-  /** Takes no new jobs, lets those in work finish for `graceMs`, cuts off and puts back the rest. */
-  readonly stop: (graceMs: number) => Promise<void>;
+  /** Takes no new jobs and waits for those in work. */
+  readonly stop: () => Promise<void>;
+  /** Gives up: whatever is in work is left to its lock's end. */
+  readonly abandon: () => Promise<void>;
+  /** Jobs in work, and when one was last fetched (epoch ms). */
+  readonly activity: () => { readonly inWork: number; readonly lastFetchAt: number };
 };
 
 // A killed worker's job is taken up again after lock and check have passed: at most 20 + 5 s.
@@ -32,26 +38,33 @@ const FETCH_RETRY_MS = 1_000;
 /** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
 export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { redis, keys, queue, concurrency, deadlineMs, logger, now, random } = deps;
-  const cutOff = new AbortController();
+  let inWork = 0;
+  let lastFetchAt = now();
 
   const processJob = async (job: Job, token?: string): Promise<void> => {
-    const verdict = await attempt(job);
-    if (verdict.kind === 'wait') {
-      await job.moveToDelayed(verdict.until, token);
-      throw new DelayedError();
-    }
-    if (verdict.kind === 'put_back') {
-      await job.moveToWait(token);
-      throw new WaitingError();
+    lastFetchAt = now();
+    inWork++;
+    try {
+      const verdict = await attempt(job);
+      if (verdict.kind === 'wait' && verdict.until > now()) {
+        await job.moveToDelayed(verdict.until, token);
+        throw new DelayedError();
+      }
+      if (verdict.kind !== 'finished') {
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    } finally {
+      inWork--;
     }
   };
 
   /** Our own faults don't fail a job: it waits and comes again. */
-  const attempt = async (job: Job): Promise<ProcessVerdict> => {
+  const attempt = async (job: Job): Promise<LineVerdict> => {
     const { id } = job;
     if (id === undefined) throw new Error('a job in process has an id');
     try {
-      return await deps.process(id, cutOff.signal);
+      return await deps.process(id);
     } catch (error) {
       const delayMs = ownFaultDelayMs(job.attemptsStarted, random());
       logger.error('delivery.own_fault', { deliveryId: id, retryInMs: delayMs }, error);
@@ -79,12 +92,8 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   });
 
   return {
-    async stop(graceMs) {
-      const timer = setTimeout(() => {
-        cutOff.abort();
-      }, graceMs);
-      await worker.close();
-      clearTimeout(timer);
-    },
+    stop: () => worker.close(),
+    abandon: () => worker.close(true),
+    activity: () => ({ inWork, lastFetchAt }),
   };
 }

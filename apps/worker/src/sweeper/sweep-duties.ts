@@ -2,7 +2,7 @@ import { addOwedJobs, type DeliveryQueue, type Duty, type DutyStore, type Logger
 
 export type SweepDeps = {
   readonly duties: DutyStore;
-  readonly queue: Pick<DeliveryQueue, 'add'>;
+  readonly queue: Pick<DeliveryQueue, 'add' | 'hurry'>;
   readonly cancelUnsentTest: (id: string) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
@@ -27,8 +27,16 @@ export async function sweepOwed(deps: SweepDeps): Promise<number> {
     const now = deps.now();
     const leaseEndsAt = now + LEASE_MS;
     const duties = await deps.duties.claimOwed(now, leaseEndsAt, BATCH);
-    await addOwedJobs(deps, duties, leaseEndsAt, now);
-    for (const { transitionId, event } of duties) deps.logger.warn('sweeper.jobs_owed', { transitionId, event });
+    const isRedelivery = ({ id }: Duty) => id.startsWith('dlv_');
+    await addOwedJobs(
+      deps,
+      duties.filter((duty) => !isRedelivery(duty)),
+      leaseEndsAt,
+      now,
+    );
+    // The mark of a redelivery stays until its attempt is recorded: its job may be in work right now and end without it.
+    for (const { id, event } of duties.filter(isRedelivery)) await deps.queue.hurry({ id, event }, now);
+    for (const { id, event } of duties) deps.logger.warn('sweeper.jobs_owed', { id, event });
     swept += duties.length;
     if (duties.length < BATCH) break;
   }
@@ -56,7 +64,9 @@ async function auditDuty(deps: SweepDeps, duty: Duty, now: number): Promise<numb
     for (const { id } of await deps.duties.findPending('tests', duty.deliveryIds)) await deps.cancelUnsentTest(id);
     return 0;
   }
-  const homeless = (await deps.duties.findPending(LINE, duty.deliveryIds)).filter(({ hasJob }) => !hasJob);
+  const homeless = (await deps.duties.findPending(LINE, duty.deliveryIds)).filter(
+    ({ hasJob, isInBacklog }) => !hasJob && !isInBacklog,
+  );
   await deps.queue.add(
     homeless.map(({ id, dueAt }) => ({ id, event: duty.event, dueAt })),
     now,

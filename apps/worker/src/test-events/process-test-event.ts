@@ -1,4 +1,11 @@
-import { errorCodeOf, isSuccess, type AttemptVerdict, type DeliveryId, type WorkspaceId } from '@herald/core';
+import {
+  errorCodeOf,
+  isSuccess,
+  isUnanswered,
+  type AttemptVerdict,
+  type DeliveryId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { DeliveryStore, Logger, TestReply } from '@herald/infra';
 import { logAttempt, toAttemptRecord } from '../deliveries/attempt-log.ts';
 import type { MakeAttempt } from '../deliveries/make-attempt.ts';
@@ -46,7 +53,11 @@ export async function processTestEvent(
     ? { kind: 'delivered' }
     : { kind: 'failed', reason: 'test_failed' };
   const attempt = toAttemptRecord(outcome, result);
-  await deps.deliveries.record({ delivery, attempt, verdict, now: deps.now(), countsForHealth: false });
+  await deps.deliveries.record({
+    ...{ delivery, destination: loaded.destination, attempt, verdict, now: deps.now() },
+    answered: !isUnanswered(outcome),
+    ...{ gone: false, isProbe: false, wasOwed: false },
+  });
   logAttempt(deps.logger, delivery, endpoint, attempt, verdict.kind);
   await deps.reply(
     id,

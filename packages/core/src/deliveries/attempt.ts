@@ -50,3 +50,13 @@ export function errorCodeOf(outcome: CountedOutcome): string | undefined {
 export function isSuccess(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'responded' && outcome.status >= 200 && outcome.status < 300;
 }
+
+/** Whether the destination itself gave no answer: that is what its share and its breaker go by. */
+export function isUnanswered(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'timed_out' || (outcome.kind === 'unreachable' && outcome.reason !== 'malformed_answer');
+}
+
+/** 410: the endpoint is gone for good (RFC 9110, 15.5.11). */
+export function isGone(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'responded' && outcome.status === 410;
+}

@@ -19,4 +19,11 @@ export type Delivery = {
   readonly tries: number;
   /** When the next try is due; only while pending. */
   readonly nextAttemptAt?: number;
+  /** When its schedule began: acceptance, or the last replay. */
+  readonly scheduledAt: number;
+  readonly settledAt?: number;
+  /** Why it failed or was canceled. */
+  readonly reason?: string;
+  /** Redeliveries asked for and not made yet. */
+  readonly owedAttempts: number;
 };

@@ -46,7 +46,7 @@ export type AttemptVerdict =
 export type AttemptContext = {
   /** Tries made of the schedule, this one included. */
   readonly tries: number;
-  /** Epoch ms of acceptance. */
+  /** Epoch ms of acceptance, or of the replay that began the schedule anew. */
   readonly acceptedAt: number;
   /** Epoch ms at which the attempt ended. */
   readonly now: number;
@@ -60,10 +60,15 @@ export function judgeAttempt(outcome: CountedOutcome, context: AttemptContext, p
   const waitMs = policy.scheduleMs[context.tries - 1];
   if (waitMs === undefined) return { kind: 'failed', reason: 'schedule_exhausted' };
   const jittered = Math.round(waitMs * (1 + policy.jitter * (2 * context.random - 1)));
-  const askedMs = retryAfterMs(outcome, context.now) ?? 0;
-  const at = context.now + Math.max(jittered, Math.min(askedMs, policy.retryAfterLimitMs));
+  const at = Math.max(context.now + jittered, holdUntil(outcome, context.now, policy) ?? 0);
   if (at > context.acceptedAt + policy.giveUpAfterMs) return { kind: 'failed', reason: 'too_old' };
   return { kind: 'retry', at };
+}
+
+/** Until when (epoch ms) a 429 or 503 asked us to leave the whole destination alone; undefined when it didn't. */
+export function holdUntil(outcome: CountedOutcome, now: number, policy: RetryPolicy): number | undefined {
+  const askedMs = retryAfterMs(outcome, now) ?? 0;
+  return askedMs > 0 ? now + Math.min(askedMs, policy.retryAfterLimitMs) : undefined;
 }
 
 /** How long a 429 or 503 asked us to wait, in ms; the header is seconds or an HTTP date (RFC 9110, 10.2.3). */

@@ -1,11 +1,13 @@
 import { verify as verifyServiceSignature } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
-import { newSigningSecret } from '../endpoints/signing-secret.ts';
+import { createSigningKey, newSigningSecret } from '../endpoints/signing-secret.ts';
 import { serviceSignature, signatureHeaders, standardSignature } from './sign-delivery.ts';
 
 const CURRENT = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const PREVIOUS = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
 const STRANGER = newSigningSecret();
+const currentKey = createSigningKey(CURRENT);
+const previousKey = createSigningKey(PREVIOUS);
 
 const body = Buffer.from('{"id":"trn_1","event":"task.done","text":"Grüße"}');
 // The verifying library reads the clock and refuses what is older than five minutes, so this now is the real one.
@@ -33,12 +35,12 @@ test.each([
     standard: 'v1,xil5qdYvukDsQr3f4UVCy9yoGIM2F4FS305Nq+QyMW0=',
   },
 ])('the signatures with $secret are the ones openssl makes', ({ secret, service, standard }) => {
-  expect(serviceSignature(body, secret)).toBe(service);
-  expect(standardSignature('dlv_1', 1_700_000_000, body, secret)).toBe(standard);
+  expect(serviceSignature(body, createSigningKey(secret))).toBe(service);
+  expect(standardSignature('dlv_1', 1_700_000_000, body, createSigningKey(secret))).toBe(standard);
 });
 
 test('the headers name the event, the delivery twice and the attempt’s time in whole seconds', () => {
-  expect(signatureHeaders({ ...delivery, now: 1_700_000_000_999 }, { current: CURRENT })).toStrictEqual({
+  expect(signatureHeaders({ ...delivery, now: 1_700_000_000_999 }, { current: currentKey })).toStrictEqual({
     'x-service-event': 'task.done',
     'x-service-signature': 'sha256=73726f8fc277fbdc3a1039b645481948d707c310335c77ea94ac233f12dc5da1',
     'x-service-delivery': 'dlv_1',
@@ -49,15 +51,18 @@ test('the headers name the event, the delivery twice and the attempt’s time in
 });
 
 test('during an overlap the one-signature header is the previous secret’s and the other carries both, newest first', () => {
-  const headers = signatureHeaders({ ...delivery, now: 1_700_000_000_000 }, { current: CURRENT, previous: PREVIOUS });
-  expect(headers['x-service-signature']).toBe(serviceSignature(body, PREVIOUS));
+  const headers = signatureHeaders(
+    { ...delivery, now: 1_700_000_000_000 },
+    { current: currentKey, previous: previousKey },
+  );
+  expect(headers['x-service-signature']).toBe(serviceSignature(body, previousKey));
   expect(headers['webhook-signature']).toBe(
     'v1,Ksb2lgBhcZ9bk0RlPa0sQBHFfFg0qizgcpoeDWXdgUI= v1,xil5qdYvukDsQr3f4UVCy9yoGIM2F4FS305Nq+QyMW0=',
   );
 });
 
-const alone = { current: CURRENT };
-const overlap = { current: CURRENT, previous: PREVIOUS };
+const alone = { current: currentKey };
+const overlap = { current: currentKey, previous: previousKey };
 
 test.each([
   { when: 'without an overlap', secrets: alone, holder: CURRENT, service: true, standard: true },
@@ -77,7 +82,7 @@ test.each([
 );
 
 test.each([0, 20, body.length - 1])('changing byte %d of the body breaks both signatures', async (index) => {
-  const headers = signatureHeaders(delivery, { current: CURRENT });
+  const headers = signatureHeaders(delivery, { current: currentKey });
   const changed = Buffer.from(body);
   changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
 
@@ -89,13 +94,13 @@ test.each([
   ['webhook-id', 'dlv_2'],
   ['webhook-timestamp', String(Math.floor(delivery.now / 1_000) + 1)],
 ])('another %s breaks the Standard Webhooks signature', (name, value) => {
-  const headers = signatureHeaders(delivery, { current: CURRENT });
+  const headers = signatureHeaders(delivery, { current: currentKey });
   expect(opensWithStandardWebhooks(CURRENT, { ...headers, [name]: value }, body)).toBe(false);
 });
 
 test('a captured request is refused ten minutes later; a new attempt of the same delivery is not', () => {
-  const captured = signatureHeaders({ ...delivery, now: delivery.now - 600_000 }, { current: CURRENT });
-  const again = signatureHeaders(delivery, { current: CURRENT });
+  const captured = signatureHeaders({ ...delivery, now: delivery.now - 600_000 }, { current: currentKey });
+  const again = signatureHeaders(delivery, { current: currentKey });
   expect(opensWithStandardWebhooks(CURRENT, captured, body)).toBe(false);
   expect(opensWithStandardWebhooks(CURRENT, again, body)).toBe(true);
   expect(again['x-service-signature']).toBe(captured['x-service-signature']);
@@ -104,6 +109,6 @@ test('a captured request is refused ten minutes later; a new attempt of the same
 test('the body is signed as bytes, also where it is no valid UTF-8', () => {
   const raw = Buffer.from([0xff, 0xfe, 0x00]);
   const replaced = Buffer.from(raw.toString());
-  expect(serviceSignature(raw, CURRENT)).not.toBe(serviceSignature(replaced, CURRENT));
-  expect(standardSignature('dlv_1', 1, raw, CURRENT)).not.toBe(standardSignature('dlv_1', 1, replaced, CURRENT));
+  expect(serviceSignature(raw, currentKey)).not.toBe(serviceSignature(replaced, currentKey));
+  expect(standardSignature('dlv_1', 1, raw, currentKey)).not.toBe(standardSignature('dlv_1', 1, replaced, currentKey));
 });

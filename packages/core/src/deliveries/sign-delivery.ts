@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { standardWebhooksKey } from '../endpoints/signing-secret.ts';
+import type { SigningKey } from '../endpoints/signing-secret.ts';
 import type { EventName } from '../events.ts';
 import type { DeliveryId } from '../ids/ids.ts';
 
-/** The secrets in force for one endpoint, as they were shown. */
-export type SigningSecrets = {
-  readonly current: string;
+/** The keys in force for one endpoint. */
+export type SigningKeys = {
+  readonly current: SigningKey;
   /** Still valid during a rotation's overlap. */
-  readonly previous?: string;
+  readonly previous?: SigningKey;
 };
 
 export type DeliveryToSign = {
@@ -19,13 +19,13 @@ export type DeliveryToSign = {
 };
 
 /** `sha256=` + lowercase hex HMAC-SHA256 of the raw body; the key is the secret's UTF-8 bytes (spec section 6). */
-export function serviceSignature(body: Buffer, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+export function serviceSignature(body: Buffer, { service }: SigningKey): string {
+  return `sha256=${createHmac('sha256', service).update(body).digest('hex')}`;
 }
 
 /** `v1,` + base64 HMAC-SHA256 over `id.timestamp.body` (the Standard Webhooks specification). */
-export function standardSignature(id: string, timestampS: number, body: Buffer, secret: string): string {
-  const hmac = createHmac('sha256', standardWebhooksKey(secret)).update(`${id}.${timestampS}.`).update(body);
+export function standardSignature(id: string, timestampS: number, body: Buffer, { standard }: SigningKey): string {
+  const hmac = createHmac('sha256', standard).update(`${id}.${timestampS}.`).update(body);
   return `v1,${hmac.digest('base64')}`;
 }
 
@@ -33,11 +33,11 @@ export function standardSignature(id: string, timestampS: number, body: Buffer, 
  * The headers that authenticate one attempt. During an overlap `x-service-signature`, which has room for one, is made
  * with the previous secret, and `webhook-signature` carries both.
  */
-export function signatureHeaders({ id, event, body, now }: DeliveryToSign, secrets: SigningSecrets) {
+export function signatureHeaders({ id, event, body, now }: DeliveryToSign, keys: SigningKeys) {
   const timestampS = Math.floor(now / 1_000);
-  const { current, previous } = secrets;
-  const signatures = (previous === undefined ? [current] : [current, previous]).map((secret) =>
-    standardSignature(id, timestampS, body, secret),
+  const { current, previous } = keys;
+  const signatures = (previous === undefined ? [current] : [current, previous]).map((key) =>
+    standardSignature(id, timestampS, body, key),
   );
   return {
     'x-service-event': event,

@@ -37,6 +37,13 @@ export const PatchReceiver = z
   });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
 
+/** Body of the operations that rotate a signing secret. */
+export const RotateSecret = z.strictObject({
+  /** How long the old secret stays in force beside the new one, in seconds. */
+  overlapSeconds: z.int().min(0).max(604_800).default(86_400),
+});
+export type RotateSecret = z.infer<typeof RotateSecret>;
+
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
 export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) });
 export type TaskCallback = z.infer<typeof TaskCallback>;
@@ -57,9 +64,6 @@ export type Endpoint = {
 };
 
 export type DisabledReason = 'by_request' | 'gone' | 'failing';
-
-/** What acceptance needs to know of an endpoint. */
-export type Subscription = Pick<Endpoint, 'id' | 'url' | 'events' | 'enabled'>;
 
 /** An endpoint without an event filter receives every event (spec section 6). */
 export function wantsEvent({ events }: Pick<Endpoint, 'events'>, event: EventName): boolean {

@@ -39,3 +39,26 @@ export function factOf(taskId: TaskId, report: TransitionReport): Fact {
       };
   }
 }
+
+/** The transition of an emitting fact, by the fact's key; undefined for a fact that emits nothing whatever happens. */
+export function transitionIdOfFact(taskId: TaskId, key: string): TransitionId | undefined {
+  const [kind, discriminator] = splitOnce(key);
+  switch (kind) {
+    case 'checkpoint':
+      return transitionIdOf(taskId, 'task.check_in', discriminator);
+    case 'action':
+      return transitionIdOf(taskId, 'task.requires_action', discriminator);
+    case 'done':
+      return transitionIdOf(taskId, 'task.done', 'terminal');
+    case 'canceled':
+      return transitionIdOf(taskId, 'task.canceled', 'terminal');
+    default:
+      return undefined;
+  }
+}
+
+/** Checkpoint ids may contain the colon that separates them from the kind. */
+function splitOnce(key: string): [string, string] {
+  const at = key.indexOf(':');
+  return at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)];
+}

@@ -17,9 +17,11 @@ export async function addOwedJobs(
   const jobs = await Promise.all(
     owed.map(async ({ event, deliveryIds }) => {
       const pending = await duties.findPending('deliveries', deliveryIds);
-      return pending.filter(({ hasJob }) => !hasJob).map(({ id, dueAt }) => ({ id, event, dueAt }));
+      return pending
+        .filter(({ hasJob, isInBacklog }) => !hasJob && !isInBacklog)
+        .map(({ id, dueAt }) => ({ id, event, dueAt }));
     }),
   );
   await queue.add(jobs.flat(), now);
-  await Promise.all(owed.map(({ transitionId }) => duties.clearOwed(transitionId, markedAt)));
+  await Promise.all(owed.map(({ id }) => duties.clearOwed(id, markedAt)));
 }

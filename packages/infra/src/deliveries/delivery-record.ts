@@ -1,4 +1,11 @@
-import { DELIVERY_STATUSES, EventName, type Delivery, type DeliveryId, type DeliveryStatus } from '@herald/core';
+import {
+  DELIVERY_STATUSES,
+  EventName,
+  type Delivery,
+  type DeliveryId,
+  type DeliveryStatus,
+  type DestinationId,
+} from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
 
@@ -15,6 +22,15 @@ export type AttemptRecord = {
   readonly answer?: string;
 };
 
+/** What keeps a destination's deliveries back for now. */
+export type DestinationState = {
+  readonly id: DestinationId;
+  /** The breaker is open: one probe at a time, and no more. */
+  readonly isOpen: boolean;
+  /** Nothing goes out before this time, epoch ms; 0: nothing was asked. */
+  readonly holdUntil: number;
+};
+
 /** A delivery with all that an attempt needs. */
 export type LoadedDelivery = {
   readonly kind: 'loaded';
@@ -22,47 +38,63 @@ export type LoadedDelivery = {
   readonly body: Buffer;
   /** Absent when it was removed meanwhile. */
   readonly endpoint?: EndpointRecord;
+  readonly destination: DestinationState;
+  /** It waits in its destination's backlog, visible from then (epoch ms); a time in the future is a lease: it is in work. */
+  readonly inBacklogFrom?: number;
 };
 
 /** `body_lost`: Redis forgot the transition but not the record, as a failover can. */
 export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'missing' };
 
 const FlatReply = z.array(z.string());
-const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply]);
+const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply, FlatReply, z.string()]);
 
 /** Parses the reply of `LOAD_DELIVERY_LUA`. */
 export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
   if (reply === null) return { kind: 'missing' };
-  const [delivery, transition, endpoint] = LoadFields.parse(reply).map(toRecord);
-  if (!delivery || !transition) return { kind: 'missing' };
-  const { e: endpointId = '', x: transitionId = '', s: status, n, at, due } = delivery;
-  const { ev, ws = '', task, body } = transition;
+  const [delivery, transition, endpoint, breaker, backlogScore] = LoadFields.parse(reply);
+  const { ev, ws = '', task, body } = toRecord(transition);
   if (body === undefined) return { kind: 'body_lost' };
-  const record = readEndpoint(endpointId, endpoint ?? {});
+  const fields = toRecord(delivery);
+  const { open, hold } = toRecord(breaker);
+  const record = readEndpoint(fields.e ?? '', toRecord(endpoint));
   return {
     kind: 'loaded',
-    delivery: {
-      id,
-      endpointId,
-      transitionId,
-      workspaceId: ws,
-      ...(task !== undefined && { taskId: task }),
-      event: EventName.parse(ev),
-      status: readStatus(status),
-      createdAt: Number(at),
-      tries: Number(n),
-      ...(due !== undefined && { nextAttemptAt: Number(due) }),
-    },
+    delivery: readDelivery(id, fields, { workspaceId: ws, event: EventName.parse(ev), ...(task && { taskId: task }) }),
     body: Buffer.from(body),
     ...(record && { endpoint: record }),
+    destination: { id: record?.destination ?? '', isOpen: open === '1', holdUntil: Number(hold ?? 0) },
+    ...(backlogScore !== '' && { inBacklogFrom: Number(backlogScore) }),
   };
 }
 
-export function readStatus(text: string | undefined): DeliveryStatus {
+/** A record's fields, with what its transition says of it. */
+export function readDelivery(
+  id: DeliveryId,
+  { e, x, s, n, at, from, due, owe, end, why }: Record<string, string>,
+  transition: Pick<Delivery, 'workspaceId' | 'event' | 'taskId'>,
+): Delivery {
+  return {
+    ...transition,
+    id,
+    endpointId: e ?? '',
+    transitionId: x ?? '',
+    status: readStatus(s),
+    createdAt: Number(at),
+    scheduledAt: Number(from ?? at),
+    tries: Number(n),
+    owedAttempts: Number(owe ?? 0),
+    ...(due !== undefined && { nextAttemptAt: Number(due) }),
+    ...(end !== undefined && { settledAt: Number(end) }),
+    ...(why !== undefined && { reason: why }),
+  };
+}
+
+function readStatus(text: string | undefined): DeliveryStatus {
   return z.enum(DELIVERY_STATUSES).parse(text);
 }
 
-export function toRecord(flat: readonly string[]): Record<string, string> {
+function toRecord(flat: readonly string[]): Record<string, string> {
   const record: Record<string, string> = {};
   for (let index = 0; index + 1 < flat.length; index += 2) record[flat[index] ?? ''] = flat[index + 1] ?? '';
   return record;

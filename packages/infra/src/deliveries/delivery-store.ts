@@ -1,33 +1,62 @@
-import type { AttemptVerdict, Delivery, DeliveryId } from '@herald/core';
+import type { AttemptVerdict, Delivery, DeliveryId, DeliveryStatus, DisabledReason } from '@herald/core';
+import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
+import { newRevision } from '../redis/revision.ts';
 import { defineScript } from '../redis/script.ts';
-import { readLoadedDelivery, type AttemptRecord, type LoadReply } from './delivery-record.ts';
+import { readLoadedDelivery, type AttemptRecord, type DestinationState, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
-import { CANCEL_DELIVERY_LUA, LOAD_DELIVERY_LUA, RECORD_ATTEMPT_LUA } from './delivery-scripts.ts';
-
-/** Attempts that a delivery's log keeps; the schedule makes 10, redeliveries more. */
-const ATTEMPT_LOG_LIMIT = 50;
+import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
+import { RECORD_ATTEMPT_LUA } from './record-attempt-script.ts';
 
 /** Why a delivery was canceled instead of sent. */
-export type CancelReason = 'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost';
+export type CancelReason =
+  'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost' | 'replay_stopped';
 
 export type RecordedAttempt = {
   readonly delivery: Delivery;
+  readonly destination: Pick<DestinationState, 'id'>;
   readonly attempt: AttemptRecord;
   readonly verdict: AttemptVerdict;
   /** Epoch ms. */
   readonly now: number;
-  /** A test event's attempts say nothing about the endpoint's health. */
-  readonly countsForHealth: boolean;
+  /** The destination gave an answer, whatever it said. */
+  readonly answered: boolean;
+  /** The endpoint said that it is gone for good. */
+  readonly gone: boolean;
+  /** Until when the whole destination asked to be left alone, epoch ms. */
+  readonly holdUntil?: number;
+  /** It went out through an open breaker. */
+  readonly isProbe: boolean;
+  /** It made good a redelivery that was owed. */
+  readonly wasOwed: boolean;
+  /**
+   * How long the endpoint may fail without one success before it is disabled, in ms. Absent: the attempt says nothing
+   * about its health, as a test event's.
+   */
+  readonly disableAfterMs?: number;
+};
+
+export type RecordReply = {
+  /** `superseded`: another attempt moved the delivery on; this one is in the log. */
+  readonly kind: 'recorded' | 'superseded' | 'missing';
+  readonly status?: DeliveryStatus;
+  /** Redeliveries still owed. */
+  readonly owedAttempts: number;
+  /** Other deliveries wait for this destination. */
+  readonly hasBacklog: boolean;
+  /** The endpoint was disabled by this attempt. */
+  readonly disabled?: DisabledReason;
 };
 
 /** The delivery records of one shard. */
 export type DeliveryStore = {
   readonly load: (id: DeliveryId) => Promise<LoadReply>;
-  readonly record: (attempt: RecordedAttempt) => Promise<'recorded' | 'superseded' | 'missing'>;
+  readonly record: (attempt: RecordedAttempt) => Promise<RecordReply>;
   /** Ends a pending delivery that can't be made any more. */
   readonly cancel: (id: DeliveryId, reason: CancelReason, now: number) => Promise<void>;
+  /** Fails a pending delivery whose time is up. */
+  readonly giveUp: (id: DeliveryId, now: number) => Promise<void>;
 };
 
 export type DeliveryStoreDeps = {
@@ -36,35 +65,60 @@ export type DeliveryStoreDeps = {
   readonly retention: DeliveryRetention;
 };
 
+const ScriptReply = z.tuple([
+  z.enum(['recorded', 'superseded', 'missing']),
+  z.string(),
+  z.number(),
+  z.number(),
+  z.enum(['', 'gone', 'failing']),
+]);
+
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps): DeliveryStore {
   const load = defineScript(redis, 'loadDelivery', LOAD_DELIVERY_LUA);
   const record = defineScript(redis, 'recordAttempt', RECORD_ATTEMPT_LUA);
-  const cancel = defineScript(redis, 'cancelDelivery', CANCEL_DELIVERY_LUA);
+  const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
 
   return {
     async load(id) {
-      return readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix]));
+      return readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id]));
     },
-    async record({ delivery, attempt, verdict, now, countsForHealth }) {
+    async record({ delivery, destination, attempt, verdict, ...facts }) {
+      const { id, endpointId } = delivery;
+      const input = {
+        ...{ prefix: keys.prefix, id, endpoint: endpointId, destination: destination.id, tries: delivery.tries },
+        ...{
+          now: facts.now,
+          ttl: retention.recordMs,
+          disableAfter: facts.disableAfterMs ?? 0,
+          newVersion: newRevision(),
+        },
+        ...{ answered: facts.answered, probe: facts.isProbe, owed: facts.wasOwed, gone: facts.gone },
+        ...{ hold: facts.holdUntil, health: facts.disableAfterMs !== undefined },
+        status: verdict.kind === 'retry' ? 'pending' : verdict.kind,
+        due: verdict.kind === 'retry' ? verdict.at : undefined,
+        why: verdict.kind === 'failed' ? verdict.reason : '',
+      };
       const reply = await record(
-        [keys.delivery(delivery.id), keys.attempts(delivery.id), keys.endpoint(delivery.endpointId)],
         [
-          keys.prefix,
-          JSON.stringify(attempt),
-          ATTEMPT_LOG_LIMIT,
-          delivery.tries,
-          verdict.kind === 'retry' ? 'pending' : verdict.kind,
-          verdict.kind === 'retry' ? verdict.at : '',
-          verdict.kind === 'failed' ? verdict.reason : '',
-          now,
-          retention.recordMs,
-          countsForHealth ? '1' : '0',
+          ...[keys.delivery(id), keys.attempts(id), keys.endpoint(endpointId)],
+          ...[keys.breaker(destination.id), keys.backlog(destination.id)],
         ],
+        [JSON.stringify(input), JSON.stringify(attempt)],
       );
-      return reply as 'recorded' | 'superseded' | 'missing';
+      const [kind, status, owedAttempts, backlog, disabled] = ScriptReply.parse(reply);
+      return {
+        kind,
+        ...(status !== '' && { status: status as DeliveryStatus }),
+        owedAttempts,
+        hasBacklog: backlog === 1,
+        ...(disabled !== '' && { disabled }),
+      };
     },
     async cancel(id, reason, now) {
-      await cancel([keys.delivery(id)], [keys.prefix, reason, now, retention.recordMs]);
+      await end([keys.delivery(id)], [keys.prefix, id, reason, now, retention.recordMs, 'canceled']);
+    },
+    async giveUp(id, now) {
+      await end([keys.delivery(id)], [keys.prefix, id, 'too_old', now, retention.recordMs, 'failed']);
     },
   };
 }

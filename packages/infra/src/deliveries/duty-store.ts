@@ -6,9 +6,9 @@ import type { QueueName } from '../queues/queue-names.ts';
 import { defineScript } from '../redis/script.ts';
 import { CLAIM_DUE_LUA, CLEAR_OWED_LUA, FIND_PENDING_LUA } from './owed-scripts.ts';
 
-/** A transition with unfinished business, taken under a lease. */
+/** A transition, or one delivery with an owed redelivery, that has unfinished business; taken under a lease. */
 export type Duty = {
-  readonly transitionId: TransitionId;
+  readonly id: string;
   readonly event: EventName;
   readonly deliveryIds: readonly DeliveryId[];
 };
@@ -18,6 +18,8 @@ export type PendingDelivery = {
   /** Epoch ms. */
   readonly dueAt: number;
   readonly hasJob: boolean;
+  /** It waits for its destination. */
+  readonly isInBacklog: boolean;
 };
 
 /** What the sweepers work from: the transitions of one shard whose jobs are owed, and those with pending deliveries. */
@@ -34,7 +36,7 @@ export type DutyStore = {
 };
 
 const ClaimReply = z.array(z.tuple([z.string(), EventName, z.string()]));
-const PendingReply = z.array(z.tuple([z.number(), z.coerce.number(), z.number()]));
+const PendingReply = z.array(z.tuple([z.number(), z.coerce.number(), z.number(), z.number()]));
 
 export type DutyStoreDeps = { readonly redis: RedisClient; readonly keys: ShardKeys };
 
@@ -42,10 +44,9 @@ export function createDutyStore({ redis, keys }: DutyStoreDeps): DutyStore {
   const claim = defineScript(redis, 'claimDue', CLAIM_DUE_LUA);
   const clear = defineScript(redis, 'clearOwed', CLEAR_OWED_LUA);
   const find = defineScript(redis, 'findPending', FIND_PENDING_LUA);
-  const toDuty = (transitionId: TransitionId, event: EventName, endpoints: string): Duty => ({
-    transitionId,
-    event,
-    deliveryIds: endpoints.split(',').map((endpointId) => deliveryIdOf(transitionId, endpointId)),
+  const toDuty = (id: string, event: EventName, endpoints: string): Duty => ({
+    ...{ id, event },
+    deliveryIds: endpoints === '' ? [id] : endpoints.split(',').map((endpointId) => deliveryIdOf(id, endpointId)),
   });
   const claimFrom = async (key: string, now: number, until: number, limit: number): Promise<Duty[]> =>
     ClaimReply.parse(await claim([key], [now, until, limit, keys.prefix])).map((row) => toDuty(...row));
@@ -67,8 +68,11 @@ export function createDutyStore({ redis, keys }: DutyStoreDeps): DutyStore {
     async findPending(queue, ids) {
       if (ids.length === 0) return [];
       const jobs = ids.map((id) => `${keys.bullPrefix}:${queue}:${id}`);
-      const rows = PendingReply.parse(await find([...ids.map(keys.delivery), ...jobs], []));
-      return rows.map(([index, dueAt, hasJob]) => ({ id: ids[index] ?? '', dueAt, hasJob: hasJob === 1 }));
+      const rows = PendingReply.parse(await find([...ids.map(keys.delivery), ...jobs], [keys.prefix, ...ids]));
+      return rows.map(([index, dueAt, job, backlog]) => ({
+        ...{ id: ids[index] ?? '', dueAt },
+        ...{ hasJob: job === 1, isInBacklog: backlog === 1 },
+      }));
     },
   };
 }

@@ -1,19 +1,36 @@
-import { EVENT_NAMES, type DisabledReason, type Endpoint, type EndpointId, type EventName } from '@herald/core';
+import {
+  destinationOf,
+  EVENT_NAMES,
+  type DestinationId,
+  type DisabledReason,
+  type Endpoint,
+  type EndpointId,
+  type EventName,
+} from '@herald/core';
 
-/** Consecutive failures and the last success of an endpoint. Times are epoch ms. */
+/** Consecutive failures and successes of an endpoint. Times are epoch ms. */
 export type EndpointHealth = {
   readonly consecutiveFailures: number;
   readonly failingSince?: number;
   readonly lastSuccessAt?: number;
+  /** The success that ended its last failures, or the change that forgot them; absent while there were none. */
+  readonly healthySince?: number;
 };
 
-export type EndpointRecord = Endpoint & { readonly sealedSecret: string; readonly health: EndpointHealth };
+export type EndpointRecord = Endpoint & {
+  readonly destination: DestinationId;
+  readonly sealedSecret: string;
+  /** During a rotation's overlap: the secret before, and until when it is in force (epoch ms). */
+  readonly previousSecret?: { readonly sealed: string; readonly until: number };
+  readonly health: EndpointHealth;
+};
 
 /** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the sealed signing secret. */
 export function endpointFields(endpoint: Endpoint, sealedSecret: string): string[] {
   return Object.entries({
     ws: endpoint.workspaceId,
     url: endpoint.url,
+    dst: destinationOf(endpoint.workspaceId, endpoint.url),
     events: endpoint.events.join(','),
     desc: endpoint.description,
     on: endpoint.enabled ? '1' : '0',
@@ -25,7 +42,7 @@ export function endpointFields(endpoint: Endpoint, sealedSecret: string): string
 }
 
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
-  const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt } = fields;
+  const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
   return {
     id,
@@ -37,11 +54,14 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     createdAt: Number(at),
     ...(offAt !== undefined && { disabledAt: Number(offAt) }),
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
+    destination: dst ?? destinationOf(ws, url),
     sealedSecret: sec,
+    ...(sec2 !== undefined && { previousSecret: { sealed: sec2, until: Number(sec2To) } }),
     health: {
       consecutiveFailures: Number(fails ?? 0),
       ...(failAt !== undefined && { failingSince: Number(failAt) }),
       ...(okAt !== undefined && { lastSuccessAt: Number(okAt) }),
+      ...(okFrom !== undefined && { healthySince: Number(okFrom) }),
     },
   };
 }

@@ -1,9 +1,9 @@
 import {
+  destinationOf,
   RECEIVER_LIMIT,
   type Endpoint,
   type EndpointId,
   type PatchReceiver,
-  type Subscription,
   type WorkspaceId,
 } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -11,10 +11,24 @@ import type { Keyspace } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineScript, type ScriptArg } from '../redis/script.ts';
 import { endpointFields, readEndpoint, type EndpointRecord } from './endpoint-record.ts';
-import { PATCH_RECEIVER_LUA, REGISTER_RECEIVER_LUA, REMOVE_RECEIVER_LUA } from './receiver-scripts.ts';
+import {
+  PATCH_RECEIVER_LUA,
+  REGISTER_RECEIVER_LUA,
+  REMOVE_RECEIVER_LUA,
+  ROTATE_SECRET_LUA,
+} from './receiver-scripts.ts';
 
 /** A workspace's subscriptions as of a version; acceptance commits only if the version still holds. */
-export type Subscriptions = { readonly version: string; readonly receivers: readonly Subscription[] };
+export type Subscriptions = { readonly version: string; readonly receivers: readonly EndpointRecord[] };
+
+/** How a destination is: what waits for it, and what keeps it back. */
+export type DestinationHealth = {
+  readonly backlog: number;
+  /** Its breaker is open. */
+  readonly isOpen: boolean;
+  /** It asked to be left alone until then, epoch ms; 0: it didn't. */
+  readonly holdUntil: number;
+};
 
 export type ReceiverStore = {
   readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'full'>;
@@ -23,7 +37,17 @@ export type ReceiverStore = {
   /** The receiver, if this workspace holds it. */
   readonly find: (workspaceId: WorkspaceId, id: EndpointId) => Promise<EndpointRecord | undefined>;
   readonly patch: (workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver, now: number) => Promise<boolean>;
-  readonly remove: (workspaceId: WorkspaceId, id: EndpointId) => Promise<boolean>;
+  readonly remove: (workspaceId: WorkspaceId, id: EndpointId, now: number) => Promise<boolean>;
+  /** Puts a new secret in force; the old one stays until `overlapEndsAt` (epoch ms). Of a receiver or a callback. */
+  readonly rotateSecret: (
+    workspaceId: WorkspaceId,
+    id: EndpointId,
+    sealedSecret: string,
+    overlapEndsAt: number | undefined,
+    now: number,
+  ) => Promise<boolean>;
+  /** How the destinations of some endpoints are, in their order. */
+  readonly findDestinations: (endpoints: readonly EndpointRecord[]) => Promise<readonly DestinationHealth[]>;
   readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
 };
 
@@ -34,9 +58,11 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
   const patch = defineScript(redis, 'patchReceiver', PATCH_RECEIVER_LUA);
   const remove = defineScript(redis, 'removeReceiver', REMOVE_RECEIVER_LUA);
 
+  const rotate = defineScript(redis, 'rotateSecret', ROTATE_SECRET_LUA);
+
   const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
     const keys = keyspace.of(workspaceId);
-    return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId)];
+    return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.purge];
   };
   const list = async (workspaceId: WorkspaceId) => {
     const keys = keyspace.of(workspaceId);
@@ -63,12 +89,28 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
       return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
     },
     async patch(workspaceId, id, change, now) {
-      const { unset, set } = patchFields(change, now);
+      const { unset, set } = patchFields(workspaceId, change, now);
       const reply = await patch(keysOf(workspaceId, id), [id, newRevision(), unset.length, ...unset, ...set]);
       return reply === 'patched';
     },
-    async remove(workspaceId, id) {
-      return (await remove(keysOf(workspaceId, id), [id, newRevision()])) === 'removed';
+    async remove(workspaceId, id, now) {
+      return (await remove(keysOf(workspaceId, id), [id, newRevision(), now])) === 'removed';
+    },
+    async rotateSecret(workspaceId, id, sealedSecret, overlapEndsAt, now) {
+      const key = keyspace.of(workspaceId).endpoint(id);
+      return (await rotate([key], [workspaceId, sealedSecret, overlapEndsAt ?? '', now])) === 'rotated';
+    },
+    async findDestinations(endpoints) {
+      return await Promise.all(
+        endpoints.map(async ({ workspaceId, destination }) => {
+          const keys = keyspace.of(workspaceId);
+          const [backlog, [open, hold]] = await Promise.all([
+            redis.zcard(keys.backlog(destination)),
+            redis.hmget(keys.breaker(destination), 'open', 'hold'),
+          ]);
+          return { backlog, isOpen: open === '1', holdUntil: Number(hold ?? 0) };
+        }),
+      );
     },
     async findSubscriptions(workspaceId) {
       // The version is read first: a change in between makes it stale, and the commit is refused.
@@ -79,17 +121,17 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
 }
 
 /** A PATCH as hash fields. A new url starts with a clean health; enabling forgets why it was disabled. */
-function patchFields({ url, events, description, enabled }: PatchReceiver, now: number) {
+function patchFields(workspaceId: WorkspaceId, { url, events, description, enabled }: PatchReceiver, now: number) {
   const unset: string[] = [];
   const set: ScriptArg[] = [];
   if (url !== undefined) {
-    set.push('url', url);
+    set.push('url', url, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
     unset.push('fails', 'failAt', 'okAt');
   }
   if (events !== undefined) set.push('events', events.join(','));
   if (description !== undefined) set.push('desc', description);
   if (enabled === true) {
-    set.push('on', '1');
+    set.push('on', '1', 'okFrom', now);
     unset.push('offAt', 'offWhy', 'fails', 'failAt');
   }
   if (enabled === false) set.push('on', '0', 'offAt', now, 'offWhy', 'by_request');

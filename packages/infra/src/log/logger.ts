@@ -27,7 +27,9 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
     format: combine(timestamp(), readable ? printf(toReadableLine) : json()),
     transports: new winston.transports.Console(),
   });
+  // winston formats a line before it looks at the level: what nobody writes must not cost a send anything.
   const at = (name: LogLevel) => (event: string, fields?: LogFields, error?: unknown) => {
+    if (LOG_LEVELS.indexOf(name) > LOG_LEVELS.indexOf(level)) return;
     logger.log({ level: name, message: event, ...fields, ...(error !== undefined && describeError(error)) });
   };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };

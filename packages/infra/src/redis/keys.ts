@@ -1,4 +1,12 @@
-import type { DeliveryId, EndpointId, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
+import type {
+  DeliveryId,
+  DestinationId,
+  EndpointId,
+  TaskId,
+  TaskStatus,
+  TransitionId,
+  WorkspaceId,
+} from '@herald/core';
 import { SHARD_TAGS, shardOf } from './shards.ts';
 
 /**
@@ -38,6 +46,18 @@ export function createShardKeys(tag: string) {
     attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
     /** zset: ids of the transitions (or deliveries) whose jobs are owed, by the time from which a sweeper adds them */
     owed: `${prefix}owed`,
+    /** zset: ids of a destination's deliveries that wait outside BullMQ, by the time from which each may be taken */
+    backlog: (id: DestinationId) => `${prefix}b:${id}`,
+    /** zset: ids of the destinations with a backlog, by the time from which a sweeper looks whether anybody serves it */
+    backlogs: `${prefix}backlogs`,
+    /** hash: a destination's breaker and hold; there is none while all is well */
+    breaker: (id: DestinationId) => `${prefix}k:${id}`,
+    /** hash: a replay and how far it is */
+    replay: (id: string) => `${prefix}r:${id}`,
+    /** zset: ids of the replays under way, by the time from which a worker carries each on */
+    replays: `${prefix}replays`,
+    /** zset: ids of the endpoints whose pending deliveries must end or move, by the time at which that became so */
+    purge: `${prefix}purge`,
     /** zset: ids of the transitions with pending deliveries, by the time of their next audit */
     open: `${prefix}open`,
   };

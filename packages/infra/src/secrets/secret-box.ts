@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -23,9 +23,9 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
   for (const key of keys) {
     if (key.length !== KEY_BYTES) throw new RangeError(`a key of SECRETS_KEY must be ${KEY_BYTES} bytes`);
   }
-  const keyOf = new Map(keys.map((key) => [fingerprintOf(key), key]));
-  const [sealingKey] = keys;
-  const sealingFingerprint = fingerprintOf(sealingKey);
+  const keyOf = new Map(keys.map((key) => [fingerprintOf(key), createSecretKey(key)]));
+  const sealingFingerprint = fingerprintOf(keys[0]);
+  const sealingKey = createSecretKey(keys[0]);
   return {
     seal: (secret, endpointId) => {
       const iv = randomBytes(IV_BYTES);

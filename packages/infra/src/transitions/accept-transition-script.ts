@@ -5,15 +5,17 @@ export const ACCEPT_TRANSITION_LUA = /* lua */ `
 -- KEYS[4] Tasks in the old status (zset)   KEYS[5] Tasks in the new status (zset)
 -- KEYS[6] owed (zset)   KEYS[7] open (zset)   KEYS[8] its callback (hash)
 -- ARGV[1] JSON, times and durations in ms, every number a string:
---   { prefix, revision, newRevision, subscriptions, now, taskId, sequence, taskTtl, callbackTtl, recordTtl, logTtl, owedAt, auditAt,
+--   { prefix, revision, newRevision, subscriptions, now, taskId, sequence, taskTtl, callbackTtl, recordTtl, logTtl, owedAt, auditAt, backlogScore,
 --     change: [field, value, ...], fact?,
---     transition?: { id, callback, fields: [field, value, ...], deliveries: [[delivery id, endpoint id, 'pending' | 'canceled'], ...] } }
+--     transition?: { id, callback, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
+--     'pending' | 'canceled', destination id], ...] } }
 -- ARGV[2] the body, or ''
 -- Keys of deliveries and logs are made of prefix: their number varies, their slot is the same.
--- Returns 'accepted' | 'conflict' (something changed meanwhile, or the Task is gone).
+-- Returns {'conflict'} (something changed meanwhile, or the Task is gone) or {'accepted', delivery id, ...}: the ids of
+-- those that joined their destination's backlog and need no job.
 local input = cjson.decode(ARGV[1])
-if redis.call('HGET', KEYS[1], 'rev') ~= input.revision then return 'conflict' end
-if (redis.call('GET', KEYS[3]) or '0') ~= input.subscriptions then return 'conflict' end
+if redis.call('HGET', KEYS[1], 'rev') ~= input.revision then return { 'conflict' } end
+if (redis.call('GET', KEYS[3]) or '0') ~= input.subscriptions then return { 'conflict' } end
 
 redis.call('HSET', KEYS[1], 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
 if input.fact then redis.call('HSET', KEYS[2], input.fact, input.sequence) end
@@ -26,7 +28,8 @@ end
 redis.call('PEXPIRE', KEYS[8], input.callbackTtl)
 
 local transition = input.transition
-if not transition then return 'accepted' end
+local reply = { 'accepted' }
+if not transition then return reply end
 local pending = 0
 for _, delivery in ipairs(transition.deliveries) do
   local id, endpoint, status = delivery[1], delivery[2], delivery[3]
@@ -36,6 +39,12 @@ for _, delivery in ipairs(transition.deliveries) do
   if status == 'pending' then
     pending = pending + 1
     redis.call('HSET', record, 'due', input.now)
+    local backlog = input.prefix .. 'b:' .. delivery[4]
+    -- What is in work there is no reason to wait: there may be room beside it.
+    if redis.call('ZCOUNT', backlog, '-inf', input.now) > 0 then
+      redis.call('ZADD', backlog, input.backlogScore, id)
+      reply[#reply + 1] = id
+    end
   else
     redis.call('HSET', record, 'end', input.now, 'why', 'receiver_disabled')
     redis.call('PEXPIRE', record, input.recordTtl)
@@ -53,5 +62,5 @@ if pending > 0 then
 else
   redis.call('PEXPIRE', key, input.recordTtl)
 end
-return 'accepted'
+return reply
 `;

@@ -1,6 +1,8 @@
 import {
   callbackIdOf,
   deliveryIdOf,
+  type DeliveryId,
+  type DestinationId,
   type EndpointId,
   type EventName,
   type TaskChange,
@@ -9,6 +11,8 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
+import { z } from 'zod';
+import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
@@ -23,7 +27,11 @@ const OWED_GRACE_MS = 5_000;
 export const FIRST_AUDIT_MS = 60_000;
 
 /** Endpoints that a transition goes to. A disabled one gets a record that says so, and a replay can bring it back. */
-export type Target = { readonly endpointId: EndpointId; readonly enabled: boolean };
+export type Target = {
+  readonly endpointId: EndpointId;
+  readonly destination: DestinationId;
+  readonly enabled: boolean;
+};
 
 /** What an emitting transition leaves for its receivers. */
 export type Emission = {
@@ -48,6 +56,11 @@ export type TransitionCommit = {
   readonly emission?: Emission;
 };
 
+export type CommitReply =
+  | { readonly kind: 'conflict' }
+  /** `inBacklog`: deliveries that wait for their destination already, and need no job. */
+  | { readonly kind: 'accepted'; readonly inBacklog: ReadonlySet<DeliveryId> };
+
 export type TransitionStore = {
   /** The Task, and which of the facts it knows. */
   readonly findTask: (
@@ -55,8 +68,10 @@ export type TransitionStore = {
     id: TaskId,
     factKeys: readonly string[],
   ) => Promise<{ readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> } | undefined>;
-  readonly commit: (commit: TransitionCommit) => Promise<'accepted' | 'conflict'>;
+  readonly commit: (commit: TransitionCommit) => Promise<CommitReply>;
 };
+
+const CommitReplyText = z.array(z.string());
 
 export type TransitionStoreDeps = {
   readonly redis: RedisClient;
@@ -103,6 +118,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         logTtl: String(deliveryRetention.logMs),
         owedAt: String(owedMarkOf(now)),
         auditAt: String(now + FIRST_AUDIT_MS),
+        backlogScore: String(liveScore(now)),
         change: changeFields(change),
         ...(factKey !== undefined && { fact: factKey }),
         ...(emission &&
@@ -114,10 +130,11 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
                 ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
               ],
-              deliveries: emission.targets.map(({ endpointId, enabled }) => [
+              deliveries: emission.targets.map(({ endpointId, destination, enabled }) => [
                 deliveryIdOf(emission.transitionId, endpointId),
                 endpointId,
                 enabled ? 'pending' : 'canceled',
+                destination,
               ]),
             },
           }),
@@ -133,7 +150,8 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         ),
         redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), taskTtl),
       ]);
-      return reply === 'accepted' ? 'accepted' : 'conflict';
+      const [kind, ...inBacklog] = CommitReplyText.parse(reply);
+      return kind === 'accepted' ? { kind, inBacklog: new Set(inBacklog) } : { kind: 'conflict' };
     },
   };
 }

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import {
+  NotFoundError,
+  ReceiverDisabledError,
+  type EndpointId,
+  type RequestReplay,
+  type WorkspaceId,
+} from '@herald/core';
+import type { Replay, ReplayStore } from '@herald/infra';
+
+export type ManageReplaysDeps = { readonly replays: ReplayStore; readonly now: () => number };
+
+/** Replays of a receiver's deliveries. A worker carries them out. */
+export function createManageReplays({ replays, now }: ManageReplaysDeps) {
+  const find = async (workspaceId: WorkspaceId, id: string): Promise<Replay> => {
+    const replay = await replays.find(workspaceId, id);
+    if (!replay) throw new NotFoundError('replay', id);
+    return replay;
+  };
+  return {
+    find,
+    async request(workspaceId: WorkspaceId, endpointId: EndpointId, request: RequestReplay): Promise<Replay> {
+      const createdAt = now();
+      const id = `rpl_${randomBytes(12).toString('hex')}`;
+      const { since, until = createdAt + 1, status: statuses } = request;
+      const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
+      if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
+      if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
+      return await find(workspaceId, id);
+    },
+    async stop(workspaceId: WorkspaceId, id: string): Promise<Replay> {
+      if (!(await replays.stop(workspaceId, id, now()))) throw new NotFoundError('replay', id);
+      return await find(workspaceId, id);
+    },
+  };
+}
+export type ManageReplays = ReturnType<typeof createManageReplays>;

@@ -1,0 +1,188 @@
+import { createLogger, type Logger } from '@herald/infra';
+import { createBacklogRunner, type BacklogDelivery } from './backlog-runner.ts';
+import type { Pass, SendEnd } from './destination-gate.ts';
+
+const silent: Logger = {
+  ...createLogger({ level: 'error', process: 'test', readable: false }),
+  error: () => undefined,
+};
+
+/** Lets everything that is ready run. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+type Work = BacklogDelivery & { end: (end: SendEnd) => Promise<void>; fail: () => Promise<void> };
+
+/** A runner over backlogs in memory. Attempts stay in flight until the test ends them. */
+function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean } = {}) {
+  const waiting: string[] = [];
+  const inFlight: Work[] = [];
+  const ended: SendEnd[] = [];
+  const leases: number[] = [];
+  const state = { isOpen, isProbing: false, takes: 0, room: share };
+  let holdTakes: Promise<void> | undefined;
+  const runner = createBacklogRunner({
+    gate: {
+      enter: (destination): Pass | undefined => {
+        if (state.room === 0) return undefined;
+        state.room--;
+        return { destination, startedAt: 0 };
+      },
+      leave: (_pass, end) => {
+        state.room++;
+        ended.push(end);
+      },
+    },
+    backlog: {
+      async take(_destination, now, leaseEndsAt) {
+        state.takes++;
+        leases.push(leaseEndsAt - now);
+        const id = state.isOpen && state.isProbing ? undefined : waiting.shift();
+        if (id !== undefined && state.isOpen) state.isProbing = true;
+        const isProbe = state.isOpen;
+        await holdTakes;
+        return id === undefined ? { kind: waiting.length > 0 ? 'wait' : 'empty' } : { kind: 'taken', id, isProbe };
+      },
+    },
+    attempt: (delivery) =>
+      new Promise<SendEnd>((resolve, reject) => {
+        const settle = async (how: () => void) => {
+          inFlight.splice(inFlight.indexOf(work), 1);
+          how();
+          await turn();
+        };
+        const work: Work = {
+          ...delivery,
+          end: (end) =>
+            settle(() => {
+              if (delivery.isProbe) state.isProbing = false;
+              if (end === 'answered') state.isOpen = false;
+              resolve(end);
+            }),
+          fail: () =>
+            settle(() => {
+              reject(new Error('ours'));
+            }),
+        };
+        inFlight.push(work);
+      }),
+    leaseMs: 20_000,
+    logger: silent,
+    now: () => 1_000,
+  });
+  return {
+    ...{ runner, waiting, inFlight, ended, leases, state },
+    holdTakes: () => {
+      const held = Promise.withResolvers<undefined>();
+      holdTakes = held.promise;
+      return async () => {
+        holdTakes = undefined;
+        held.resolve(undefined);
+        await turn();
+      };
+    },
+    poke: async () => {
+      runner.poke('dst');
+      await turn();
+    },
+    ids: () => inFlight.map(({ id }) => id),
+  };
+}
+
+test('one poke fills the destination’s room, and every send that ends lets the next one in', async () => {
+  const { waiting, poke, ids, inFlight, leases } = run();
+  waiting.push('a', 'b', 'c', 'd', 'e');
+  await poke();
+  expect(ids()).toEqual(['a', 'b', 'c']);
+  await inFlight[1]?.end('answered');
+  expect(ids()).toEqual(['a', 'c', 'd']);
+  await inFlight[0]?.end('unanswered');
+  expect(ids()).toEqual(['c', 'd', 'e']);
+  while (inFlight.length > 0) await inFlight[0]?.end('answered');
+  expect(new Set(leases)).toEqual(new Set([20_000]));
+});
+
+test('when nothing waits it gives its room back and asks no more', async () => {
+  const { state, poke, ended } = run();
+  await poke();
+  expect(state).toMatchObject({ takes: 1, room: 3 });
+  expect(ended).toEqual(['unsent']);
+});
+
+test('without room it takes nothing', async () => {
+  const { state, waiting, poke } = run({ share: 0 });
+  waiting.push('a');
+  await poke();
+  expect(state.takes).toBe(0);
+});
+
+test('an open breaker lets one probe out; its answer lets the rest go, up to the room', async () => {
+  const { waiting, poke, ids, inFlight, state } = run({ isOpen: true });
+  waiting.push('a', 'b', 'c', 'd');
+  await poke();
+  await poke();
+  expect(ids()).toEqual(['a']);
+  expect(state.takes).toBe(2); // one for each poke: a probe calls for no other
+  expect(inFlight[0]).toMatchObject({ isProbe: true });
+  await inFlight[0]?.end('unanswered');
+  expect(ids()).toEqual(['b']);
+  await inFlight[0]?.end('answered');
+  expect(ids()).toEqual(['c', 'd']);
+  expect(inFlight.map(({ isProbe }) => isProbe)).toEqual([false, false]);
+});
+
+test('pokes that come while it takes make one take more when the first found nothing, and no more', async () => {
+  const { state, waiting, holdTakes, poke, ids } = run();
+  const letGo = holdTakes();
+  await poke();
+  // It came after the store had answered "empty".
+  waiting.push('a');
+  for (let count = 0; count < 5; count++) await poke();
+  expect(state.takes).toBe(1);
+  await letGo();
+  expect(ids()).toEqual(['a']);
+  expect(state.takes).toBe(3); // the empty one, that of `a`, and the one that looks for more beside it
+});
+
+test('a fault of our own leaves the delivery to its lease, frees the room, and doesn’t loop', async () => {
+  const { waiting, poke, ids, inFlight, state, ended } = run();
+  waiting.push('a');
+  await poke();
+  const { takes } = state;
+  await inFlight[0]?.fail();
+  expect(ids()).toEqual([]);
+  expect(ended).toContain('unsent');
+  expect(state).toMatchObject({ room: 3, takes });
+  waiting.push('b');
+  await poke();
+  expect(ids()).toEqual(['b']);
+});
+
+test('a stop takes nothing more and waits for what is in flight', async () => {
+  const { runner, waiting, poke, ids, inFlight } = run();
+  waiting.push('a', 'b', 'c', 'd');
+  await poke();
+  let hasStopped = false;
+  const stopped = runner.stop().then(() => {
+    hasStopped = true;
+  });
+  await poke();
+  await inFlight[0]?.end('answered');
+  await inFlight[0]?.end('answered');
+  expect(hasStopped).toBe(false);
+  await inFlight[0]?.end('answered');
+  await stopped;
+  expect(ids()).toEqual([]);
+  expect(waiting).toEqual(['d']);
+});
+
+test('what it was just taking when it was stopped is still attempted, and waited for', async () => {
+  const { runner, waiting, poke, ids, inFlight, holdTakes } = run();
+  waiting.push('a');
+  const letGo = holdTakes();
+  await poke();
+  const stopped = runner.stop();
+  await letGo();
+  expect(ids()).toEqual(['a']);
+  await inFlight[0]?.end('answered');
+  await stopped;
+});

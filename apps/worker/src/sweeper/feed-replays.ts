@@ -1,0 +1,25 @@
+import type { ReplaySteps } from '@herald/infra';
+
+export type FeedReplaysDeps = { readonly replays: ReplaySteps; readonly now: () => number };
+
+const BATCH = 20;
+/** When the next round may take a replay on, by whichever worker, in ms. */
+const NEXT_ROUND_MS = 100;
+/** Steps for one replay in one round, so that many replays go on side by side. */
+const STEPS = 5;
+
+/**
+ * Carries replays on: sets deliveries pending, step by step, as fast as their backlog empties and no faster.
+ * @returns steps made
+ */
+export async function feedReplays({ replays, now }: FeedReplaysDeps): Promise<number> {
+  let steps = 0;
+  const at = now();
+  for (const id of await replays.claim(at, at + NEXT_ROUND_MS, BATCH)) {
+    for (let step = 0; step < STEPS; step++) {
+      if ((await replays.step(id, now())) !== 'stepped') break;
+      steps++;
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,32 @@
+import type { DeliveryQueue, Logger, PurgeStore } from '@herald/infra';
+
+export type SweepPurgesDeps = {
+  readonly purges: PurgeStore;
+  readonly queue: Pick<DeliveryQueue, 'remove'>;
+  readonly logger: Logger;
+  readonly now: () => number;
+};
+
+const BATCH = 10;
+const LEASE_MS = 60_000;
+
+/**
+ * Ends what was pending for endpoints that were disabled or removed, and moves what waits for a former url. A crash leaves the endpoint on the list, and the
+ * next sweep goes through its deliveries again, which changes nothing twice.
+ * @returns deliveries ended
+ */
+export async function sweepPurges({ purges, queue, logger, now }: SweepPurgesDeps): Promise<number> {
+  let total = 0;
+  const at = now();
+  for (const endpointId of await purges.claim(at, at + LEASE_MS, BATCH)) {
+    let ended = 0;
+    for await (const ids of purges.purge(endpointId, now())) {
+      await queue.remove(ids);
+      ended += ids.length;
+    }
+    await purges.finish(endpointId);
+    if (ended > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: ended });
+    total += ended;
+  }
+  return total;
+}

@@ -1,0 +1,91 @@
+/**
+ * Where a delivery stands in its backlog, as its score. A score in the future is a lease: not to be taken before. What is
+ * replayed stands at the time of its replay; what is live stands so far before that no replay delays it.
+ */
+const LIVE_BEFORE_REPLAYED_MS = 1e12;
+
+export function liveScore(now: number): number {
+  return now - LIVE_BEFORE_REPLAYED_MS;
+}
+
+/** The score of what goes before everything else, and through an open breaker: a redelivery that somebody asked for. */
+const URGENT = 1;
+
+export const PUT_IN_BACKLOG_LUA = /* lua */ `
+-- Let a delivery wait for its destination outside BullMQ.
+-- KEYS[1] backlog (zset: delivery id → visible from, ms)   KEYS[2] destinations with a backlog (zset: id → look again, ms)
+-- ARGV[1] delivery id   ARGV[2] its score   ARGV[3] destination id   ARGV[4] look again (ms)   ARGV[5] '1' when urgent
+-- ARGV[6] now (ms)
+-- Returns 1 when it was put there or brought forward, 0 when it was there before. What is under a lease is in work, and
+-- stays so: whoever has it sees afterwards that another attempt is owed.
+if ARGV[5] ~= '1' then
+  redis.call('ZADD', KEYS[2], 'LT', ARGV[4], ARGV[3])
+  return redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+end
+if (tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) or 0) > tonumber(ARGV[6]) then return 0 end
+redis.call('ZADD', KEYS[2], 'LT', ARGV[6], ARGV[3])
+redis.call('ZADD', KEYS[1], ${URGENT}, ARGV[1])
+return 1
+`;
+
+export const LEAVE_BACKLOG_LUA = /* lua */ `
+-- Take a delivery out of a backlog once it is settled or waits as a job. One that is neither stays, and comes again: its
+-- job could not be added because an earlier one of the same id was just ending, or a replay or a redelivery came right now.
+-- KEYS[1] backlog (zset: delivery id → visible from, ms)   KEYS[2] destinations with a backlog (zset: id → look again, ms)
+-- KEYS[3] delivery (hash)   KEYS[4] its job (hash)   KEYS[5] jobs in work (list)
+-- ARGV[1] delivery id   ARGV[2] destination id   ARGV[3] when one that stays comes again (ms)
+-- Returns 1 when it left, 0 when it stays.
+local facts = redis.call('HMGET', KEYS[3], 's', 'owe')
+local isUnfinished = facts[1] == 'pending' or facts[2]
+local hasWaitingJob = redis.call('EXISTS', KEYS[4]) == 1 and not redis.call('LPOS', KEYS[5], ARGV[1])
+if isUnfinished and not hasWaitingJob then
+  redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+  redis.call('ZADD', KEYS[2], 'LT', ARGV[3], ARGV[2])
+  return 0
+end
+redis.call('ZREM', KEYS[1], ARGV[1])
+return 1
+`;
+
+export const TAKE_FROM_BACKLOG_LUA = /* lua */ `
+-- Take the next delivery of a destination, under a lease: if its taker dies, it is visible again when the lease ends.
+-- An open breaker lets one at a time through, as a probe, under the same lease.
+-- KEYS[1] backlog (zset: delivery id → visible from, ms)   KEYS[2] destinations with a backlog (zset: id → look again, ms)
+-- KEYS[3] breaker (hash)
+-- ARGV[1] now (ms)   ARGV[2] lease ends (ms)   ARGV[3] destination id   ARGV[4] when another worker may join in (ms)
+-- Returns {'taken', delivery id, 1 | 0 as a probe} | {'wait'} | {'empty'}.
+local now = tonumber(ARGV[1])
+local function lookAgain(at)
+  redis.call('ZADD', KEYS[2], at, ARGV[3])
+  return { 'wait' }
+end
+local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+if #first == 0 then
+  redis.call('ZREM', KEYS[2], ARGV[3])
+  return { 'empty' }
+end
+local id, visibleFrom = first[1], tonumber(first[2])
+if visibleFrom > now then return lookAgain(visibleFrom) end
+local breaker = redis.call('HMGET', KEYS[3], 'open', 'probe', 'hold')
+local open = breaker[1] == '1'
+if visibleFrom ~= ${URGENT} then
+  local hold = tonumber(breaker[3]) or 0
+  if hold > now then return lookAgain(hold) end
+  local probeAt = tonumber(breaker[2]) or 0
+  if open and probeAt > now then return lookAgain(probeAt) end
+end
+if open then redis.call('HSET', KEYS[3], 'probe', ARGV[2]) end
+redis.call('ZADD', KEYS[1], ARGV[2], id)
+redis.call('ZADD', KEYS[2], 'LT', ARGV[4], ARGV[3])
+return { 'taken', id, open and 1 or 0 }
+`;
+
+export const RELEASE_PROBE_LUA = /* lua */ `
+-- End the lease of a probe that never went out, such as one whose delivery was canceled meanwhile.
+-- KEYS[1] breaker (hash)
+-- ARGV[1] now (ms)
+-- Returns 1 when the breaker is open, else 0.
+if redis.call('HGET', KEYS[1], 'open') ~= '1' then return 0 end
+redis.call('HSET', KEYS[1], 'probe', ARGV[1])
+return 1
+`;

@@ -1,0 +1,54 @@
+import type { DeliveryId, EndpointId } from '@herald/core';
+import { z } from 'zod';
+import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { ShardKeys } from '../redis/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import { PURGE_LUA } from './purge-scripts.ts';
+
+/** Deliveries looked at in one go. */
+const STEP = 500;
+
+/** Ends what was pending for endpoints that were disabled or removed, in one shard; moves what waits for a former url. */
+export type PurgeStore = {
+  /** Takes endpoints; another sweeper gets them only after `leaseEndsAt` (epoch ms). */
+  readonly claim: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly EndpointId[]>;
+  /**
+   * Ends the endpoint's pending deliveries, step by step; yields the ids of each. None, once it is enabled again: then
+   * what waits for its former destination moves to the present one.
+   */
+  readonly purge: (id: EndpointId, now: number) => AsyncGenerator<readonly DeliveryId[]>;
+  readonly finish: (id: EndpointId) => Promise<void>;
+};
+
+export type PurgeStoreDeps = {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly retention: DeliveryRetention;
+};
+
+export function createPurgeStore({ redis, keys, retention }: PurgeStoreDeps): PurgeStore {
+  const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
+  const purge = defineScript(redis, 'purge', PURGE_LUA);
+  return {
+    async claim(now, leaseEndsAt, limit) {
+      return z.array(z.string()).parse(await claim([keys.purge], [now, leaseEndsAt, limit]));
+    },
+    async *purge(id, now) {
+      const [on, destination] = await redis.hmget(keys.endpoint(id), 'on', 'dst');
+      const reason = on === null ? 'receiver_removed' : 'receiver_disabled';
+      for (let offset = 0; ; offset += STEP) {
+        const page = await redis.zrange(keys.endpointLog(id), offset, String(offset + STEP - 1));
+        if (page.length > 0) {
+          const args = [keys.prefix, now, retention.recordMs, reason, destination ?? '', ...page];
+          yield z.array(z.string()).parse(await purge([keys.endpoint(id), ...page.map(keys.delivery)], args));
+        }
+        if (page.length < STEP) return;
+      }
+    },
+    async finish(id) {
+      await redis.zrem(keys.purge, id);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+export const CREATE_REPLAY_LUA = /* lua */ `
+-- Write down what is to be replayed; a worker carries it out.
+-- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
+-- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
+-- ARGV[6] until (ms), not included   ARGV[7] statuses, joined by commas
+-- Returns 'created' | 'missing' | 'disabled'.
+local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
+if endpoint[1] ~= ARGV[3] then return 'missing' end
+if endpoint[2] ~= '1' then return 'disabled' end
+redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
+  's', 'running', 'at', ARGV[2], 'total', redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6]), 'seen', 0, 'replayed', 0)
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+return 'created'
+`;
+
+export const STEP_REPLAY_LUA = /* lua */ `
+-- Carry a replay on by one step: what the step sets pending and how far the replay is are written together, so that a
+-- crash repeats or skips nothing, and two workers at the same replay do each step once.
+-- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
+-- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
+-- ARGV[5] backlog that must be there at most   ARGV[6] time to live of a finished replay (ms)   ARGV[7] audit at (ms)
+-- ARGV[8] time from which a sweeper looks after the backlog (ms)
+-- Returns 'stepped' | 'wait' (the backlog must empty first) | 'ended'.
+local prefix, now = ARGV[1], ARGV[3]
+local replay = {}
+local flat = redis.call('HGETALL', KEYS[1])
+for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
+
+local function finish(status)
+  redis.call('HSET', KEYS[1], 's', status, 'end', now)
+  redis.call('PEXPIRE', KEYS[1], ARGV[6])
+  redis.call('ZREM', KEYS[2], ARGV[2])
+  return 'ended'
+end
+if replay.s ~= 'running' then
+  redis.call('ZREM', KEYS[2], ARGV[2])
+  return 'ended'
+end
+local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst')
+if endpoint[1] ~= '1' then return finish('stopped') end
+local backlog = prefix .. 'b:' .. endpoint[2]
+if redis.call('ZCARD', backlog) > tonumber(ARGV[5]) then return 'wait' end
+
+-- Where the step begins: after the last delivery looked at. Those of its own millisecond come in the order of their ids.
+local from, skip = replay.since, 0
+if replay.lastAt then
+  from = replay.lastAt
+  skip = redis.call('ZCOUNT', prefix .. 'e:' .. replay.e .. ':log', from, from)
+end
+local limit = tonumber(ARGV[4])
+local rows = redis.call('ZRANGEBYSCORE', prefix .. 'e:' .. replay.e .. ':log', from, '(' .. replay['until'],
+  'WITHSCORES', 'LIMIT', 0, limit + skip)
+local seen, replayed, lastAt, lastId = 0, 0, replay.lastAt, replay.lastId
+for index = 1, #rows, 2 do
+  local id, at = rows[index], rows[index + 1]
+  local isNew = not replay.lastAt or at ~= replay.lastAt or id > replay.lastId
+  if isNew and seen < limit then
+    seen, lastAt, lastId = seen + 1, at, id
+    local record = prefix .. 'd:' .. id
+    local facts = redis.call('HMGET', record, 's', 'x')
+    local transition = prefix .. 'x:' .. (facts[2] or '')
+    local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
+    if wanted and redis.call('HEXISTS', transition, 'body') == 1 and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
+      replayed = replayed + 1
+      redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
+      redis.call('HDEL', record, 'end', 'why')
+      redis.call('PERSIST', record)
+      redis.call('PERSIST', record .. ':a')
+      redis.call('HINCRBY', transition, 'open', 1)
+      redis.call('PERSIST', transition)
+      redis.call('ZADD', prefix .. 'open', 'NX', ARGV[7], facts[2])
+      redis.call('ZADD', backlog, 'NX', now, id)
+    end
+  end
+end
+if replayed > 0 then redis.call('ZADD', prefix .. 'backlogs', 'LT', ARGV[8], endpoint[2]) end
+redis.call('HINCRBY', KEYS[1], 'seen', seen)
+redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
+if seen < limit then return finish('done') end
+redis.call('HSET', KEYS[1], 'lastAt', lastAt, 'lastId', lastId)
+return 'stepped'
+`;
+
+export const STOP_REPLAY_LUA = /* lua */ `
+-- Stop a replay. What it has set pending already is sent.
+-- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
+-- ARGV[1] replay id   ARGV[2] workspace id   ARGV[3] now (ms)   ARGV[4] time to live of a finished replay (ms)
+-- Returns 'stopped' | 'ended' (it had ended before) | 'missing'.
+local facts = redis.call('HMGET', KEYS[1], 'ws', 's')
+if facts[1] ~= ARGV[2] then return 'missing' end
+if facts[2] ~= 'running' then return 'ended' end
+redis.call('HSET', KEYS[1], 's', 'stopped', 'end', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 'stopped'
+`;

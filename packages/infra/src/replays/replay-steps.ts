@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { ShardKeys } from '../redis/keys.ts';
+import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
+import { defineScript } from '../redis/script.ts';
+import { FIRST_AUDIT_MS } from '../transitions/transition-store.ts';
+import { STEP_REPLAY_LUA } from './replay-scripts.ts';
+
+/** Deliveries looked at in one step. */
+const STEP = 100;
+/** Backlog above which a replay waits: more would only lie there. */
+const BACKLOG_LIMIT = 500;
+
+/** What a worker does for the replays of one shard. */
+export type ReplaySteps = {
+  /** Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). */
+  readonly claim: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly string[]>;
+  readonly step: (id: string, now: number) => Promise<'stepped' | 'wait' | 'ended'>;
+};
+
+export type ReplayStepsDeps = { readonly redis: RedisClient; readonly keys: ShardKeys; readonly keepMs: number };
+
+export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps): ReplaySteps {
+  const claim = defineScript(redis, 'claimReplays', CLAIM_IDS_LUA);
+  const step = defineScript(redis, 'stepReplay', STEP_REPLAY_LUA);
+  return {
+    async claim(now, leaseEndsAt, limit) {
+      return z.array(z.string()).parse(await claim([keys.replays], [now, leaseEndsAt, limit]));
+    },
+    async step(id, now) {
+      const reply = await step(
+        [keys.replay(id), keys.replays],
+        [...[keys.prefix, id, now, STEP, BACKLOG_LIMIT, keepMs], ...[now + FIRST_AUDIT_MS, now]],
+      );
+      return z.enum(['stepped', 'wait', 'ended']).parse(reply);
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { waitFor, type Receiver } from '@herald/test-kit';
+import { createDeliveryClient, type DeliveryListItem } from '../../support/delivery-client.ts';
+import { bodyOf } from '../../support/http-request.ts';
+import { problemOf } from '../../support/problems.ts';
+import { checkpoint, DONE, START } from '../../support/reports.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { webhooksAt } from '../../support/webhooks.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ env: { RETRY_SCHEDULE: '50ms' } });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+async function startWorkspace(receiver: Receiver) {
+  const workspace = await herald.createWorkspace();
+  const registered = await workspace.registerReceiver({ url: receiver.url });
+  return { workspace, registered, deliveries: createDeliveryClient(workspace) };
+}
+
+const idsOf = (deliveries: readonly DeliveryListItem[]) => deliveries.map(({ id }) => id);
+
+describe("a receiver's deliveries", () => {
+  test('are listed newest first, and by status and event', async () => {
+    const receiver = await herald.startReceiver((request) => {
+      return (JSON.parse(request.rawBody.toString()) as { event: string }).event === 'task.check_in' ? 500 : 200;
+    });
+    const { workspace, registered, deliveries } = await startWorkspace(receiver);
+    const facts = [];
+    for (let count = 0; count < 3; count++) {
+      const { id } = await workspace.createTask();
+      facts.push(await herald.executor.report(id, START, checkpoint('c1')), await herald.executor.report(id, DONE));
+    }
+    await herald.settled();
+    const { deliveries: all, nextCursor } = await deliveries.list(registered);
+    expect(nextCursor).toBeNull();
+    expect(all.map(({ transitionId }) => transitionId)).toEqual(
+      facts.map(({ transitionId }) => transitionId).reverse(),
+    );
+    expect(new Set(idsOf(all))).toEqual(new Set(webhooksAt(receiver).map(({ deliveryId }) => deliveryId)));
+
+    const [failed, delivered] = ['task.check_in', 'task.done'].map((event) => all.filter((one) => one.event === event));
+    expect([failed?.length, delivered?.length]).toEqual([3, 3]);
+    expect((await deliveries.list(registered, { status: 'failed' })).deliveries).toEqual(failed);
+    expect((await deliveries.list(registered, { event: 'task.check_in' })).deliveries).toEqual(failed);
+    expect((await deliveries.list(registered, { status: 'delivered' })).deliveries).toEqual(delivered);
+    const none = { status: 'delivered', event: 'task.check_in' };
+    expect(await deliveries.list(registered, none)).toEqual({ deliveries: [], nextCursor: null });
+    expect(failed?.[0]).toMatchObject({ tries: 2, reason: 'schedule_exhausted', nextAttemptAt: null });
+    expect(delivered?.[0]).not.toHaveProperty('reason');
+  });
+
+  test('are listed by time of acceptance: since is included, until is not', async () => {
+    const { registered, deliveries } = await startWorkspace(await herald.startReceiver());
+    const items: DeliveryListItem[] = [];
+    for (let count = 0; count < 5; count++) {
+      const emitted = await deliveries.emit();
+      items.unshift(await deliveries.read(emitted.to(registered)));
+      const last = items[0]?.createdAt ?? '';
+      await waitFor('the next millisecond', () => Date.now() > Date.parse(last));
+    }
+    const list = async (query: Record<string, string>) => idsOf((await deliveries.list(registered, query)).deliveries);
+    const [newest, , middle, , oldest] = items;
+    expect(await list({ since: middle?.createdAt ?? '' })).toEqual(idsOf(items.slice(0, 3)));
+    expect(await list({ until: middle?.createdAt ?? '' })).toEqual(idsOf(items.slice(3)));
+    expect(await list({ since: oldest?.createdAt ?? '', until: newest?.createdAt ?? '' })).toEqual(
+      idsOf(items.slice(1)),
+    );
+    const zoned = new Date(Date.parse(middle?.createdAt ?? '') + 3_600_000).toISOString().replace('Z', '+01:00');
+    expect(await list({ since: zoned })).toEqual(idsOf(items.slice(0, 3)));
+  });
+
+  test('are walked by cursor, in pages of the wanted size, with the filter of each page', async () => {
+    const { registered, deliveries } = await startWorkspace(await herald.startReceiver());
+    const emitted = await Promise.all(Array.from({ length: 11 }, () => deliveries.emit()));
+    await herald.settled();
+    const { deliveries: all } = await deliveries.list(registered);
+    expect(idsOf(all).sort()).toEqual(emitted.map(({ to }) => to(registered)).sort());
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query: Record<string, string> = { limit: '4', status: 'delivered', ...(cursor !== '' && { cursor }) };
+      const page = await deliveries.list(registered, query);
+      pages.push(idsOf(page.deliveries));
+      cursor = page.nextCursor;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([4, 4, 3]);
+    expect(pages.flat()).toEqual(idsOf(all));
+  });
+
+  test.each([
+    { status: 'lost' },
+    { event: 'task.exploded' },
+    { since: 'yesterday' },
+    { until: '2030-01-31' },
+    { limit: '0' },
+    { limit: '101' },
+    { limit: 'many' },
+    { cursor: 'not-a-cursor' },
+    { page: '2' },
+  ])('are not listed for %j: that is a mistake', async (query) => {
+    const { workspace, registered } = await startWorkspace(await herald.startReceiver());
+    const path = `/api/public/webhooks/${registered.id}/deliveries?${new URLSearchParams(query as never).toString()}`;
+    const problem = problemOf(await workspace.request('GET', path));
+    expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
+    expect(problem.errors?.[0]?.message).not.toBe('');
+  });
+
+  test('include its test events, which nothing retries', async () => {
+    const receiver = await herald.startReceiver([500]);
+    const { workspace, registered, deliveries } = await startWorkspace(receiver);
+    expect((await workspace.sendTest(registered.id)).body).toEqual({ delivered: false, receiverStatus: 500 });
+    const { deliveries: list } = await deliveries.list(registered, { event: 'webhook.test' });
+    expect(list).toMatchObject([{ event: 'webhook.test', status: 'failed', taskId: null }]);
+    const read = await deliveries.waitForAttempts(list[0]?.id ?? '', 1);
+    expect(read.attempts).toMatchObject([{ status: 500 }]);
+    await herald.settled();
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe("a Task's deliveries", () => {
+  test('are those to receivers and to its callback, newest transition first, and of no other Task', async () => {
+    const [receiver, callback] = [await herald.startReceiver(), await herald.startReceiver()];
+    const { workspace, registered, deliveries } = await startWorkspace(receiver);
+    const task = await workspace.createTask({ callback: { url: callback.url } });
+    await deliveries.emit();
+    const first = await herald.executor.report(task.id, START, checkpoint('c1'));
+    const second = await herald.executor.report(task.id, DONE);
+    await herald.settled();
+    const { deliveries: list, nextCursor } = await deliveries.listByTask(task.id);
+    expect(nextCursor).toBeNull();
+    expect(list.map(({ transitionId }) => transitionId)).toEqual([
+      ...[second.transitionId, second.transitionId],
+      ...[first.transitionId, first.transitionId],
+    ]);
+    const sent = [...webhooksAt(receiver), ...webhooksAt(callback)];
+    const ofTask = sent.filter(({ body }) => body.task.id === task.id);
+    expect(idsOf(list).sort()).toEqual(ofTask.map(({ deliveryId }) => deliveryId).sort());
+    expect(list.filter(({ endpointId }) => endpointId === registered.id)).toHaveLength(2);
+    for (const delivery of list) expect(delivery).toMatchObject({ taskId: task.id, status: 'delivered' });
+
+    const page = await deliveries.listByTask(task.id, { limit: '1' });
+    const rest = await deliveries.listByTask(task.id, { limit: '1', cursor: page.nextCursor ?? '' });
+    expect([...page.deliveries, ...rest.deliveries]).toEqual(list);
+    expect(rest.nextCursor).toBeNull();
+  });
+
+  test("a callback's delivery is in no receiver's list, and can be read by its id", async () => {
+    const callback = await herald.startReceiver([{ status: 202, body: 'taken' }]);
+    const { workspace, deliveries } = await startWorkspace(await herald.startReceiver());
+    const { toCallback, taskId } = await deliveries.emit({ callback: { url: callback.url } });
+    const delivery = await deliveries.waitForStatus(toCallback, 'delivered');
+    expect(delivery).toMatchObject({ taskId, attempts: [{ status: 202, answer: 'taken' }] });
+    for (const { id } of (await workspace.listReceivers()).webhooks) {
+      expect(idsOf((await deliveries.list({ id })).deliveries)).not.toContain(toCallback);
+    }
+    const list = await workspace.request('GET', `/api/public/webhooks/${delivery.endpointId}/deliveries`);
+    expect(problemOf(list)).toMatchObject({ status: 404, code: 'receiver_not_found' });
+  });
+});
+
+test('another workspace sees nothing of them: they are not found', async () => {
+  const { workspace, registered, deliveries } = await startWorkspace(await herald.startReceiver());
+  const emitted = await deliveries.emit();
+  await deliveries.waitForStatus(emitted.to(registered), 'delivered');
+  const stranger = await herald.createWorkspace();
+  const paths = {
+    delivery_not_found: `/api/public/deliveries/${emitted.to(registered)}`,
+    receiver_not_found: `/api/public/webhooks/${registered.id}/deliveries`,
+    task_not_found: `/tasks/${emitted.taskId}/deliveries`,
+  };
+  for (const [code, path] of Object.entries(paths)) {
+    bodyOf(await workspace.request('GET', path), 200);
+    expect(problemOf(await stranger.request('GET', path))).toMatchObject({ status: 404, code });
+  }
+});
+
+describe('the health of a receiver', () => {
+  test('goes from healthy to failing and back, and says since when', async () => {
+    let status = 200;
+    const receiver = await herald.startReceiver(() => status);
+    const { workspace, registered, deliveries } = await startWorkspace(receiver);
+    const fresh = await deliveries.readReceiver(registered);
+    expect(fresh.health).toMatchObject({ state: 'healthy', consecutiveFailures: 0, backlog: 0, lastSuccessAt: null });
+
+    const first = await deliveries.emit();
+    const delivered = await deliveries.waitForStatus(first.to(registered), 'delivered');
+    const healthy = (await deliveries.readReceiver(registered)).health;
+    expect(healthy).toMatchObject({ state: 'healthy', consecutiveFailures: 0 });
+    expect(healthy.lastSuccessAt).toBe(delivered.settledAt);
+
+    status = 500;
+    const second = await deliveries.emit();
+    const failed = await deliveries.waitForStatus(second.to(registered), 'failed');
+    const failing = (await deliveries.readReceiver(registered)).health;
+    expect(failing).toMatchObject({ state: 'failing', consecutiveFailures: 2, lastSuccessAt: healthy.lastSuccessAt });
+    const [attempt, retry] = failed.attempts.map(({ at }) => Date.parse(at));
+    expect(Date.parse(failing.since)).toBeGreaterThanOrEqual(attempt ?? Infinity);
+    expect(Date.parse(failing.since)).toBeLessThanOrEqual(retry ?? 0);
+
+    status = 200;
+    const third = await deliveries.emit();
+    const recovered = await deliveries.waitForStatus(third.to(registered), 'delivered');
+    const fourth = await deliveries.emit();
+    const last = await deliveries.waitForStatus(fourth.to(registered), 'delivered');
+    const again = (await deliveries.readReceiver(registered)).health;
+    expect(again).toMatchObject({ state: 'healthy', consecutiveFailures: 0, lastSuccessAt: last.settledAt });
+    expect(again.since).toBe(recovered.settledAt); // since it is healthy, not since its last success
+    const { webhooks } = await workspace.listReceivers();
+    expect(webhooks).toMatchObject([{ id: registered.id, health: again }]);
+  });
+
+  test('is paused with a backlog while its destination gives no answers', async () => {
+    await using slow = await startHerald({ env: { RETRY_SCHEDULE: '10m', DELIVERY_TIMEOUT: '300ms' } });
+    const receiver = await slow.startReceiver(['hang']);
+    const workspace = await slow.createWorkspace();
+    const deliveries = createDeliveryClient(workspace);
+    const registered = await workspace.registerReceiver({ url: receiver.url });
+    const emitted = await Promise.all(Array.from({ length: 30 }, () => deliveries.emit()));
+    const { health } = await deliveries.waitForReceiver(registered, (view) => view.health.state === 'paused');
+    expect(health.consecutiveFailures).toBeGreaterThanOrEqual(5);
+    const all = await Promise.all(emitted.map(({ to }) => deliveries.read(to(registered))));
+    const untried = all.filter(({ attempts }) => attempts.length === 0);
+    expect(untried.length).toBeGreaterThanOrEqual(health.backlog - 10);
+    expect(health.backlog).toBeGreaterThan(0);
+    const tried = all.flatMap(({ attempts }) => attempts);
+    expect(tried.every(({ error }) => error === 'timeout_response')).toBe(true);
+    expect(Date.parse(health.since)).toBeGreaterThanOrEqual(Math.min(...tried.map(({ at }) => Date.parse(at))));
+  });
+});

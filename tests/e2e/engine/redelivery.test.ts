@@ -1,0 +1,294 @@
+import { freePort, startReceiver, waitFor, type Answer, type Receiver } from '@herald/test-kit';
+import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { hasJob, readDuties, shardKeys } from '../../support/delivery-state.ts';
+import { problemOf } from '../../support/problems.ts';
+import { startRedisGate } from '../../support/redis-gate.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { webhooksAt } from '../../support/webhooks.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+/** In every command by which BullMQ puts a job in line, and in no other that the API sends. */
+const ADDING_OF_JOBS = ':deliveries:wait';
+
+async function startWorkspace(herald: Herald, receiver: Pick<Receiver, 'url'>) {
+  const workspace = await herald.createWorkspace();
+  const registered = await workspace.registerReceiver({ url: receiver.url });
+  return { workspace, registered, deliveries: createDeliveryClient(workspace) };
+}
+
+/** Waits until nothing more can come of a delivery that isn't pending: nothing is owed, and no job is there. */
+async function waitUntilQuiet({ redis }: Herald, id: string): Promise<void> {
+  const isQuiet = async () => !(await hasJob(redis, id)) && (await redis.zscore(shardKeys().owed, id)) === null;
+  await waitFor(`nothing to be left to do for ${id}`, isQuiet);
+}
+
+/** Deliveries whose job waits for its time. */
+async function delayedJobs({ redis }: Herald, id: string): Promise<string[]> {
+  const ids = await redis.zrange(`${shardKeys().bullPrefix}:deliveries:delayed`, 0, '-1');
+  return ids.filter((each) => each.includes(id));
+}
+
+describe('with a long schedule', () => {
+  let herald: Herald;
+  beforeAll(async () => {
+    herald = await startHerald({ env: { RETRY_SCHEDULE: '10m,10m', DELIVERY_TIMEOUT: '5s' } });
+  });
+  afterAll(() => herald[Symbol.asyncDispose]());
+
+  test('a delivered delivery is made once more, under the same id and with the same bytes', async () => {
+    const receiver = await herald.startReceiver();
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    expect(await deliveries.redeliver(id)).toMatchObject({ id });
+    const { status, tries, attempts } = await deliveries.waitForAttempts(id, 2);
+    expect({ status, attempts }).toMatchObject({ status: 'delivered', attempts: [{ status: 200 }, { status: 200 }] });
+    expect(tries).toBe(1); // what was asked for is no try of the schedule
+    await waitUntilQuiet(herald, id);
+    const [first, second, ...more] = webhooksAt(receiver);
+    expect(more).toEqual([]);
+    expect([first?.deliveryId, second?.deliveryId]).toEqual([id, id]);
+    expect(second?.request.rawBody).toEqual(first?.request.rawBody);
+  });
+
+  test('a delivered delivery stays delivered when its redelivery fails, and is not tried again', async () => {
+    const receiver = await herald.startReceiver([200, 500]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    await deliveries.redeliver(id);
+    const delivery = await deliveries.waitForAttempts(id, 2);
+    expect(delivery).toMatchObject({ status: 'delivered', nextAttemptAt: null, attempts: [{}, { status: 500 }] });
+    expect(delivery).not.toHaveProperty('reason');
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test('twice in a row makes two attempts', async () => {
+    const receiver = await herald.startReceiver();
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    await deliveries.redeliver(id);
+    await deliveries.redeliver(id);
+    await deliveries.waitForAttempts(id, 3);
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(3);
+    expect(await deliveries.read(id)).not.toHaveProperty('owedAttempts');
+  });
+
+  test('five at the same moment make five attempts', async () => {
+    const receiver = await herald.startReceiver();
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    await Promise.all(Array.from({ length: 5 }, () => deliveries.redeliver(id)));
+    await deliveries.waitForAttempts(id, 6);
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(6);
+  });
+
+  test('during a pending retry it counts as the next try, and leaves one schedule', async () => {
+    const receiver = await herald.startReceiver([500]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    const before = await deliveries.waitForAttempts(id, 1);
+    await deliveries.redeliver(id);
+    const after = await deliveries.waitForAttempts(id, 2);
+    expect(after).toMatchObject({ status: 'pending', tries: 2 });
+    expect(Date.parse(after.nextAttemptAt ?? '')).not.toBe(Date.parse(before.nextAttemptAt ?? ''));
+    expect(await deliveries.waitUntil(id, ({ owedAttempts }) => owedAttempts === undefined)).toMatchObject({
+      tries: 2,
+    });
+    expect(await delayedJobs(herald, id)).toHaveLength(1);
+
+    await deliveries.redeliver(id); // the last try
+    const failed = await deliveries.waitForStatus(id, 'failed');
+    expect(failed).toMatchObject({ reason: 'schedule_exhausted', tries: 3, nextAttemptAt: null });
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  test('during a pending retry a success ends the delivery, and the retry is not made', async () => {
+    const receiver = await herald.startReceiver([500, 200]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForAttempts(id, 1);
+    await deliveries.redeliver(id);
+    expect(await deliveries.waitForStatus(id, 'delivered')).toMatchObject({ tries: 2 });
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test.each([
+    { first: 200, tries: 1 },
+    { first: 500, tries: 2 },
+  ])('while its first attempt is under way, to be answered $first, it is made when that ends', async (example) => {
+    const held = Promise.withResolvers<Answer>();
+    const receiver = await herald.startReceiver((_request, index) => (index === 0 ? held.promise : 200));
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await receiver.next();
+    expect(await deliveries.redeliver(id)).toMatchObject({ id, status: 'pending', owedAttempts: 1 });
+    expect(receiver.requests).toHaveLength(1);
+    held.resolve({ status: example.first });
+    const delivery = await deliveries.waitForAttempts(id, 2);
+    expect(delivery).toMatchObject({ status: 'delivered', tries: example.tries });
+    expect(delivery.attempts).toMatchObject([{ status: example.first }, { status: 200 }]);
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test('while an attempt from the backlog is under way, it is made when that ends, and not beside it', async () => {
+    const held = Promise.withResolvers<Answer>();
+    const answers = [{ status: 503, headers: { 'retry-after': '1' } }, held.promise];
+    const receiver = await herald.startReceiver((_request, index) => answers[index] ?? 200);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    await deliveries.waitForAttempts((await deliveries.emit()).to(registered), 1);
+    const id = (await deliveries.emit()).to(registered);
+    await receiver.waitForCount(2); // the hold is over, and it is being sent
+    await deliveries.redeliver(id);
+    const other = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(other, 'delivered'); // the line has come past the redelivery
+    const sentMeanwhile = webhooksAt(receiver).map(({ deliveryId }) => deliveryId);
+    held.resolve({ status: 200 });
+    const { attempts } = await deliveries.waitForAttempts(id, 2);
+    expect(attempts).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(sentMeanwhile.slice(1)).toEqual([id, other]);
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(4);
+  });
+
+  test('on a disabled receiver it is refused as receiver_disabled, and made once it is enabled again', async () => {
+    const receiver = await herald.startReceiver();
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    await deliveries.patchReceiver(registered, { enabled: false });
+    expect(problemOf(await deliveries.tryRedeliver(id))).toMatchObject({ status: 409, code: 'receiver_disabled' });
+    const missed = (await deliveries.emit()).to(registered);
+    await deliveries.patchReceiver(registered, { enabled: true });
+    await deliveries.redeliver(missed);
+    const delivery = await deliveries.waitForStatus(missed, 'delivered');
+    expect(delivery.attempts).toHaveLength(1);
+    expect(delivery).not.toHaveProperty('reason');
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test('of a delivery to a callback it works the same', async () => {
+    const callback = await herald.startReceiver();
+    const { deliveries } = await startWorkspace(herald, await herald.startReceiver());
+    const { toCallback: id } = await deliveries.emit({ callback: { url: callback.url } });
+    await deliveries.waitForStatus(id, 'delivered');
+    await deliveries.redeliver(id);
+    await deliveries.waitForAttempts(id, 2);
+    expect(webhooksAt(callback).map(({ deliveryId }) => deliveryId)).toEqual([id, id]);
+  });
+
+  test("another workspace's delivery, and none at all, are not found and not sent", async () => {
+    const receiver = await herald.startReceiver();
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const stranger = createDeliveryClient(await herald.createWorkspace());
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'delivered');
+    for (const unknown of [id, `dlv_${'a'.repeat(32)}`, 'dlv_', '..']) {
+      const answer = await stranger.tryRedeliver(encodeURIComponent(unknown));
+      expect(problemOf(answer)).toMatchObject({ status: 404 });
+    }
+    expect(problemOf(await stranger.tryRedeliver(id))).toMatchObject({ code: 'delivery_not_found' });
+    await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('it passes an open breaker, and its success lets go what waits', async () => {
+    const port = await freePort();
+    const { registered, deliveries } = await startWorkspace(herald, { url: `https://127.0.0.1:${port}/hook` });
+    const emitted = [];
+    for (let count = 0; count < 8; count++) emitted.push((await deliveries.emit()).to(registered));
+    const { health } = await deliveries.waitForReceiver(registered, ({ health: { state, backlog } }) => {
+      return state === 'paused' && backlog > 0;
+    });
+    expect(health.consecutiveFailures).toBeGreaterThanOrEqual(5);
+    await using receiver = await startReceiver({ ca: herald.ca, port });
+    const all = await Promise.all(emitted.map((id) => deliveries.read(id)));
+    const waiting = all.filter(({ tries }) => tries === 0);
+    const lastFailureAt = Math.max(...all.flatMap(({ attempts }) => attempts.map(({ at }) => Date.parse(at))));
+    const [chosen] = waiting;
+    if (!chosen) throw new Error('nothing waits in the backlog');
+    await deliveries.redeliver(chosen.id);
+    for (const { id } of waiting) await deliveries.waitForStatus(id, 'delivered');
+    expect(webhooksAt(receiver)[0]?.deliveryId).toBe(chosen.id);
+    // The breaker's own first probe would have come after 5 s.
+    expect((receiver.requests[0]?.receivedAt ?? Infinity) - lastFailureAt).toBeLessThan(4_500);
+    expect((await deliveries.readReceiver(registered)).health).toMatchObject({ state: 'healthy', backlog: 0 });
+  });
+
+  test('it passes a Retry-After that holds its destination', async () => {
+    const receiver = await herald.startReceiver([{ status: 503, headers: { 'retry-after': '600' } }, 200]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForAttempts(id, 1);
+    await deliveries.redeliver(id);
+    const { attempts } = await deliveries.waitForStatus(id, 'delivered', 5_000);
+    expect(attempts).toMatchObject([{ status: 503 }, { status: 200 }]);
+  });
+
+  test('what an API owed and died before it put in line is made by the sweeper, once', async () => {
+    const receiver = await herald.startReceiver([200, 500, 200]);
+    const { workspace, registered, deliveries } = await startWorkspace(herald, receiver);
+    const delivered = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(delivered, 'delivered');
+    const pending = (await deliveries.emit()).to(registered);
+    await deliveries.waitForAttempts(pending, 1);
+
+    for (const id of [delivered, pending]) {
+      await using gate = await startRedisGate({ port: herald.server.port, stopAt: ADDING_OF_JOBS });
+      const victim = await herald.startApi({ REDIS_URL: gate.url });
+      const killed = gate.stopped.then(() => victim.kill());
+      const { key } = workspace;
+      const request = herald.request('POST', `/api/public/deliveries/${id}/redeliver`, { key, via: victim });
+      await expect(request).rejects.toThrow('fetch failed'); // nobody is told
+      await killed;
+      const { attempts } = await deliveries.waitForAttempts(id, 2);
+      expect(attempts[1]).toMatchObject({ status: 200 });
+      await deliveries.waitForStatus(id, 'delivered');
+    }
+    expect(herald.logs()).toContain('sweeper.jobs_owed');
+    for (const id of [delivered, pending]) await waitUntilQuiet(herald, id);
+    expect(receiver.requests).toHaveLength(4);
+  });
+});
+
+describe('of a failed delivery', () => {
+  let herald: Herald;
+  beforeAll(async () => {
+    herald = await startHerald({ env: { RETRY_SCHEDULE: '' } });
+  });
+  afterAll(() => herald[Symbol.asyncDispose]());
+
+  test('a success makes it delivered', async () => {
+    const receiver = await herald.startReceiver([500, 200]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'failed');
+    await deliveries.redeliver(id);
+    const delivery = await deliveries.waitForStatus(id, 'delivered');
+    expect(delivery.attempts).toMatchObject([{ status: 500 }, { status: 200 }]);
+    expect(delivery).not.toHaveProperty('reason');
+    expect(await readDuties(herald.redis)).toMatchObject({ owed: 0, open: 0 });
+  });
+
+  test('a failure leaves it failed, with nothing scheduled', async () => {
+    const receiver = await herald.startReceiver([500]);
+    const { registered, deliveries } = await startWorkspace(herald, receiver);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(id, 'failed');
+    await deliveries.redeliver(id);
+    const delivery = await deliveries.waitForAttempts(id, 2);
+    expect(delivery).toMatchObject({ status: 'failed', reason: 'schedule_exhausted', nextAttemptAt: null });
+    await herald.settled();
+    expect(receiver.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,185 @@
+import { verify } from '@octokit/webhooks-methods';
+import type { ReceivedRequest } from '@herald/test-kit';
+import { waitFor } from '@herald/test-kit';
+import { Webhook } from 'standardwebhooks';
+import { checkpoint, START } from '../../support/reports.ts';
+import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { bodyOf } from '../../support/http-request.ts';
+import { problemOf } from '../../support/problems.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+interface Rotated {
+  secret: string;
+  overlapEndsAt: string | null;
+}
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ env: { RETRY_SCHEDULE: '300ms,300ms,300ms' } });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+/** Which of some secrets each signature of a request verifies with. */
+async function signersOf({ rawBody, headers }: ReceivedRequest, secrets: Readonly<Record<string, string>>) {
+  const body = rawBody.toString();
+  const service: string[] = [];
+  const standard: string[] = [];
+  for (const [name, secret] of Object.entries(secrets)) {
+    if (await verify(secret, body, headers['x-service-signature'] ?? '')) service.push(name);
+    try {
+      new Webhook(secret).verify(body, headers);
+      standard.push(name);
+    } catch {
+      // not signed with this one
+    }
+  }
+  const count = (headers['webhook-signature'] ?? '').split(' ').length;
+  return { service, standard, count };
+}
+
+const OLD_FIRST = { service: ['old'], standard: ['old', 'new'], count: 2 };
+const ONLY_NEW = { service: ['new'], standard: ['new'], count: 1 };
+
+/** An endpoint of each kind: how to make it get one more event, and where its secret is rotated. */
+async function startEndpoint(kind: 'receiver' | 'callback') {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  let old: string;
+  let path: string;
+  const task = await workspace.createTask(kind === 'callback' ? { callback: { url: receiver.url } } : {});
+  await herald.executor.report(task.id, START);
+  if (kind === 'receiver') {
+    const { id, secret } = await workspace.registerReceiver({ url: receiver.url });
+    [old, path] = [secret, `/api/public/webhooks/${id}/secret/rotate`];
+  } else {
+    [old, path] = [task.callback?.secret ?? '', `/tasks/${task.id}/callback/secret/rotate`];
+  }
+  let events = 0;
+  return {
+    ...{ workspace, old, path, task },
+    async sendEvent(): Promise<ReceivedRequest> {
+      await herald.executor.report(task.id, checkpoint(`c${events++}`));
+      return await receiver.next();
+    },
+    rotate: async (body?: object) =>
+      bodyOf(await workspace.request('POST', path, body ? { body } : {}), 200) as Rotated,
+  };
+}
+
+describe.each(['receiver', 'callback'] as const)('the secret of a %s', (kind) => {
+  test('stays in force for x-service-signature during the overlap, while webhook-signature carries both', async () => {
+    const endpoint = await startEndpoint(kind);
+    const before = Date.now();
+    const { secret, overlapEndsAt } = await endpoint.rotate();
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(secret).not.toBe(endpoint.old);
+    const overlapMs = Date.parse(overlapEndsAt ?? '') - before;
+    expect(overlapMs).toBeGreaterThanOrEqual(86_400_000);
+    expect(overlapMs).toBeLessThan(86_400_000 + 60_000);
+    const request = await endpoint.sendEvent();
+    expect(await signersOf(request, { old: endpoint.old, new: secret })).toEqual(OLD_FIRST);
+  });
+
+  test('is out of force once the overlap ends', async () => {
+    const endpoint = await startEndpoint(kind);
+    const { secret, overlapEndsAt } = await endpoint.rotate({ overlapSeconds: 1 });
+    const secrets = { old: endpoint.old, new: secret };
+    expect(await signersOf(await endpoint.sendEvent(), secrets)).toEqual(OLD_FIRST);
+    await waitFor('the overlap to end', () => Date.now() > Date.parse(overlapEndsAt ?? ''));
+    expect(await signersOf(await endpoint.sendEvent(), secrets)).toEqual(ONLY_NEW);
+  });
+
+  test('is out of force at once with an overlap of 0', async () => {
+    const endpoint = await startEndpoint(kind);
+    const { secret, overlapEndsAt } = await endpoint.rotate({ overlapSeconds: 0 });
+    expect(overlapEndsAt).toBeNull();
+    expect(await signersOf(await endpoint.sendEvent(), { old: endpoint.old, new: secret })).toEqual(ONLY_NEW);
+  });
+
+  test('is out of force at once with an overlap of 0 in the middle of an overlap, as is the one between', async () => {
+    const endpoint = await startEndpoint(kind);
+    const between = await endpoint.rotate({ overlapSeconds: 600 });
+    const { secret } = await endpoint.rotate({ overlapSeconds: 0 });
+    const secrets = { old: endpoint.old, between: between.secret, new: secret };
+    expect(await signersOf(await endpoint.sendEvent(), secrets)).toEqual(ONLY_NEW);
+  });
+
+  test('stays in force when it is rotated again in mid-overlap, and the secret between is dropped', async () => {
+    const endpoint = await startEndpoint(kind);
+    const between = await endpoint.rotate();
+    const { secret } = await endpoint.rotate();
+    const secrets = { old: endpoint.old, between: between.secret, new: secret };
+    expect(await signersOf(await endpoint.sendEvent(), secrets)).toEqual(OLD_FIRST);
+  });
+
+  test('is shown by no other answer, nor is it cached', async () => {
+    const endpoint = await startEndpoint(kind);
+    const answer = await endpoint.workspace.request('POST', endpoint.path);
+    const { secret } = bodyOf(answer, 200) as Rotated;
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const others = await Promise.all([
+      endpoint.workspace.request('GET', '/api/public/webhooks'),
+      endpoint.workspace.request('GET', `/tasks/${endpoint.task.id}`),
+      endpoint.workspace.request('GET', `/tasks/${endpoint.task.id}/deliveries`),
+    ]);
+    for (const { status, text } of others) {
+      expect(status).toBe(200);
+      expect(text).not.toContain('whsec_');
+      expect(text).not.toContain(secret.slice(6));
+    }
+    expect(herald.logs()).not.toContain('whsec_');
+  });
+
+  test("is not rotated by another workspace's key", async () => {
+    const endpoint = await startEndpoint(kind);
+    const stranger = await herald.createWorkspace();
+    const answer = await stranger.request('POST', endpoint.path, { body: { overlapSeconds: 0 } });
+    expect(problemOf(answer).status).toBe(404);
+    const { service } = await signersOf(await endpoint.sendEvent(), { old: endpoint.old });
+    expect(service).toEqual(['old']);
+  });
+});
+
+test('a retry after a rotation is signed with what is in force then, and has the same body', async () => {
+  const workspace = await herald.createWorkspace();
+  const deliveries = createDeliveryClient(workspace);
+  const receiver = await herald.startReceiver([500, 500, 200]);
+  const { id, secret: old } = await workspace.registerReceiver({ url: receiver.url });
+  const rotate = async (overlapSeconds: number) => {
+    const path = `/api/public/webhooks/${id}/secret/rotate`;
+    return bodyOf(await workspace.request('POST', path, { body: { overlapSeconds } }), 200) as Rotated;
+  };
+  const emitted = await deliveries.emit();
+  const first = await receiver.next();
+  const { secret: between } = await rotate(600);
+  const second = await receiver.next();
+  const { secret } = await rotate(0);
+  const third = await receiver.next();
+  await deliveries.waitForStatus(emitted.to({ id }), 'delivered');
+
+  const secrets = { old, between, new: secret };
+  expect(await signersOf(first, secrets)).toEqual({ service: ['old'], standard: ['old'], count: 1 });
+  expect(await signersOf(second, secrets)).toEqual({ service: ['old'], standard: ['old', 'between'], count: 2 });
+  expect(await signersOf(third, secrets)).toEqual(ONLY_NEW);
+  expect([second.rawBody, third.rawBody]).toEqual([first.rawBody, first.rawBody]);
+  expect(third.headers['x-service-delivery']).toBe(first.headers['x-service-delivery']);
+});
+
+test.each([-1, 0.5, 604_801, '60', null])('an overlap of %p seconds is refused, and nothing changes', async (value) => {
+  const endpoint = await startEndpoint('receiver');
+  const answer = await endpoint.workspace.request('POST', endpoint.path, { body: { overlapSeconds: value } });
+  expect(problemOf(answer)).toMatchObject({ status: 422, errors: [{ path: 'overlapSeconds' }] });
+  expect(await signersOf(await endpoint.sendEvent(), { old: endpoint.old })).toMatchObject({
+    service: ['old'],
+    count: 1,
+  });
+});
+
+test('a Task without a callback has no secret to rotate', async () => {
+  const workspace = await herald.createWorkspace();
+  const { id } = await workspace.createTask();
+  const answer = await workspace.request('POST', `/tasks/${id}/callback/secret/rotate`);
+  expect(problemOf(answer)).toMatchObject({ status: 404, code: 'callback_not_found' });
+});

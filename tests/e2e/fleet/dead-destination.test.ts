@@ -1,0 +1,187 @@
+import { deliveryIdOf } from '@herald/core';
+import { waitFor } from '@herald/test-kit';
+import { shardKeys } from '../../support/delivery-state.ts';
+import { startHerald } from '../../support/start-herald.ts';
+import {
+  backlogOf,
+  createMood,
+  destinationOf,
+  emitMany,
+  expectNoOwnFaults,
+  expectNothingLeft,
+  hurryProbe,
+  isBreakerOpen,
+  latenessAt,
+} from './fleet.ts';
+
+import.meta.jest.setTimeout(120_000);
+
+const TIMEOUT_MS = 4_000;
+const ENV = { DELIVERY_TIMEOUT: `${TIMEOUT_MS}ms`, CONCURRENCY: '20', DESTINATION_CONCURRENCY: '5' };
+
+test.each([1, 2, 4])(
+  'with %i workers, of ten receivers one hangs: the others never wait for it, and it gets everything, once, when it is back',
+  async (workers) => {
+    await using herald = await startHerald({
+      workers,
+      env: { ...ENV, RETRY_SCHEDULE: '200ms,200ms,200ms,200ms,200ms' },
+    });
+    const workspace = await herald.createWorkspace();
+    const dead = createMood('hang');
+    const deadReceiver = await workspace.registerReceiver({ url: (await herald.startReceiver(dead.respond)).url });
+    const healthy = await Promise.all(
+      Array.from({ length: 9 }, async () => {
+        const receiver = await herald.startReceiver();
+        await workspace.registerReceiver({ url: receiver.url });
+        return receiver;
+      }),
+    );
+    const transitions = [...(await emitMany(herald, workspace, 30)), ...(await emitMany(herald, workspace, 30))];
+
+    await Promise.all(healthy.map((receiver) => receiver.waitForCount(transitions.length, 20_000)));
+    const lateness = healthy.flatMap(latenessAt).sort((a, b) => a - b);
+    expect(lateness).toHaveLength(9 * transitions.length);
+    // All of it goes out while the first sends to the dead one still hang.
+    expect(lateness.at(-1)).toBeLessThan(TIMEOUT_MS);
+    for (const { requests } of healthy)
+      expect(new Set(requests.map(({ headers }) => headers['x-service-delivery'])).size).toBe(transitions.length);
+
+    const destination = await destinationOf(herald.redis, deadReceiver.id);
+    await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination), 20_000);
+    dead.set(200);
+    await hurryProbe(herald.redis, destination);
+    await dead.waitForAccepted(transitions.length, 30_000);
+    expect([...dead.accepted.keys()].sort()).toEqual(transitions.map((id) => deliveryIdOf(id, deadReceiver.id)).sort());
+    expect(dead.repeated()).toEqual([]);
+    await expectNothingLeft(herald.redis);
+    expect(dead.repeated()).toEqual([]);
+    expectNoOwnFaults(herald);
+  },
+);
+
+test('with four workers one probe at a time goes to a dead destination, and its backlog stays where it is', async () => {
+  const timeoutMs = 1_000;
+  await using herald = await startHerald({
+    ...{
+      workers: 4,
+      env: { ...ENV, DELIVERY_TIMEOUT: `${timeoutMs}ms`, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms,10ms,10ms' },
+    },
+  });
+  const workspace = await herald.createWorkspace();
+  const mood = createMood('hang');
+  const receiver = await herald.startReceiver(mood.respond);
+  const { id } = await workspace.registerReceiver({ url: receiver.url });
+  const transitions = await emitMany(herald, workspace, 60);
+  const destination = await destinationOf(herald.redis, id);
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
+  // From then on every delivery comes to wait in the backlog: what was in flight has timed out, what had a job was put there.
+  await waitFor('everything to wait', async () => (await backlogOf(herald.redis, destination)) === transitions.length);
+  const { breaker, backlogs } = shardKeys();
+  const waitOf = async () => Number(await herald.redis.hget(breaker(destination), 'wait'));
+
+  const before = receiver.requests.length;
+  const waits = [await waitOf()];
+  for (let probe = 0; probe < 4; probe++) {
+    await hurryProbe(herald.redis, destination);
+    const last = waits.at(-1) ?? 0;
+    // All workers are made to look again and again meanwhile: nothing but the probe's lease keeps them from it.
+    const look = async () => {
+      await herald.redis.zadd(backlogs, 0, destination);
+      return await waitOf();
+    };
+    waits.push(await waitFor('the probe to fail', look, { until: (wait) => wait > last }));
+  }
+  expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 80_000]);
+  const probes = receiver.requests.slice(before).map(({ receivedAt }) => receivedAt);
+  // A hanging request lasts for the whole deadline: two that came closer would have been open at once.
+  expect(probes).toHaveLength(4);
+  const gaps = probes.slice(1).map((at, index) => at - (probes[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThan(timeoutMs * 0.95);
+
+  mood.set(200);
+  await hurryProbe(herald.redis, destination);
+  await mood.waitForAccepted(transitions.length, 15_000);
+  await expectNothingLeft(herald.redis);
+  expect(mood.accepted.size).toBe(transitions.length);
+  expect(mood.repeated()).toEqual([]);
+});
+
+test('a backlog moves with its receiver to another url at once, although the old host stays dead', async () => {
+  await using herald = await startHerald({
+    workers: 2,
+    env: { ...ENV, DELIVERY_TIMEOUT: '1s', RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' },
+  });
+  const workspace = await herald.createWorkspace();
+  const dead = await herald.startReceiver(['hang']);
+  const { id } = await workspace.registerReceiver({ url: dead.url });
+  const transitions = await emitMany(herald, workspace, 400);
+  const destination = await destinationOf(herald.redis, id);
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
+  const mood = createMood(200);
+  const { url } = await herald.startReceiver(mood.respond);
+  const movedAt = Date.now();
+  await workspace.request('PATCH', `/api/public/webhooks/${id}`, { body: { url } });
+  // The next look is due with the next probe.
+  await hurryProbe(herald.redis, destination);
+  await mood.waitForAccepted(transitions.length, 20_000);
+  expect(Date.now() - movedAt).toBeLessThan(15_000);
+  await expectNothingLeft(herald.redis);
+  expect(mood.repeated()).toEqual([]);
+});
+
+test('what was canceled in the backlog of a dead host holds up no neighbour there', async () => {
+  await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' } });
+  const workspace = await herald.createWorkspace();
+  const mood = createMood('reset');
+  const receiver = await herald.startReceiver(mood.respond);
+  const removed = await workspace.registerReceiver({ url: `${receiver.origin}/removed` });
+  const neighbour = await workspace.registerReceiver({ url: `${receiver.origin}/neighbour` });
+  const transitions = await emitMany(herald, workspace, 30);
+  const destination = await destinationOf(herald.redis, neighbour.id);
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
+  await waitFor('all to wait', async () => (await backlogOf(herald.redis, destination)) === 2 * transitions.length);
+  await workspace.request('DELETE', `/api/public/webhooks/${removed.id}`);
+  mood.set(200);
+  await hurryProbe(herald.redis, destination);
+  // One lease for each of those that were canceled would take minutes.
+  await mood.waitForAccepted(transitions.length, 10_000);
+  await expectNothingLeft(herald.redis);
+  expect([...mood.accepted.keys()].sort()).toEqual(transitions.map((id) => deliveryIdOf(id, neighbour.id)).sort());
+  expect(mood.repeated()).toEqual([]);
+});
+
+test('one send that hangs delays no other to the same receiver, while there is room', async () => {
+  await using herald = await startHerald({ env: { ...ENV, DELIVERY_TIMEOUT: '10s', DESTINATION_CONCURRENCY: '2' } });
+  const workspace = await herald.createWorkspace();
+  let hangs = 0;
+  const receiver = await herald.startReceiver(({ rawBody }) =>
+    rawBody.includes('"sequence":40') && hangs++ === 0 ? 'hang' : { status: 200, delayMs: 20 },
+  );
+  const { id } = await workspace.registerReceiver({ url: receiver.url });
+  // More than there is room for: the last one, which hangs, comes out of the backlog.
+  const transitions = await emitMany(herald, workspace, 40);
+  await receiver.waitForCount(transitions.length);
+  const destination = await destinationOf(herald.redis, id);
+  const [next] = await emitMany(herald, workspace, 1);
+  await receiver.waitForCount(transitions.length + 1, 5_000);
+  expect(next).toBeDefined();
+  expect(latenessAt({ requests: receiver.requests.slice(-1) })[0]).toBeLessThan(2_000);
+  expect(await isBreakerOpen(herald.redis, destination)).toBe(false);
+});
+
+test('all workers share in a long backlog', async () => {
+  await using herald = await startHerald({
+    workers: 4,
+    env: { ...ENV, DESTINATION_CONCURRENCY: '2', CONCURRENCY: '4' },
+  });
+  const workspace = await herald.createWorkspace();
+  const mood = createMood({ status: 200, delayMs: 100 });
+  const { url } = await herald.startReceiver(mood.respond);
+  await workspace.registerReceiver({ url });
+  const transitions = await emitMany(herald, workspace, 400);
+  await mood.waitForAccepted(transitions.length, 30_000);
+  const sent = herald.workers.map(({ process }) => process.output().split('"delivery.attempted"').length - 1);
+  for (const count of sent) expect(count).toBeGreaterThan(transitions.length / 16);
+  await expectNothingLeft(herald.redis);
+  expect(mood.repeated()).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import type { RedisClient } from '@herald/infra';
+import { waitFor, type Receiver, type Respond } from '@herald/test-kit';
+import { readDuties, shardKeys } from '../../support/delivery-state.ts';
+import { checkpoint, START } from '../../support/reports.ts';
+import type { Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+
+/** Transitions that one batch may report. */
+const BATCH = 500;
+
+/** Reports so many transitions of one new Task, in batches; returns their ids, in order. */
+export async function emitMany(herald: Herald, workspace: WorkspaceClient, count: number): Promise<string[]> {
+  const { id: taskId } = await workspace.createTask();
+  await herald.executor.report(taskId, START);
+  const ids: string[] = [];
+  for (let first = 0; first < count; first += BATCH) {
+    const size = Math.min(BATCH, count - first);
+    const reports = Array.from({ length: size }, (_, index) => ({ taskId, ...checkpoint(`c${first + index}`) }));
+    for (const result of await herald.executor.reportBatch(reports)) {
+      if (!('transitionId' in result)) throw new Error(`a checkpoint was refused: ${JSON.stringify(result)}`);
+      ids.push(result.transitionId);
+    }
+  }
+  return ids;
+}
+
+/** What a receiver answers, to be changed while it runs, and what it has answered so far. */
+export function createMood(first: Awaited<ReturnType<Respond>>) {
+  let mood = first;
+  /** Delivery id → how often it was answered with 200. */
+  const accepted = new Map<string, number>();
+  const respond: Respond = ({ headers }) => {
+    const status = typeof mood === 'object' ? mood.status : mood;
+    const id = headers['x-service-delivery'] ?? '';
+    if (status === 200) accepted.set(id, (accepted.get(id) ?? 0) + 1);
+    return mood;
+  };
+  return {
+    respond,
+    accepted,
+    set: (next: typeof first) => {
+      mood = next;
+    },
+    /** Ids that were accepted more than once. */
+    repeated: () => [...accepted].filter(([, count]) => count > 1).map(([id]) => id),
+    waitForAccepted: (count: number, deadlineMs: number) =>
+      waitFor(`${count} deliveries to be accepted`, () => ({ accepted: accepted.size }), {
+        until: (seen) => seen.accepted >= count,
+        deadlineMs,
+      }),
+  };
+}
+
+/** How long each request took to come, from the `created_at` of its transition, in ms; sorted. */
+export function latenessAt({ requests }: Pick<Receiver, 'requests'>): number[] {
+  return requests
+    .map(({ receivedAt, rawBody }) => {
+      const { created_at: createdAt } = JSON.parse(rawBody.toString()) as { created_at: string };
+      return receivedAt - Date.parse(createdAt);
+    })
+    .sort((a, b) => a - b);
+}
+
+/** The destination of the only receiver of a workspace, or of one of them. */
+export async function destinationOf(redis: RedisClient, receiverId: string): Promise<string> {
+  return (await redis.hget(shardKeys().endpoint(receiverId), 'dst')) ?? '';
+}
+
+export async function isBreakerOpen(redis: RedisClient, destination: string): Promise<boolean> {
+  return (await redis.hget(shardKeys().breaker(destination), 'open')) === '1';
+}
+
+/** Lets an open breaker's next probe be due now: a wait of minutes is tested by moving its end, not by sitting it out. */
+export async function hurryProbe(redis: RedisClient, destination: string): Promise<void> {
+  const { breaker, backlogs } = shardKeys();
+  await redis.multi().hset(breaker(destination), 'probe', 0).zadd(backlogs, 0, destination).exec();
+}
+
+/** Deliveries of a destination that wait outside BullMQ. */
+export async function backlogOf(redis: RedisClient, destination: string): Promise<number> {
+  return await redis.zcard(shardKeys().backlog(destination));
+}
+
+/** A fleet that works has no faults of its own to tell of, however its receivers behave. */
+export function expectNoOwnFaults(herald: Herald): void {
+  const faults = herald
+    .logs()
+    .split('\n')
+    .filter((line) => /own_fault|sweeper\.failed|worker\.hung|watch_failed|body_lost/.test(line));
+  expect(faults).toEqual([]);
+}
+
+/**
+ * Waits until nothing is left to do anywhere, then looks at every record there is: none is pending, none owes anything,
+ * no transition counts anything open.
+ */
+export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
+  const { backlogs, replays, purge, prefix } = shardKeys();
+  const read = async () => ({
+    ...(await readDuties(redis)),
+    backlogs: await redis.zcard(backlogs),
+    replays: await redis.zcard(replays),
+    purges: await redis.zcard(purge),
+    waiting: (await redis.keys(`${prefix}b:*`)).length,
+  });
+  await waitFor('nothing to be left', read, {
+    until: (left) => Object.values(left).every((count) => count === 0),
+    deadlineMs,
+  });
+  const records = (await redis.keys(`${prefix}d:dlv_*`)).filter((key) => !key.endsWith(':a'));
+  const unfinished = [];
+  for (const key of records) {
+    const [status, owed] = await redis.hmget(key, 's', 'owe');
+    if (status === 'pending' || owed !== null) unfinished.push({ key, status, owed });
+  }
+  expect(unfinished).toEqual([]);
+  const counts = await Promise.all((await redis.keys(`${prefix}x:trn_*`)).map((key) => redis.hget(key, 'open')));
+  expect(new Set(counts)).toEqual(new Set(['0']));
+}

@@ -1,0 +1,402 @@
+import type { AttemptVerdict } from '@herald/core';
+import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
+
+let engine: Engine;
+beforeEach(async () => {
+  engine = await startEngine();
+});
+afterEach(() => engine[Symbol.asyncDispose]());
+
+const NOW = Date.now();
+const DAY_MS = 86_400_000;
+const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
+type Receiver = Awaited<ReturnType<Engine['register']>>;
+
+async function purgeAll(now: number): Promise<number> {
+  let ended = 0;
+  for (const id of await engine.worker.purges.claim(now, now + 60_000, 100)) {
+    for await (const ids of engine.worker.purges.purge(id, now)) ended += ids.length;
+    await engine.worker.purges.finish(id);
+  }
+  return ended;
+}
+
+/** What must hold of every key of the engine at any time. */
+async function expectConsistent(): Promise<void> {
+  const { redis, keys } = engine;
+  const idsOf = async (pattern: string) =>
+    (await redis.keys(pattern)).filter((key) => !key.endsWith(':a')).map((key) => key.slice(key.indexOf(':') + 3));
+  const unsettled = new Map<string, number>();
+  for (const id of await idsOf(`${keys.prefix}d:*`)) {
+    const { s, x = '', owe } = await redis.hgetall(keys.delivery(id));
+    if (s === 'pending') unsettled.set(x, (unsettled.get(x) ?? 0) + 1);
+    const lives = s === 'pending' || owe !== undefined;
+    for (const key of [keys.delivery(id), keys.attempts(id)]) {
+      if ((await redis.exists(key)) === 0) continue;
+      expect({ id, s, owe, lives, isKept: (await redis.pttl(key)) === -1 }).toMatchObject({ isKept: lives });
+    }
+    expect({ id, isMarked: (await redis.zscore(keys.owed, id)) !== null }).toEqual({ id, isMarked: owe !== undefined });
+  }
+  for (const id of await idsOf(`${keys.prefix}x:*`)) {
+    const open = Number(await redis.hget(keys.transition(id), 'open'));
+    expect({ id, open }).toEqual({ id, open: unsettled.get(id) ?? 0 });
+    expect({ id, isListed: (await redis.zscore(keys.open, id)) !== null }).toEqual({ id, isListed: open > 0 });
+    // A redelivery keeps a settled one's body until it is made.
+    if (open > 0) expect({ id, ttl: await redis.pttl(keys.transition(id)) }).toEqual({ id, ttl: -1 });
+  }
+}
+
+/** Time to live of a delivery's record, its attempts and its body, in days; -1: for ever. */
+async function daysLeft(id: string) {
+  const x = (await engine.redis.hget(engine.keys.delivery(id), 'x')) ?? '';
+  const ttls = await Promise.all(
+    [engine.keys.delivery(id), engine.keys.attempts(id), engine.keys.transition(x)].map((key) =>
+      engine.redis.pttl(key),
+    ),
+  );
+  return ttls.map((ttl) => (ttl < 0 ? ttl : Math.ceil(ttl / DAY_MS)));
+}
+
+describe('what is settled leaves by itself, what is pending never', () => {
+  const KEPT = [-1, -1, -1];
+  const LEAVES = [7, 7, 7];
+
+  test.each<{ end: string; make: (id: string, receiver: Receiver) => Promise<unknown>; left: number[] }>([
+    { end: 'accepted', make: () => Promise.resolve(), left: [-1, -2, -1] },
+    { end: 'delivered', make: (id) => engine.settle(id, NOW, 'delivered'), left: LEAVES },
+    { end: 'failed', make: (id) => engine.settle(id, NOW, 'failed'), left: LEAVES },
+    {
+      end: 'to be tried again',
+      make: (id) => engine.record(id, { now: NOW, verdict: retryAt(NOW + 1), answered: true }),
+      left: KEPT,
+    },
+    {
+      end: 'canceled after a try',
+      make: async (id) => {
+        await engine.record(id, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
+        await engine.worker.deliveries.cancel(id, 'receiver_removed', NOW);
+      },
+      left: LEAVES,
+    },
+    { end: 'given up without a try', make: (id) => engine.worker.deliveries.giveUp(id, NOW), left: [7, -2, 7] },
+    {
+      end: 'ended by a 410',
+      make: (id) => engine.record(id, { now: NOW, verdict: retryAt(NOW), answered: true, gone: true }),
+      left: LEAVES,
+    },
+    {
+      end: 'purged',
+      make: async (id, { workspaceId, id: endpointId }) => {
+        await engine.record(id, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
+        await engine.stores.receivers.remove(workspaceId, endpointId, NOW);
+        await purgeAll(NOW);
+      },
+      left: LEAVES,
+    },
+    {
+      end: 'delivered, with a redelivery owed',
+      make: async (id, { workspaceId }) => {
+        await engine.settle(id, NOW, 'delivered');
+        await engine.log.redeliver(workspaceId, id, NOW);
+      },
+      left: KEPT,
+    },
+    {
+      end: 'delivered, and its redelivery failed',
+      make: async (id, { workspaceId }) => {
+        await engine.settle(id, NOW, 'delivered');
+        await engine.log.redeliver(workspaceId, id, NOW);
+        await engine.record(id, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
+      },
+      left: LEAVES,
+    },
+    {
+      end: 'failed, and its redelivery was delivered',
+      make: async (id, { workspaceId }) => {
+        await engine.settle(id, NOW, 'failed');
+        await engine.log.redeliver(workspaceId, id, NOW);
+        await engine.record(id, { now: NOW });
+      },
+      left: LEAVES,
+    },
+    {
+      end: 'delivered, with a redelivery owed that its disabled receiver can’t get',
+      make: async (id, { workspaceId, id: endpointId }) => {
+        await engine.settle(id, NOW, 'delivered');
+        await engine.log.redeliver(workspaceId, id, NOW);
+        await engine.stores.receivers.patch(workspaceId, endpointId, { enabled: false }, NOW);
+        await engine.worker.deliveries.cancel(id, 'receiver_disabled', NOW);
+      },
+      left: LEAVES,
+    },
+    {
+      end: 'replayed',
+      make: async (id, receiver) => {
+        await engine.settle(id, NOW, 'failed');
+        await replay(receiver);
+      },
+      left: KEPT,
+    },
+    {
+      end: 'replayed and delivered',
+      make: async (id, receiver) => {
+        await engine.settle(id, NOW, 'failed');
+        await replay(receiver);
+        await engine.settle(id, NOW + 2, 'delivered');
+      },
+      left: LEAVES,
+    },
+    {
+      end: 'delivered twice, by two workers',
+      make: async (id) => {
+        await engine.settle(id, NOW, 'delivered');
+        await engine.settle(id, NOW, 'delivered');
+      },
+      left: LEAVES,
+    },
+  ])('$end', async ({ make, left }) => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await make(id, receiver);
+    expect(await daysLeft(id)).toEqual(left);
+    await expectConsistent();
+  });
+
+  const replay = async ({ workspaceId, id: endpointId }: Receiver) => {
+    const facts = { since: NOW - 1, until: NOW + 1, statuses: ['failed'], createdAt: NOW } as const;
+    await engine.replays.create(workspaceId, { id: `rpl_${endpointId}`, endpointId, ...facts });
+    await engine.worker.steps.step(`rpl_${endpointId}`, NOW + 1);
+    expect(await engine.redis.pttl(engine.keys.replay(`rpl_${endpointId}`))).toBeGreaterThan(RETENTION_MS - DAY_MS);
+  };
+
+  test('a body leaves with the last delivery of its transition', async () => {
+    const first = await engine.register();
+    const second = await engine.register({ workspaceId: first.workspaceId, url: 'https://b.example.com/in' });
+    const { ids } = await engine.accept([first, second], NOW);
+    const [a = '', b = ''] = ids;
+    await engine.settle(a, NOW, 'delivered');
+    expect(await daysLeft(a)).toEqual([7, 7, -1]);
+    await engine.settle(b, NOW, 'failed');
+    expect(await daysLeft(b)).toEqual(LEAVES);
+    await expectConsistent();
+  });
+
+  test('a delivery that is settled again and again, and twice at once, keeps the count of what is open right', async () => {
+    const first = await engine.register();
+    const second = await engine.register({ workspaceId: first.workspaceId, url: 'https://b.example.com/in' });
+    const { ids } = await engine.accept([first, second], NOW);
+    const [a = '', b = ''] = ids;
+    const { delivery, destination } = await engine.load(a);
+    const attempt = { at: NOW, durationMs: 1 };
+    const outcome = { answered: true, gone: false, isProbe: false, wasOwed: false };
+    await Promise.all(
+      range(10).map((index) => {
+        const { deliveries } = index % 2 ? engine.worker : engine.otherWorker;
+        if (index % 3 === 0) return deliveries.cancel(a, 'receiver_removed', NOW);
+        return deliveries.record({
+          delivery,
+          destination,
+          attempt,
+          now: NOW,
+          verdict: { kind: 'delivered' },
+          ...outcome,
+        });
+      }),
+    );
+    await expectConsistent();
+    await engine.settle(b, NOW, 'delivered');
+    await expectConsistent();
+    expect(await engine.redis.zcard(engine.keys.open)).toBe(0);
+    expect(await engine.redis.zcard(engine.keys.owed)).toBe(0);
+  });
+
+  test('everything about a busy workspace is consistent after 300 random steps', async () => {
+    const receivers = [await engine.register()];
+    const { workspaceId } = receivers[0] ?? {};
+    if (workspaceId === undefined) throw new Error('it was registered');
+    for (const host of ['b', 'c'])
+      receivers.push(await engine.register({ workspaceId, url: `https://${host}.example.com/in` }));
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    const ids: string[] = [];
+    for (const step of range(300)) {
+      const now = NOW + step;
+      const id = ids[random(Math.max(1, ids.length))];
+      const choice = random(9);
+      if (id === undefined || choice < 2) ids.push(...(await engine.accept(receivers, now)).ids);
+      else if (choice === 2) await engine.settle(id, now, 'delivered');
+      else if (choice === 3) await engine.settle(id, now, 'failed');
+      else if (choice === 4) await engine.record(id, { now, verdict: retryAt(now + 5), answered: random(2) === 0 });
+      else if (choice === 5) await engine.log.redeliver(workspaceId, id, now);
+      else if (choice === 6) await engine.worker.deliveries.cancel(id, 'receiver_disabled', now);
+      else if (choice === 7) await engine.worker.deliveries.giveUp(id, now);
+      else {
+        const endpointId = receivers[random(3)]?.id ?? '';
+        const replay = { id: `rpl_${step}`, endpointId, since: NOW - 1, until: now, createdAt: now };
+        await engine.replays.create(workspaceId, { ...replay, statuses: ['failed', 'delivered'] });
+        await engine.worker.steps.step(replay.id, now);
+      }
+    }
+    await expectConsistent();
+    for (const id of ids) {
+      while ((await engine.load(id)).delivery.owedAttempts > 0) await engine.settle(id, NOW + 1_000, 'delivered');
+      await engine.settle(id, NOW + 1_000, 'delivered');
+    }
+    await expectConsistent();
+    for (const list of [engine.keys.open, engine.keys.owed])
+      expect(await engine.redis.zrange(list, 0, '-1')).toEqual([]);
+    for (const id of ids) expect(await daysLeft(id)).toEqual(LEAVES);
+  });
+});
+
+describe('a purge', () => {
+  test.each([
+    { how: 'disabled', inBacklog: 0 },
+    // Where they waited went with the receiver; each leaves as soon as it is taken.
+    { how: 'removed', inBacklog: 3 },
+  ])('ends all that is pending for a $how receiver, and nothing of others', async ({ how, inBacklog }) => {
+    const receiver = await engine.register();
+    const { workspaceId } = receiver;
+    const neighbour = await engine.register({ workspaceId, url: 'https://hooks.example.com/other' });
+    const both = await Promise.all(range(1_100).map((index) => engine.accept([receiver, neighbour], NOW + index)));
+    const own = both.map(({ ids }) => ids[0] ?? '');
+    await engine.settle(own[0] ?? '', NOW, 'delivered');
+    await engine.log.redeliver(workspaceId, own[1] ?? '', NOW);
+    for (const id of own.slice(2, 5)) await engine.worker.backlog.put(id, receiver.destination, NOW, false);
+    if (how === 'removed') await engine.stores.receivers.remove(workspaceId, receiver.id, NOW);
+    else await engine.stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, NOW);
+
+    expect(await purgeAll(NOW + 5_000)).toBe(1_099);
+    const { deliveries } = await engine.log.listByEndpoint(workspaceId, receiver.id, {}, 2_000);
+    const reasons = new Set(deliveries.map(({ status, reason }) => `${status} ${reason ?? ''}`));
+    expect(reasons).toEqual(new Set(['delivered ', `canceled receiver_${how}`]));
+    expect(new Set(await Promise.all(both.map(({ ids }) => engine.statusOf(ids[1] ?? ''))))).toEqual(
+      new Set(['pending']),
+    );
+    expect(await engine.redis.zscore(engine.keys.owed, own[1] ?? '')).toBeNull();
+    expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
+    expect(await engine.redis.zcard(engine.keys.backlog(receiver.destination))).toBe(inBacklog);
+    expect(await purgeAll(NOW + 6_000)).toBe(0);
+  });
+
+  test('ends nothing once the receiver is enabled again', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    for (const enabled of [false, true])
+      await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled }, NOW);
+    expect(await purgeAll(NOW)).toBe(0);
+    expect(await engine.statusOf(id)).toBe('pending');
+    expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
+  });
+
+  test('is done by another sweeper when its own dies, and only then', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
+    expect(await engine.otherWorker.purges.claim(NOW + 59_999, NOW + 90_000, 10)).toEqual([]);
+    expect(await purgeAll(NOW + 60_000)).toBe(1);
+    expect(await engine.statusOf(id)).toBe('canceled');
+  });
+
+  test('an attempt that was in flight is recorded, and changes the end only when it was delivered', async () => {
+    const receiver = await engine.register();
+    const [delivered, failed] = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW)];
+    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    await purgeAll(NOW);
+    expect(await engine.record(delivered, { now: NOW })).toMatchObject({ kind: 'recorded', status: 'delivered' });
+    expect(await engine.record(failed, { now: NOW, verdict: retryAt(NOW + 1), answered: true })).toMatchObject({
+      ...{ kind: 'superseded', status: 'canceled' },
+    });
+    await expectConsistent();
+  });
+});
+
+describe('an owed redelivery', () => {
+  test('is counted up, made good one attempt at a time, and marked until the last one is recorded', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.settle(id, NOW, 'delivered');
+    for (let asked = 0; asked < 3; asked++) {
+      expect(await engine.log.redeliver(receiver.workspaceId, id, NOW + 1_000)).toEqual({
+        kind: 'owed',
+        event: 'task.done',
+      });
+    }
+    for (const left of [2, 1, 0]) {
+      expect(await engine.redis.zscore(engine.keys.owed, id)).toBe(String(NOW + 1_000));
+      expect(await engine.record(id, { now: NOW })).toMatchObject({ kind: 'recorded', owedAttempts: left });
+    }
+    expect(await engine.redis.zscore(engine.keys.owed, id)).toBeNull();
+  });
+
+  test('is not made good by an attempt that began before it was asked for', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    const { delivery, destination } = await engine.load(id);
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    const reply = await engine.worker.deliveries.record({
+      ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
+      ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
+    });
+    expect(reply).toMatchObject({ status: 'delivered', owedAttempts: 1 });
+    await expectConsistent();
+  });
+
+  test('is claimed for a sweeper until it is made, under a lease', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.settle(id, NOW, 'failed');
+    await engine.log.redeliver(receiver.workspaceId, id, NOW + 1_000);
+    const claim = (now: number) => engine.stores.duties.claimOwed(now, now + 30_000, 10);
+    expect(await claim(NOW + 999)).toEqual([]);
+    expect(await claim(NOW + 1_000)).toEqual([{ id, event: 'task.done', deliveryIds: [id] }]);
+    expect(await claim(NOW + 30_999)).toEqual([]);
+    expect(await claim(NOW + 31_000)).toHaveLength(1);
+    await engine.record(id, { now: NOW });
+    expect(await claim(NOW + 90_000)).toEqual([]);
+  });
+
+  test.each<{ status: 'delivered' | 'failed'; ends: AttemptVerdict['kind']; then: string }>([
+    { status: 'delivered', ends: 'retry', then: 'delivered' },
+    { status: 'delivered', ends: 'delivered', then: 'delivered' },
+    { status: 'failed', ends: 'retry', then: 'failed' },
+    { status: 'failed', ends: 'failed', then: 'failed' },
+    { status: 'failed', ends: 'delivered', then: 'delivered' },
+  ])('of a $status delivery that ends as $ends leaves it $then', async ({ status, ends, then }) => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.settle(id, NOW, status);
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    const verdicts: Record<AttemptVerdict['kind'], AttemptVerdict> = {
+      ...{ retry: retryAt(NOW + 1), delivered: { kind: 'delivered' }, failed: { kind: 'failed', reason: 'too_old' } },
+    };
+    await engine.record(id, { now: NOW + 5, verdict: verdicts[ends], answered: true });
+    expect(await engine.statusOf(id)).toBe(then);
+    await expectConsistent();
+  });
+
+  test('of a pending delivery counts as its next try', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    await engine.record(id, { now: NOW, verdict: retryAt(NOW + 300), answered: true });
+    expect((await engine.load(id)).delivery).toMatchObject({ tries: 1, nextAttemptAt: NOW + 300, owedAttempts: 0 });
+  });
+});
+
+test('two attempts that were decided on the same try count as one', async () => {
+  const receiver = await engine.register();
+  const id = await engine.acceptOne(receiver, NOW);
+  const { delivery, destination } = await engine.load(id);
+  const attempt = (at: number) => ({
+    ...{ delivery, destination, now: NOW, verdict: retryAt(at), attempt: { at: NOW, durationMs: 1 } },
+    ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
+  });
+  expect((await engine.worker.deliveries.record(attempt(NOW + 5))).kind).toBe('recorded');
+  expect((await engine.otherWorker.deliveries.record(attempt(NOW + 9))).kind).toBe('superseded');
+  expect((await engine.load(id)).delivery).toMatchObject({ tries: 1, nextAttemptAt: NOW + 5 });
+});

@@ -1,0 +1,192 @@
+import { deliveryIdOf, newTestTransitionId, type DeliveryStatus } from '@herald/core';
+import { range, startEngine, type Engine } from './start-engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine[Symbol.asyncDispose]());
+
+const NOW = Date.now();
+const LATER = NOW + 60_000;
+
+/** A receiver whose deliveries, accepted at these times, were all settled like this. */
+async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delivered' = 'failed') {
+  const receiver = await engine.register({ createdAt: NOW });
+  const ids = await Promise.all(acceptedAt.map((at) => engine.acceptOne(receiver, at)));
+  await Promise.all(ids.map((id) => engine.settle(id, NOW + 10_000, status)));
+  let count = 0;
+  const create = async (more: { since?: number; until?: number; statuses?: readonly DeliveryStatus[] } = {}) => {
+    const id = `rpl_${receiver.destination}_${count++}`;
+    const facts = { since: NOW - 1_000_000, until: LATER, statuses: ['failed', 'canceled'] as const, createdAt: LATER };
+    expect(await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...facts, ...more })).toBe(
+      'created',
+    );
+    return id;
+  };
+  const backlog = engine.keys.backlog(receiver.destination);
+  return {
+    ...{ receiver, ids, create, backlog },
+    inBacklog: () => engine.redis.zrange(backlog, 0, '-1'),
+    /** Steps until it ends, emptying the backlog as workers would; returns how often each was let in. */
+    async carryOn(id: string, workers = [engine.worker]) {
+      const lets = new Map<string, number>();
+      for (let step = 0; step < 1_000; step++) {
+        const replies = await Promise.all(workers.map(({ steps }) => steps.step(id, LATER + step)));
+        for (const each of await engine.redis.zrange(backlog, 0, '-1')) lets.set(each, (lets.get(each) ?? 0) + 1);
+        await engine.redis.del(backlog);
+        if (replies.includes('ended')) return lets;
+      }
+      throw new Error('it never ended');
+    },
+    find: (id: string) => engine.replays.find(receiver.workspaceId, id),
+  };
+}
+
+test.each([
+  { spread: 'one after the other', times: range(350).map((index) => NOW + index) },
+  { spread: 'all within one millisecond', times: range(350).map(() => NOW) },
+  { spread: 'in heaps larger than a step', times: range(450).map((index) => NOW + Math.floor(index / 150)) },
+  { spread: 'exactly one step', times: range(100).map((index) => NOW + index) },
+])('sets each pending exactly once, accepted $spread, with two workers that step at once', async ({ times }) => {
+  const { ids, create, carryOn, find } = await prepare(times);
+  const id = await create();
+  expect(await find(id)).toMatchObject({ status: 'running', total: ids.length, seen: 0, replayed: 0 });
+  const lets = await carryOn(id, [engine.worker, engine.otherWorker, engine.worker, engine.otherWorker]);
+  expect(lets).toEqual(new Map(ids.map((each) => [each, 1])));
+  expect(new Set(await Promise.all(ids.map(engine.statusOf)))).toEqual(new Set(['pending']));
+  const counts = { total: ids.length, seen: ids.length, replayed: ids.length };
+  expect(await find(id)).toMatchObject({ status: 'done', endedAt: expect.any(Number) as number, ...counts });
+  expect(await engine.redis.zscore(engine.keys.replays, id)).toBeNull();
+  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await find(id)).toMatchObject(counts);
+});
+
+test('starts the schedule anew, and leaves the log of attempts as it was', async () => {
+  const { ids, create, carryOn } = await prepare([NOW]);
+  const [id = ''] = ids;
+  await carryOn(await create());
+  const { delivery } = await engine.load(id);
+  expect(delivery).toMatchObject({
+    status: 'pending',
+    tries: 0,
+    scheduledAt: LATER,
+    nextAttemptAt: LATER,
+    createdAt: NOW,
+  });
+  expect(delivery.reason).toBeUndefined();
+  expect(delivery.settledAt).toBeUndefined();
+  expect(await engine.redis.llen(engine.keys.attempts(id))).toBe(1);
+  await engine.settle(id, LATER + 5, 'delivered');
+  expect(await engine.statusOf(id)).toBe('delivered');
+  expect(await engine.redis.hget(engine.keys.transition(delivery.transitionId), 'open')).toBe('0');
+});
+
+test('takes only what was accepted in its time and has one of its statuses', async () => {
+  const { receiver, ids, create, inBacklog } = await prepare(range(6).map((index) => NOW + index * 10));
+  await engine.worker.steps.step(await create({ since: NOW + 10, until: NOW + 40 }), LATER);
+  const inTime = ids.slice(1, 4);
+  expect((await inBacklog()).sort()).toEqual([...inTime].sort());
+
+  const delivered = await engine.acceptOne(receiver, NOW + 60);
+  await engine.settle(delivered, NOW + 61, 'delivered');
+  const pending = await engine.acceptOne(receiver, NOW + 62);
+  await engine.redis.del(engine.keys.backlog(receiver.destination));
+  const replay = await create({ statuses: ['delivered'] });
+  await engine.worker.steps.step(replay, LATER);
+  expect(await inBacklog()).toEqual([delivered]);
+  expect(await engine.statusOf(pending)).toBe('pending');
+});
+
+test('two replays of the same range let each in once', async () => {
+  const { ids, create, carryOn } = await prepare(range(30).map((index) => NOW + index));
+  const [first, second] = [await create(), await create()];
+  expect((await carryOn(first)).size).toBe(ids.length);
+  expect((await carryOn(second)).size).toBe(0);
+  expect(await engine.replays.find('ws_other', first)).toBeUndefined();
+});
+
+test('waits while the backlog is long, and goes on when it is short', async () => {
+  const { create, backlog, find } = await prepare(range(120).map((index) => NOW + index));
+  const others = range(501).flatMap((index) => [1, `dlv_other${index}`]);
+  await engine.redis.zadd(backlog, ...others);
+  const id = await create();
+  expect(await engine.worker.steps.step(id, LATER)).toBe('wait');
+  expect(await find(id)).toMatchObject({ status: 'running', seen: 0 });
+  await engine.redis.zrem(backlog, 'dlv_other0');
+  expect(await engine.worker.steps.step(id, LATER)).toBe('stepped');
+  expect(await find(id)).toMatchObject({ seen: 100 });
+  expect(await engine.worker.steps.step(id, LATER)).toBe('wait');
+});
+
+test('each step has the backlog looked at now, also when its breaker makes it wait for later', async () => {
+  const { receiver, create } = await prepare([NOW]);
+  await engine.redis.zadd(engine.keys.backlogs, LATER + 300_000, receiver.destination);
+  await engine.worker.steps.step(await create(), LATER);
+  expect(await engine.redis.zscore(engine.keys.backlogs, receiver.destination)).toBe(String(LATER));
+});
+
+test.each(['disabled', 'removed'])('stops when its receiver is %s meanwhile', async (how) => {
+  const { receiver, create, find } = await prepare(range(150).map((index) => NOW + index));
+  const id = await create();
+  await engine.worker.steps.step(id, LATER);
+  const { workspaceId } = receiver;
+  if (how === 'removed') await engine.stores.receivers.remove(workspaceId, receiver.id, LATER);
+  else await engine.stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, LATER);
+  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await find(id)).toMatchObject({ status: 'stopped', seen: 100, replayed: 100 });
+});
+
+test('a stop by request leaves what it has not reached, and is not undone by a worker', async () => {
+  const { receiver, ids, create, find } = await prepare(range(150).map((index) => NOW + index));
+  const id = await create();
+  await engine.worker.steps.step(id, LATER);
+  expect(await engine.replays.stop('ws_other', id, LATER)).toBe(false);
+  expect(await engine.replays.stop(receiver.workspaceId, id, LATER)).toBe(true);
+  expect(await engine.replays.stop(receiver.workspaceId, id, LATER + 1)).toBe(true);
+  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await find(id)).toMatchObject({ status: 'stopped', endedAt: LATER, replayed: 100 });
+  const statuses = await Promise.all(ids.map(engine.statusOf));
+  expect(statuses.filter((status) => status === 'failed')).toHaveLength(50);
+});
+
+test('leaves out a test event, and what is gone', async () => {
+  const { receiver, ids, create, inBacklog } = await prepare([NOW, NOW + 1, NOW + 2]);
+  const transitionId = newTestTransitionId();
+  const test = { transitionId, deliveryId: deliveryIdOf(transitionId, receiver.id), endpointId: receiver.id };
+  const { workspaceId } = receiver;
+  await engine.stores.testEvents.create({ ...test, workspaceId, body: '{}', createdAt: NOW + 3 });
+  await engine.worker.deliveries.cancel(test.deliveryId, 'not_sent_in_time', NOW + 4);
+  const [first = '', second = '', third = ''] = ids;
+  await engine.redis.del(engine.keys.delivery(first));
+  await engine.redis.del(engine.keys.transition((await engine.load(second)).delivery.transitionId));
+  await engine.worker.steps.step(await create(), LATER);
+  expect(await inBacklog()).toEqual([third]);
+});
+
+test('a replay under way is taken on by one worker at a time', async () => {
+  const { create } = await prepare([NOW]);
+  const id = await create();
+  const claims = await Promise.all(
+    range(6).map((index) => (index % 2 ? engine.worker : engine.otherWorker).steps.claim(LATER, LATER + 100, 100)),
+  );
+  expect(claims.flat().filter((each) => each === id)).toEqual([id]);
+  expect(await engine.worker.steps.claim(LATER + 99, LATER + 200, 100)).not.toContain(id);
+  expect(await engine.otherWorker.steps.claim(LATER + 100, LATER + 200, 100)).toContain(id);
+});
+
+test('only a receiver of one’s own that is enabled can be replayed', async () => {
+  const { receiver } = await prepare([NOW]);
+  const replay = {
+    id: 'rpl_x',
+    endpointId: receiver.id,
+    since: 0,
+    until: LATER,
+    statuses: ['failed'],
+    createdAt: LATER,
+  } as const;
+  expect(await engine.replays.create('ws_other', replay)).toBe('missing');
+  await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, LATER);
+  expect(await engine.replays.create(receiver.workspaceId, replay)).toBe('disabled');
+  expect(await engine.redis.exists(engine.keys.replay('rpl_x'))).toBe(0);
+});
