@@ -171,19 +171,21 @@ async function record(
   isProbe: boolean,
 ): Promise<Recorded> {
   const now = deps.now();
+  const isTest = delivery.event === 'webhook.test';
   const verdict = judgeAttempt(
     outcome,
     { tries: delivery.tries + 1, acceptedAt: delivery.scheduledAt, now, random: deps.random() },
-    deps.retryPolicy,
+    // A test event that is redelivered is still a test: one attempt, which says nothing about the endpoint's health.
+    isTest ? { ...deps.retryPolicy, scheduleMs: [] } : deps.retryPolicy,
   );
   const hold = holdUntil(outcome, now, deps.retryPolicy);
   const attempt = toAttemptRecord(outcome, result);
   const reply = await deps.deliveries.record({
     ...{ delivery, destination, attempt, verdict, now, isProbe },
-    answered: !isUnanswered(outcome),
+    ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
     gone: isGone(outcome),
     wasOwed: delivery.owedAttempts > 0,
-    disableAfterMs: deps.disableAfterMs,
+    ...(!isTest && { disableAfterMs: deps.disableAfterMs }),
     ...(hold !== undefined && { holdUntil: hold }),
   });
   logAttempt(deps.logger, delivery, endpoint, attempt, reply.kind === 'recorded' ? (reply.status ?? '') : reply.kind);

@@ -55,7 +55,7 @@ export async function processTestEvent(
   const attempt = toAttemptRecord(outcome, result);
   await deps.deliveries.record({
     ...{ delivery, destination: loaded.destination, attempt, verdict, now: deps.now() },
-    answered: !isUnanswered(outcome),
+    ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
     ...{ gone: false, isProbe: false, wasOwed: false },
   });
   logAttempt(deps.logger, delivery, endpoint, attempt, verdict.kind);

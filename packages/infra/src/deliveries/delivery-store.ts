@@ -20,8 +20,8 @@ export type RecordedAttempt = {
   readonly verdict: AttemptVerdict;
   /** Epoch ms. */
   readonly now: number;
-  /** The destination gave an answer, whatever it said. */
-  readonly answered: boolean;
+  /** The destination gave an answer, whatever it said. Absent: nothing went out, and that says nothing about it. */
+  readonly answered?: boolean;
   /** The endpoint said that it is gone for good. */
   readonly gone: boolean;
   /** Until when the whole destination asked to be left alone, epoch ms. */

@@ -18,7 +18,7 @@ export const RECORD_ATTEMPT_LUA = /* lua */ `
 -- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)   KEYS[3] its endpoint (hash)   KEYS[4] breaker (hash)
 -- KEYS[5] backlog of the destination (zset)
 -- ARGV[1] JSON, times in ms: { prefix, id, endpoint, destination, tries (before this one), now, ttl,
---   status: 'delivered' | 'pending' | 'failed', due?, why, answered, probe, owed, hold?, gone, disableAfter, newVersion,
+--   status: 'delivered' | 'pending' | 'failed', due?, why, answered?, probe, owed, hold?, gone, disableAfter, newVersion,
 --   health (whether it counts for the endpoint) }
 -- ARGV[2] JSON of the attempt
 -- Returns {'recorded' | 'superseded' | 'missing', status now, redeliveries still owed, 1 | 0 a backlog waits,
@@ -29,6 +29,7 @@ local input = cjson.decode(ARGV[1])
 local prefix, now = input.prefix, input.now
 
 local function trackDestination()
+  if input.answered == nil then return end
   if input.answered then
     redis.call('HDEL', KEYS[4], 'fails', 'open', 'wait', 'probe')
   else

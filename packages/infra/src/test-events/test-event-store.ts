@@ -3,7 +3,6 @@ import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
-import { FIRST_AUDIT_MS } from '../transitions/transition-store.ts';
 import { CLAIM_TEST_EVENT_LUA, CREATE_TEST_EVENT_LUA } from './test-event-scripts.ts';
 
 export type TestEvent = {
@@ -26,6 +25,9 @@ export type TestEventStore = {
   ) => Promise<'claimed' | 'taken' | 'settled' | 'missing'>;
 };
 
+/** When a test event that is still pending counts as lost, in ms: the longest delivery timeout there may be, and a minute. */
+const AUDIT_AFTER_MS = 660_000;
+
 export type TestEventStoreDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
@@ -45,7 +47,7 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
         ],
         [
           ...[transitionId, deliveryId, endpointId, workspaceId, createdAt],
-          ...[body, createdAt + FIRST_AUDIT_MS, retention.logMs],
+          ...[body, createdAt + AUDIT_AFTER_MS, retention.logMs],
         ],
       );
       return reply === 'created' ? 'created' : 'missing';
