@@ -22,7 +22,10 @@ test('a registration answers 201 with the receiver, its secret and where to find
     description: '',
     enabled: true,
     createdAt: expect.stringMatching(/Z$/) as string,
-    health: { consecutiveFailures: 0, lastSuccessAt: null },
+    health: {
+      ...{ state: 'healthy', since: expect.stringMatching(/^\d{4}-/) as string },
+      ...{ consecutiveFailures: 0, backlog: 0, lastSuccessAt: null },
+    },
     secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
   });
   const { secret: _once, ...receiver } = answer.body as Record<string, unknown>;
@@ -41,7 +44,9 @@ test('a change keeps what it does not name, and is what is read afterwards', asy
   const disabled = bodyOf(await workspace.request('PATCH', path, { body: { enabled: false } }), 200);
   expect(disabled).toMatchObject({ enabled: false, disabledReason: 'by_request', events: ['task.done'] });
   const enabled = bodyOf(await workspace.request('PATCH', path, { body: { enabled: true, events: [] } }), 200);
-  expect(enabled).toEqual({ ...created, id });
+  // Enabling forgets what was: the receiver is healthy from now on.
+  const health = { ...(created as unknown as { health: object }).health, since: expect.any(String) as string };
+  expect(enabled).toEqual({ ...created, id, health });
   expect(bodyOf(await workspace.request('GET', path), 200)).toEqual(enabled);
 });
 

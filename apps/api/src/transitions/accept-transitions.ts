@@ -44,16 +44,18 @@ export type AcceptedTransition = {
   readonly duplicate: boolean;
 };
 
-/** An emission that was committed, and which of its deliveries wait in a backlog already. */
-export type AcceptedEmission = Emission & { readonly inBacklog: ReadonlySet<DeliveryId> };
+/** An emission that was committed. */
+export type AcceptedEmission = Emission & {
+  readonly workspaceId: WorkspaceId;
+  /** Epoch ms. */
+  readonly acceptedAt: number;
+  /** Its deliveries that wait for their destination already, and need no job. */
+  readonly inBacklog: ReadonlySet<DeliveryId>;
+};
 
 /** Gets the jobs of accepted transitions into the line. What it fails to do the sweeper does. */
 export type JobAdder = {
-  readonly addJobs: (
-    workspaceId: WorkspaceId,
-    emissions: readonly AcceptedEmission[],
-    acceptedAt: number,
-  ) => Promise<void>;
+  readonly addJobs: (emissions: readonly AcceptedEmission[]) => Promise<void>;
   readonly completeOwed: (workspaceId: WorkspaceId, id: TransitionId) => Promise<void>;
 };
 
@@ -83,6 +85,8 @@ type Decided = {
 
 /** Rounds of deciding anew when something changed between reading and writing. */
 const ROUNDS = 8;
+/** Tasks taken at a time: a batch of 500 in one go would keep everybody else waiting, here and in Redis. */
+const TASKS_AT_A_TIME = 50;
 
 /**
  * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with one
@@ -95,24 +99,34 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
     const results = new Array<Result | undefined>(reports.length);
     let open: readonly Slot[] = reports.map((report, index) => ({ ...report, index }));
     for (let round = 0; open.length > 0 && round < ROUNDS; round++) {
-      const byTask = Map.groupBy(open, ({ taskId }) => taskId);
-      const conflicts = await Promise.all(
-        [...byTask].map(([taskId, slots]) => acceptForTask(deps, taskId, slots, results)),
-      );
-      open = conflicts.flat();
+      const byTask = [...Map.groupBy(open, ({ taskId }) => taskId)];
+      const conflicts: Slot[] = [];
+      for (let start = 0; start < byTask.length; start += TASKS_AT_A_TIME) {
+        const settled = await Promise.all(
+          byTask
+            .slice(start, start + TASKS_AT_A_TIME)
+            .map(([taskId, slots]) => acceptForTask(deps, taskId, slots, results)),
+        );
+        conflicts.push(...settled.flatMap((task) => task.conflicts));
+        await deps.jobs.addJobs(settled.flatMap(({ emissions }) => emissions));
+      }
+      open = conflicts;
     }
     return results.map((result) => result ?? new UnavailableError('the Task is changing too fast; report it again'));
   };
 }
 export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;
 
-/** Decides and commits the reports about one Task; returns those that must be decided anew. */
+/** What came of the reports about one Task: what was emitted, and what must be decided anew. */
+type Settled = { readonly conflicts: readonly Slot[]; readonly emissions: readonly AcceptedEmission[] };
+
+/** Decides and commits the reports about one Task. */
 async function acceptForTask(
   deps: AcceptTransitionsDeps,
   taskId: TaskId,
   slots: readonly Slot[],
   results: (Result | undefined)[],
-): Promise<readonly Slot[]> {
+): Promise<Settled> {
   const workspaceId = await deps.findTaskWorkspace(taskId);
   const factKeys = [...new Set(slots.map(({ report }) => factOf(taskId, report).key))];
   const [found, subscriptions] =
@@ -220,15 +234,15 @@ function toEmission(
   };
 }
 
-/** Waits for the commits, adds the jobs of those that held, and returns the reports whose commit was refused. */
+/** Waits for the commits, in their order. */
 async function settle(
   { subscriptions, jobs }: AcceptTransitionsDeps,
   workspaceId: WorkspaceId | undefined,
   decisions: readonly Decided[],
   results: (Result | undefined)[],
   acceptedAt: number,
-): Promise<readonly Slot[]> {
-  if (workspaceId === undefined) return [];
+): Promise<Settled> {
+  if (workspaceId === undefined) return { conflicts: [], emissions: [] };
   const conflicts: Slot[] = [];
   const emissions: AcceptedEmission[] = [];
   for (const { slot, verdict, task, emission, committed } of decisions) {
@@ -237,12 +251,11 @@ async function settle(
       conflicts.push(slot);
       continue;
     }
-    if (emission) emissions.push({ ...emission, inBacklog: commit.inBacklog });
+    if (emission) emissions.push({ ...emission, workspaceId, acceptedAt, inBacklog: commit.inBacklog });
     if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
     const duplicate = verdict.kind === 'duplicate';
     results[slot.index] = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
   }
-  await jobs.addJobs(workspaceId, emissions, acceptedAt);
   if (conflicts.length > 0) subscriptions.forget(workspaceId);
-  return conflicts;
+  return { conflicts, emissions };
 }

@@ -1,9 +1,18 @@
 import { deliveryIdOf } from '@herald/core';
-import { addOwedJobs, owedMarkOf, type DeliveryQueue, type DutyStore, type Logger } from '@herald/infra';
-import type { JobAdder } from './accept-transitions.ts';
+import {
+  addOwedJobs,
+  owedMarkOf,
+  type DeliveryJob,
+  type DeliveryQueue,
+  type DutyStore,
+  type Logger,
+} from '@herald/infra';
+import type { AcceptedEmission, JobAdder } from './accept-transitions.ts';
+
+type Shard = { readonly duties: DutyStore; readonly queue: DeliveryQueue };
 
 export type JobAdderDeps = {
-  readonly shardOf: (workspaceId: string) => { readonly duties: DutyStore; readonly queue: DeliveryQueue };
+  readonly shardOf: (workspaceId: string) => Shard;
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -13,23 +22,20 @@ export type JobAdderDeps = {
  * which is durable: the marks stay, and the sweeper completes it.
  */
 export function createJobAdder({ shardOf, logger, now }: JobAdderDeps): JobAdder {
+  const addToShard = async ({ duties, queue }: Shard, emissions: readonly AcceptedEmission[]): Promise<void> => {
+    try {
+      await queue.add(emissions.flatMap(jobsOf), now());
+      await Promise.all(
+        emissions.map(({ transitionId, acceptedAt }) => duties.clearOwed(transitionId, owedMarkOf(acceptedAt))),
+      );
+    } catch (error) {
+      logger.warn('transition.jobs_left_owed', { transitions: emissions.length }, error);
+    }
+  };
   return {
-    async addJobs(workspaceId, emissions, acceptedAt) {
-      if (emissions.length === 0) return;
-      const { duties, queue } = shardOf(workspaceId);
-      try {
-        const jobs = emissions.flatMap(({ transitionId, event, targets, inBacklog }) =>
-          targets
-            .filter(({ enabled }) => enabled)
-            .map(({ endpointId }) => ({ id: deliveryIdOf(transitionId, endpointId), event }))
-            .filter(({ id }) => !inBacklog.has(id)),
-        );
-        await queue.add(jobs, acceptedAt);
-        const markedAt = owedMarkOf(acceptedAt);
-        await Promise.all(emissions.map(({ transitionId }) => duties.clearOwed(transitionId, markedAt)));
-      } catch (error) {
-        logger.warn('transition.jobs_left_owed', { transitions: emissions.length }, error);
-      }
+    async addJobs(emissions) {
+      const byShard = Map.groupBy(emissions, ({ workspaceId }) => shardOf(workspaceId));
+      await Promise.all([...byShard].map(([shard, some]) => addToShard(shard, some)));
     },
     async completeOwed(workspaceId, id) {
       const shard = shardOf(workspaceId);
@@ -37,4 +43,11 @@ export function createJobAdder({ shardOf, logger, now }: JobAdderDeps): JobAdder
       if (owed) await addOwedJobs(shard, [owed.duty], owed.markedAt, now());
     },
   };
+}
+
+function jobsOf({ transitionId, event, targets, inBacklog }: AcceptedEmission): DeliveryJob[] {
+  return targets
+    .filter(({ enabled }) => enabled)
+    .map(({ endpointId }) => ({ id: deliveryIdOf(transitionId, endpointId), event }))
+    .filter(({ id }) => !inBacklog.has(id));
 }

@@ -221,7 +221,7 @@ const EVERYWHERE: Case[] = [
     when: 'its address is blocked',
     facts: { outcome: { kind: 'blocked' } },
     verdict: waitUntil(NOW + 5_000),
-    asked: ['send', 'record retry answered'],
+    asked: ['send', 'record retry'],
     end: 'unsent',
   },
   {

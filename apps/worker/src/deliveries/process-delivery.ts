@@ -188,7 +188,8 @@ async function record(
     ...(!isTest && { disableAfterMs: deps.disableAfterMs }),
     ...(hold !== undefined && { holdUntil: hold }),
   });
-  logAttempt(deps.logger, delivery, endpoint, attempt, reply.kind === 'recorded' ? (reply.status ?? '') : reply.kind);
+  const followed = reply.status === 'pending' ? 'retry' : (reply.status ?? reply.kind);
+  logAttempt(deps.logger, delivery, endpoint, attempt, reply.kind === 'recorded' ? followed : reply.kind);
   if (reply.disabled) {
     deps.logger.warn('endpoint.disabled', {
       ...{ endpointId: endpoint.id, workspaceId: delivery.workspaceId, reason: reply.disabled },
