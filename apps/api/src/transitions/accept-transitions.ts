@@ -86,7 +86,7 @@ type Decided = {
 /** Rounds of deciding anew when something changed between reading and writing. */
 const ROUNDS = 8;
 /** Tasks taken at a time: a batch of 500 in one go would keep everybody else waiting, here and in Redis. */
-const TASKS_AT_A_TIME = 50;
+const TASKS_AT_A_TIME = 20;
 
 /**
  * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with one

@@ -7,8 +7,10 @@ const silent: Logger = {
   error: () => undefined,
 };
 
-/** Lets everything that is ready run. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Lets everything that is ready run, and what that makes ready. */
+const turn = async () => {
+  for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
+};
 
 type Work = BacklogDelivery & { end: (end: SendEnd) => Promise<void>; fail: () => Promise<void> };
 

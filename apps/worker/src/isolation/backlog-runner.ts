@@ -63,7 +63,8 @@ export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
       delivery = undefined;
     } finally {
       gate.leave(pass, end);
-      if (missed.delete(destination) || delivery) poke(destination);
+      // After what else is ready: a long backlog must not keep the line's few deliveries waiting.
+      if (missed.delete(destination) || delivery) setImmediate(poke, destination);
     }
   };
 
