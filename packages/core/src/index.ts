@@ -77,7 +77,7 @@ export {
   type TaskResult,
   type TaskState,
 } from './tasks/task.ts';
-export { factOf, transitionIdOfFact, type Fact } from './transitions/fact.ts';
+export { factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
 export { judgeResolution, type ResolutionVerdict } from './transitions/judge-resolution.ts';
 export { judgeTransition, type TaskChange, type TransitionVerdict } from './transitions/judge-transition.ts';
 export { projectOutcome } from './transitions/projection.ts';

@@ -15,7 +15,7 @@ import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import { toTime } from '../http/to-time.ts';
+import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import type { ManageReplays } from '../replays/manage-replays.ts';
 import { toReplayView } from '../replays/replay-routes.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
@@ -69,9 +69,7 @@ export function createReceiverRoutes({ receivers, deliveries, replays, sendTestE
     .post(async (req, res) => {
       const request = readBody(RotateSecret, req);
       const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-      const { secret, overlapEndsAt } = await receivers.rotateSecret(receiver.workspaceId, receiver.id, request);
-      res.set('cache-control', 'no-store');
-      res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
+      sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
     })
     .all(refuseOtherMethods('POST'));
   router

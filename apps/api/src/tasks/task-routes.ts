@@ -17,6 +17,7 @@ import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
+import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
@@ -106,9 +107,7 @@ export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateS
       const request = readBody(RotateSecret, req);
       const { callback } = await tasks.find(workspaceOf(req), req.params.id);
       if (!callback) throw new NotFoundError('callback', `of Task ${req.params.id}`);
-      const { secret, overlapEndsAt } = await rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request);
-      res.set('cache-control', 'no-store');
-      res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
+      sendRotatedSecret(res, await rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request));
     })
     .all(refuseOtherMethods('POST'));
   return router;

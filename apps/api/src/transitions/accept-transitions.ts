@@ -1,7 +1,7 @@
 import {
   destinationOf,
   DomainError,
-  factOf,
+  factKeyOf,
   judgeTransition,
   NotFoundError,
   renderWebhookBody,
@@ -21,6 +21,7 @@ import {
   newRevision,
   type CommitReply,
   type Emission,
+  type LastCheckpoint,
   type Subscriptions,
   type TaskRecord,
   type TransitionStore,
@@ -128,7 +129,7 @@ async function acceptForTask(
   results: (Result | undefined)[],
 ): Promise<Settled> {
   const workspaceId = await deps.findTaskWorkspace(taskId);
-  const factKeys = [...new Set(slots.map(({ report }) => factOf(taskId, report).key))];
+  const factKeys = [...new Set(slots.map(({ report }) => factKeyOf(report)))];
   const [found, subscriptions] =
     workspaceId === undefined
       ? [undefined, undefined]
@@ -169,7 +170,7 @@ type DecideInput = {
 /** Decides one report and starts its commit. The next report of the same Task is decided on what this one leaves. */
 function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscriptions, now }: DecideInput): Decided {
   const { report, impliesStart = false } = slot;
-  const isKnownFact = knownFacts.has(factOf(task.id, report).key);
+  const isKnownFact = knownFacts.has(factKeyOf(report));
   const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
   const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
   if (!change) return { slot, verdict, task, committed: Promise.resolve(NOTHING_TO_COMMIT) };
@@ -178,16 +179,8 @@ function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscript
       ? toEmission(deps.actionUrl, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
       : undefined;
   const newTaskRevision = newRevision();
-  const checkpoint =
-    verdict.kind === 'accepted' && report.type === 'checkpoint'
-      ? { checkpointId: report.checkpointId, canonical: report.canonical, material: report.material, at: now }
-      : undefined;
-  const fullChange = {
-    ...change,
-    ...(checkpoint && {
-      checkpoint: { ...checkpoint, ...(report.type === 'checkpoint' && report.outcome && { outcome: report.outcome }) },
-    }),
-  };
+  const checkpoint = toLastCheckpoint(report, now);
+  const fullChange = { ...change, ...(checkpoint && { checkpoint }) };
   const committed = deps.transitions.commit({
     task,
     newRevision: newTaskRevision,
@@ -206,6 +199,12 @@ function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscript
     committed,
     ...(emission && { emission }),
   };
+}
+
+function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint | undefined {
+  if (report.type !== 'checkpoint') return undefined;
+  const { checkpointId, canonical, material, outcome } = report;
+  return { checkpointId, canonical, material, at, ...(outcome && { outcome }) };
 }
 
 function toEmission(

@@ -11,30 +11,45 @@ export type Fact = {
   readonly event?: TaskEventName;
 };
 
+/** The key of a report's fact: cheap, where the transition id costs a hash. */
+export function factKeyOf(report: TransitionReport): string {
+  switch (report.type) {
+    case 'checkpoint':
+      // A checkpoint id is one fact, however its flags describe it the second time.
+      return `checkpoint:${report.checkpointId}`;
+    case 'action_required':
+      return `action:${report.actionVersion}`;
+    case 'start':
+    case 'done':
+    case 'canceled':
+      return report.type;
+  }
+}
+
 /** Only a material canonical checkpoint emits; a start emits nothing (spec section 6). */
 export function factOf(taskId: TaskId, report: TransitionReport): Fact {
+  const key = factKeyOf(report);
   switch (report.type) {
     case 'start':
-      return { transitionId: transitionIdOf(taskId, 'start', 'start'), key: 'start' };
+      return { transitionId: transitionIdOf(taskId, 'start', 'start'), key };
     case 'checkpoint':
       return {
         transitionId: transitionIdOf(taskId, 'task.check_in', report.checkpointId),
-        // A checkpoint id is one fact, however its flags describe it the second time.
-        key: `checkpoint:${report.checkpointId}`,
+        key,
         ...(report.canonical && report.material && { event: 'task.check_in' }),
       };
     case 'action_required':
       return {
         transitionId: transitionIdOf(taskId, 'task.requires_action', String(report.actionVersion)),
-        key: `action:${report.actionVersion}`,
+        key,
         event: 'task.requires_action',
       };
     case 'done':
-      return { transitionId: transitionIdOf(taskId, 'task.done', 'terminal'), key: 'done', event: 'task.done' };
+      return { transitionId: transitionIdOf(taskId, 'task.done', 'terminal'), key, event: 'task.done' };
     case 'canceled':
       return {
         transitionId: transitionIdOf(taskId, 'task.canceled', 'terminal'),
-        key: 'canceled',
+        key,
         event: 'task.canceled',
       };
   }

@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
+import { readScoredIds } from '../redis/scored-ids.ts';
 import { defineScript } from '../redis/script.ts';
 import { readDelivery, type AttemptRecord } from './delivery-record.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
@@ -102,10 +103,7 @@ export function createDeliveryLog({ redis, keyspace }: DeliveryLogDeps): Deliver
       size,
       'WITHSCORES',
     );
-    const entries = [];
-    for (let index = 0; index + 1 < rows.length; index += 2) {
-      entries.push({ id: rows[index] ?? '', createdAt: Number(rows[index + 1]) });
-    }
+    const entries = readScoredIds(rows).map(({ id, score }) => ({ id, createdAt: score }));
     return {
       isLast: entries.length < size,
       entries: entries.filter(({ id, createdAt }) => !after || createdAt < after.createdAt || id < after.id),

@@ -10,8 +10,7 @@ import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
 import { RECORD_ATTEMPT_LUA } from './record-attempt-script.ts';
 
 /** Why a delivery was canceled instead of sent. */
-export type CancelReason =
-  'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost' | 'replay_stopped';
+export type CancelReason = 'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost';
 
 export type RecordedAttempt = {
   readonly delivery: Delivery;
@@ -85,7 +84,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     async record({ delivery, destination, attempt, verdict, ...facts }) {
       const { id, endpointId } = delivery;
       const input = {
-        ...{ prefix: keys.prefix, id, endpoint: endpointId, destination: destination.id, tries: delivery.tries },
+        ...{ prefix: keys.prefix, id, endpoint: endpointId, tries: delivery.tries },
         ...{
           now: facts.now,
           ttl: retention.recordMs,

@@ -17,7 +17,7 @@ export const RECORD_ATTEMPT_LUA = /* lua */ `
 -- twice: only a pending delivery is moved on, and a failed try counts only if it is the one that was decided on.
 -- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)   KEYS[3] its endpoint (hash)   KEYS[4] breaker (hash)
 -- KEYS[5] backlog of the destination (zset)
--- ARGV[1] JSON, times in ms: { prefix, id, endpoint, destination, tries (before this one), now, ttl,
+-- ARGV[1] JSON, times in ms: { prefix, id, endpoint, tries (before this one), now, ttl,
 --   status: 'delivered' | 'pending' | 'failed', due?, why, answered?, probe, owed, hold?, gone, disableAfter, newVersion,
 --   health (whether it counts for the endpoint) }
 -- ARGV[2] JSON of the attempt

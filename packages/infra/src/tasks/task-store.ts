@@ -3,6 +3,7 @@ import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, 
 import { endpointFields } from '../endpoints/endpoint-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
+import { readScoredIds } from '../redis/scored-ids.ts';
 import { defineScript } from '../redis/script.ts';
 import { newRevision } from '../redis/revision.ts';
 import { readMessage, readTask, taskFields, type TaskRecord } from './task-record.ts';
@@ -128,7 +129,7 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
             sameScore + limit + 1,
             'WITHSCORES',
           );
-          return toPairs(rows).map(({ id, score }) => ({ id, score, key: keys.task(id) }));
+          return readScoredIds(rows).map(({ id, score }) => ({ id, score, key: keys.task(id) }));
         }),
       );
       const found = perShard
@@ -144,12 +145,4 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
       };
     },
   };
-}
-
-function toPairs(rows: readonly string[]): { id: string; score: number }[] {
-  const pairs = [];
-  for (let index = 0; index + 1 < rows.length; index += 2) {
-    pairs.push({ id: rows[index] ?? '', score: Number(rows[index + 1]) });
-  }
-  return pairs;
 }
