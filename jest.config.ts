@@ -17,7 +17,11 @@ export default {
   testTimeout: 30_000,
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
-    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,apps}/*/src/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,apps}/*/src/**/*.test.ts', '<rootDir>/scripts/**/*.test.ts'],
+    },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },
     { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'] },
   ],
