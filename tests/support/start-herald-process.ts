@@ -1,13 +1,22 @@
 import { startProcess, type ProcessExit, type RunningProcess } from '@herald/test-kit';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type Role = 'api' | 'worker';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 
+/** What is started, and as whom. */
+export interface Installation {
+  /** Folder that holds `apps/`; default: this repository. */
+  readonly folder?: string;
+  /** User and group; default: our own. */
+  readonly uid?: number;
+}
+
 /** A built entry point, as it is started in production. */
-export function entryPoint(app: Role | 'cli'): string {
-  return fileURLToPath(new URL(`apps/${app}/dist/main.js`, REPOSITORY));
+export function entryPoint(app: Role | 'cli', folder = fileURLToPath(REPOSITORY)): string {
+  return join(folder, 'apps', app, 'dist', 'main.js');
 }
 
 export interface HeraldProcess {
@@ -27,12 +36,19 @@ export interface HeraldProcess {
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Starts the built process on a port that the system chooses, and waits until it says that it has started. */
-export async function startHeraldProcess(role: Role, name: string, env: Env): Promise<HeraldProcess> {
+export async function startHeraldProcess(
+  role: Role,
+  name: string,
+  env: Env,
+  { folder, uid }: Installation = {},
+): Promise<HeraldProcess> {
   let port: number | undefined;
   const running = await startProcess({
     name,
     command: process.execPath,
-    args: [entryPoint(role)],
+    args: [entryPoint(role, folder)],
+    ...(folder !== undefined && { cwd: folder }),
+    ...(uid !== undefined && { uid }),
     env: { LOG_LEVEL: 'debug', ...(role === 'api' ? { PORT: '0' } : { WORKER_PORT: '0' }), ...env },
     readyWhen: (line) => {
       port ??= readPort(line, role);

@@ -11,13 +11,19 @@ import {
   type RunningRedis,
 } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntilSettled } from './delivery-state.ts';
 import { createExecutorClient, type ExecutorClient } from './executor-client.ts';
 import { sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
-import { startHeraldProcess, type Env, type HeraldProcess, type Role } from './start-herald-process.ts';
+import {
+  startHeraldProcess,
+  type Env,
+  type HeraldProcess,
+  type Installation,
+  type Role,
+} from './start-herald-process.ts';
 import { stopProcesses } from './stop-processes.ts';
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts';
 
@@ -29,6 +35,8 @@ export interface HeraldOptions {
   /** On top of what every process gets, such as `{ RETRY_SCHEDULE: '10ms' }`. */
   env?: Env;
   redis?: RedisOptions;
+  /** What the processes are started from; default: this build, as ourselves. */
+  installation?: Installation;
 }
 
 export interface ViaOptions extends RequestOptions {
@@ -45,8 +53,8 @@ export interface Herald extends AsyncDisposable {
   readonly apis: readonly HeraldProcess[];
   readonly workers: readonly HeraldProcess[];
   readonly executor: ExecutorClient;
-  startApi(env?: Env): Promise<HeraldProcess>;
-  startWorker(env?: Env): Promise<HeraldProcess>;
+  startApi(env?: Env, from?: Installation): Promise<HeraldProcess>;
+  startWorker(env?: Env, from?: Installation): Promise<HeraldProcess>;
   request(method: string, path: string, options?: ViaOptions): Promise<HttpAnswer>;
   /** A key, of a workspace or (without one) of an executor. */
   createKey(workspaceId: string | undefined, scopes: readonly Scope[]): Promise<string>;
@@ -71,11 +79,13 @@ export async function startHerald({
   workers = 1,
   env = {},
   redis = {},
+  installation = {},
 }: HeraldOptions = {}): Promise<Herald> {
   const cleanUp = new AsyncDisposableStack();
   try {
     const dir = await mkdtemp(join(tmpdir(), 'herald-e2e-'));
     cleanUp.defer(() => rm(dir, { recursive: true, force: true }));
+    await chmod(dir, 0o755); // processes may run as another user
     const [server, ca] = await Promise.all([startRedis(redis), createCertificateAuthority()]);
     cleanUp.use(server);
     const caFile = join(dir, 'ca.pem');
@@ -95,9 +105,9 @@ export async function startHerald({
     const processes: HeraldProcess[] = [];
     cleanUp.defer(() => stopProcesses(processes));
     const all = (role: Role) => processes.filter((each) => each.role === role);
-    const start = async (role: Role, more: Env = {}) => {
+    const start = async (role: Role, more: Env = {}, from = installation) => {
       const name = `${role}-${all(role).length + 1}`;
-      const started = await startHeraldProcess(role, name, { ...baseEnv, ...more });
+      const started = await startHeraldProcess(role, name, { ...baseEnv, ...more }, from);
       processes.push(started);
       return started;
     };
@@ -128,8 +138,8 @@ export async function startHerald({
       get workers() {
         return all('worker');
       },
-      startApi: (more) => start('api', more),
-      startWorker: (more) => start('worker', more),
+      startApi: (more, from) => start('api', more, from),
+      startWorker: (more, from) => start('worker', more, from),
       async createWorkspace(via) {
         const id = `ws_${randomBytes(6).toString('hex')}`;
         const send = (method: string, path: string, options: RequestOptions = {}) =>

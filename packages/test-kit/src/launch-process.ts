@@ -11,6 +11,8 @@ export interface LaunchOptions {
   /** The whole environment of the process, PATH excepted, which is passed on: no variable of a test runner leaks in. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
+  /** Runs it as this user and group; only root may. Default: as ourselves. */
+  uid?: number;
   onLine?: (line: OutputLine) => void;
   /** Lets it write to our own terminal instead; nothing is kept then, and `onLine` sees nothing. */
   inheritOutput?: boolean;
@@ -53,11 +55,12 @@ const TAIL_LINES = 40;
  * ends with it, and all of them end with us.
  */
 export async function launchProcess(options: LaunchOptions): Promise<LaunchedProcess> {
-  const { name, command, args = [], env = {}, cwd, onLine, inheritOutput = false, keptLines = 100_000 } = options;
+  const { name, command, args = [], env = {}, cwd, uid, onLine, inheritOutput = false, keptLines = 100_000 } = options;
   const output = inheritOutput ? 'inherit' : 'pipe';
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, ...env },
     ...(cwd !== undefined && { cwd }),
+    ...(uid !== undefined && { uid, gid: uid }),
     detached: true,
     stdio: ['ignore', output, output],
   });

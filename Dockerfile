@@ -1,0 +1,30 @@
+# One image for the api (the default), the worker and the herald command.
+#   docker build -t herald .
+#   docker run herald node apps/worker/dist/main.js
+
+FROM node:24-slim AS modules
+WORKDIR /herald
+COPY package.json package-lock.json ./
+COPY packages packages
+COPY apps apps
+RUN npm ci --omit=dev --ignore-scripts --workspace=@herald/api --workspace=@herald/worker --workspace=@herald/cli
+RUN rm -r apps/*/src packages/*/src
+
+FROM node:24-slim AS build
+WORKDIR /herald
+COPY package.json package-lock.json tsconfig.json tsconfig.base.json ./
+COPY packages packages
+COPY apps apps
+RUN npm ci
+RUN npm run build
+RUN mkdir /built && cp -r --parents apps/*/dist packages/*/dist /built
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /herald
+COPY --from=modules /herald ./
+COPY --from=build /built ./
+# Nothing is written here: the file system may be read-only, and the user owns none of it.
+USER node
+# Both processes handle SIGTERM themselves and start no others, so they need no init.
+CMD ["node", "apps/api/dist/main.js"]

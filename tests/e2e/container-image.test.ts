@@ -1,0 +1,63 @@
+import { chmod, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildImage, type BuiltImage } from '../support/build-image.ts';
+import { DONE, START } from '../support/reports.ts';
+import { startHerald } from '../support/start-herald.ts';
+import { factsAt } from '../support/webhooks.ts';
+
+const NOBODY = 65_534;
+const BUILD_LIMIT_MS = 300_000;
+
+let image: BuiltImage;
+beforeAll(async () => {
+  image = await buildImage();
+}, BUILD_LIMIT_MS);
+afterAll(() => image[Symbol.asyncDispose]());
+
+test('the image starts the api unless told otherwise, as a user without rights', () => {
+  expect(image.command).toEqual(['node', 'apps/api/dist/main.js']);
+  expect(image.user).toBe('node');
+});
+
+test('the image carries no sources, no tests and nothing that only builds', async () => {
+  const files = await listFiles(image.folder);
+  const ours = files.filter((path) => !path.includes('node_modules/'));
+  expect(ours.filter((path) => /\.test\.|\/src\//.test(path))).toEqual([]);
+  expect(files.filter((path) => /node_modules\/(jest|eslint|prettier|node|@swc)\//.test(path))).toEqual([]);
+  expect(ours.filter((path) => path.endsWith('dist/main.js')).sort()).toEqual([
+    'apps/api/dist/main.js',
+    'apps/cli/dist/main.js',
+    'apps/worker/dist/main.js',
+  ]);
+});
+
+test('what the image holds delivers as an unprivileged user from a folder that nobody can write to', async () => {
+  const before = await listFiles(image.folder);
+  await openForReading(join(image.folder, '..'));
+  const installation = { folder: image.folder, ...(process.getuid?.() === 0 && { uid: NOBODY }) };
+  {
+    await using herald = await startHerald({ installation });
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    await workspace.registerReceiver({ url: receiver.url });
+    const task = await workspace.createTask();
+    await herald.executor.report(task.id, START, DONE);
+    await herald.settled();
+    expect(factsAt(receiver)).toEqual([`${task.id} task.done`]);
+  }
+  expect(await listFiles(image.folder)).toEqual(before);
+});
+
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true });
+  return entries.sort();
+}
+
+/** Readable for everybody and writable for nobody, as a read-only file system is; the temporary folder above it as well. */
+async function openForReading(folder: string): Promise<void> {
+  await chmod(join(folder, '..'), 0o755);
+  for (const path of ['.', ...(await readdir(folder, { recursive: true }))]) {
+    const { mode } = await stat(join(folder, path));
+    await chmod(join(folder, path), (mode | 0o444 | ((mode & 0o100) !== 0 ? 0o111 : 0)) & ~0o222);
+  }
+}
