@@ -1,6 +1,9 @@
 import type { RedisClient } from '@herald/infra';
 
-/** Everything that a Redis holds, as readable text by key, whatever its type. */
+/**
+ * Everything that a Redis holds, as readable text by key, whatever its type; but not when an API key was last used, which a
+ * request that changes nothing changes too.
+ */
 export async function dumpRedis(redis: RedisClient): Promise<Map<string, string>> {
   const keys = (await redis.keys('*')).sort();
   const values = await Promise.all(keys.map(async (key) => [key, await readValue(redis, key)] as const));
@@ -15,8 +18,12 @@ async function readValue(redis: RedisClient, key: string): Promise<string | unde
       return undefined;
     case 'string':
       return (await redis.get(key)) ?? undefined;
-    case 'hash':
-      return JSON.stringify(await redis.hgetall(key));
+    case 'hash': {
+      const { lastUsedAt, ...fields } = await redis.hgetall(key);
+      return JSON.stringify(
+        key.startsWith('herald:key:') || lastUsedAt === undefined ? fields : { ...fields, lastUsedAt },
+      );
+    }
     case 'list':
       return JSON.stringify(await redis.lrange(key, 0, -1));
     case 'set':

@@ -79,13 +79,14 @@ function readExpiry(text: string): number {
   throw new InvalidArgumentError('must be a duration such as 12h or 90d');
 }
 
-function toRow({ id, workspaceId, scopes, createdAt, expiresAt }: ApiKey) {
+function toRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
   return {
     id,
     workspace: workspaceId ?? '(executor)',
     scopes: scopes.join(','),
     created: new Date(createdAt).toISOString(),
     expires: expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString(),
+    'last used': lastUsedAt === undefined ? 'never' : new Date(lastUsedAt).toISOString(),
   };
 }
 

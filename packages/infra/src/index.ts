@@ -47,8 +47,9 @@ export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './que
 export { type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
-export { createKeyspace, type Keyspace, type ShardKeys } from './redis/keys.ts';
+export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
 export { newRevision } from './redis/revision.ts';
+export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
 export { type LastCheckpoint, type TaskRecord } from './tasks/task-record.ts';
 export { createTaskRetention } from './tasks/task-retention.ts';

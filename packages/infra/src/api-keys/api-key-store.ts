@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
-import { hashApiKey, isApiKeyText, newApiKey } from './api-key-text.ts';
+import { defineScript } from '../redis/script.ts';
+import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
 export const SCOPES = ['webhooks', 'tasks', 'execute'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -15,6 +16,8 @@ export type ApiKey = {
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly expiresAt?: number;
+  /** Up to a minute or so behind; absent before the first use. */
+  readonly lastUsedAt?: number;
 };
 
 export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'>;
@@ -22,46 +25,65 @@ export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'>;
 export type ApiKeyStore = {
   /** Stores a new key and returns it in clear, this once. */
   readonly create: (key: NewApiKey) => Promise<{ readonly key: string; readonly record: ApiKey }>;
-  /** The record of a key that is valid now. */
+  /** The record of a key that is valid now. What isn't a key by its form costs no look-up. */
   readonly find: (key: string) => Promise<ApiKey | undefined>;
   readonly list: () => Promise<readonly ApiKey[]>;
   /** From the moment this resolves every process refuses the key. False when there is none of this id. */
   readonly revoke: (id: string) => Promise<boolean>;
+  /** Notes that a key was used (epoch ms); nothing when it is gone. */
+  readonly writeLastUse: (id: string, at: number) => Promise<void>;
 };
 
 export type ApiKeyStoreDeps = { readonly redis: RedisClient; readonly now: () => number };
 
+const WRITE_LAST_USE_LUA = /* lua */ `
+-- Note when a key was used, unless it was revoked or has expired meanwhile.
+-- KEYS[1] API key (hash)   ARGV[1] now (ms)
+-- Returns 1 (written) | 0 (there is no such key).
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1])
+return 1
+`;
+
 export function createApiKeyStore({ redis, now }: ApiKeyStoreDeps): ApiKeyStore {
+  const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
   return {
     async create(request) {
       const key = newApiKey();
-      const sha256 = hashApiKey(key);
+      const { lookUp, proof } = digestApiKey(key);
       const record: ApiKey = { ...request, id: `key_${randomBytes(8).toString('hex')}`, createdAt: now() };
       // The index first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke.
-      await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, sha256);
-      await redis.hset(GLOBAL_KEYS.apiKey(sha256), toFields(record));
-      if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(sha256), record.expiresAt);
+      await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
+      await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...toFields(record), proof });
+      if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
       return { key, record };
     },
     async find(key) {
       if (!isApiKeyText(key)) return undefined;
-      const record = fromFields(await redis.hgetall(GLOBAL_KEYS.apiKey(hashApiKey(key))));
-      return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
+      const { lookUp, proof } = digestApiKey(key);
+      const fields = await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp));
+      const record = fromFields(fields);
+      const isValid = record && isSameProof(proof, fields.proof ?? '') && (record.expiresAt ?? Infinity) > now();
+      return isValid ? record : undefined;
     },
     async list() {
-      const hashes = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
-      const records = await Promise.all(hashes.map((sha256) => redis.hgetall(GLOBAL_KEYS.apiKey(sha256))));
+      const lookUps = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
+      const records = await Promise.all(lookUps.map((lookUp) => redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))));
       return records
         .map(fromFields)
         .filter((record) => record !== undefined)
         .sort((a, b) => a.createdAt - b.createdAt);
     },
     async revoke(id) {
-      const sha256 = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
-      if (sha256 === null) return false;
-      const removed = await redis.del(GLOBAL_KEYS.apiKey(sha256));
+      const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
+      if (lookUp === null) return false;
+      const removed = await redis.del(GLOBAL_KEYS.apiKey(lookUp));
       await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id);
       return removed > 0;
+    },
+    async writeLastUse(id, at) {
+      const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
+      if (lookUp !== null) await writeLastUse([GLOBAL_KEYS.apiKey(lookUp)], [at]);
     },
   };
 }
@@ -76,7 +98,8 @@ function toFields({ id, workspaceId, scopes, createdAt, expiresAt }: ApiKey): Re
   };
 }
 
-function fromFields({ id, workspaceId, scopes, createdAt, expiresAt }: Record<string, string>): ApiKey | undefined {
+function fromFields(fields: Record<string, string>): ApiKey | undefined {
+  const { id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt } = fields;
   if (id === undefined || scopes === undefined) return undefined;
   return {
     id,
@@ -84,5 +107,6 @@ function fromFields({ id, workspaceId, scopes, createdAt, expiresAt }: Record<st
     createdAt: Number(createdAt),
     ...(workspaceId !== undefined && { workspaceId }),
     ...(expiresAt !== undefined && { expiresAt: Number(expiresAt) }),
+    ...(lastUsedAt !== undefined && { lastUsedAt: Number(lastUsedAt) }),
   };
 }

@@ -1,4 +1,4 @@
-import { hashApiKey, isApiKeyText, newApiKey } from './api-key-text.ts';
+import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
 test('a new key has the form that secret scanners look for, and no two are alike', () => {
   const keys = Array.from({ length: 200 }, newApiKey);
@@ -21,6 +21,17 @@ test.each(['', 'hrld_', 'Bearer x', `${newApiKey()} `, newApiKey().slice(1)])('%
   expect(isApiKeyText(text)).toBe(false);
 });
 
-test('a key is stored as its SHA-256', () => {
-  expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+test('a key is stored as its SHA-256: one half to be found by, one to prove it', () => {
+  const { lookUp, proof } = digestApiKey('abc');
+  expect(lookUp + proof).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  expect(lookUp).toHaveLength(proof.length);
+});
+
+test.each([
+  ['the same', 'b00361a3', 'b00361a3', true],
+  ['another of the same length', 'b00361a3', 'b00361a4', false],
+  ['a longer one', 'b00361a3', 'b00361a3b0', false],
+  ['none', '', 'b00361a3', false],
+])('a proof is compared with %s', (_name, given, stored, same) => {
+  expect(isSameProof(given, stored)).toBe(same);
 });

@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'hrld_';
@@ -19,9 +19,18 @@ export function isApiKeyText(text: string): boolean {
   return match?.[1] !== undefined && match[2] === checksumOf(match[1]);
 }
 
-/** How a key is stored and found: its SHA-256 in hex. */
-export function hashApiKey(key: string): string {
-  return hash('sha256', key, 'hex');
+/** A key's SHA-256 in two halves, in hex: its record is found by the one and proves itself by the other. */
+export type ApiKeyDigest = { readonly lookUp: string; readonly proof: string };
+
+export function digestApiKey(key: string): ApiKeyDigest {
+  const digest = hash('sha256', key, 'hex');
+  return { lookUp: digest.slice(0, 32), proof: digest.slice(32) };
+}
+
+/** Compares in constant time. */
+export function isSameProof(given: string, stored: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(stored)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function checksumOf(random: string): string {

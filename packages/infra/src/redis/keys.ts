@@ -79,9 +79,11 @@ export function createKeyspace(shardCount: number): Keyspace {
 
 /** Keys that are found without a workspace. Each lives alone, in whatever slot it falls. */
 export const GLOBAL_KEYS = {
-  /** hash: an API key's record, found by the SHA-256 of the key */
-  apiKey: (sha256: string) => `herald:key:${sha256}`,
-  /** hash: API key id → SHA-256 of the key */
+  /** hash: an API key's record, found by half of the key's SHA-256 */
+  apiKey: (lookUp: string) => `herald:key:${lookUp}`,
+  /** string: requests of an API key in the second that the key lives */
+  apiKeyRate: (id: string) => `herald:rate:${id}`,
+  /** hash: API key id → what its record is found by */
   apiKeyIndex: 'herald:keys',
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,
