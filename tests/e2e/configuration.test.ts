@@ -15,8 +15,14 @@ const SHARED_WRONG = {
 test.each([
   [
     'api',
-    { ...SHARED_WRONG, PORT: '70000', ACTION_URL_TEMPLATE: 'https://app.example.com/' },
-    ['ACTION_URL_TEMPLATE', 'LOG_LEVEL', 'PORT', 'REDIS_URL', 'RETENTION', 'SECRETS_KEY', 'SHARDS'],
+    {
+      ...{ ...SHARED_WRONG, PORT: '70000', ACTION_URL_TEMPLATE: 'https://app.example.com/' },
+      ...{ RATE_LIMIT: '0.5', TRUST_PROXY: '-1' },
+    },
+    [
+      ...['ACTION_URL_TEMPLATE', 'LOG_LEVEL', 'PORT', 'RATE_LIMIT', 'REDIS_URL', 'RETENTION', 'SECRETS_KEY', 'SHARDS'],
+      'TRUST_PROXY',
+    ],
   ],
   [
     'worker',

@@ -1,4 +1,4 @@
-import { DestinationEnv, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
+import { DestinationEnv, IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
 import { z } from 'zod';
 
 const ActionUrlTemplate = z
@@ -14,6 +14,10 @@ const ApiEnv = z.object({
   PORT: Port.default(8080),
   HOST: z.string().default('127.0.0.1'),
   ACTION_URL_TEMPLATE: ActionUrlTemplate,
+  /** Requests per second of one workspace key; 0: no limit. */
+  RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
+  /** Proxies in front, whose additions to X-Forwarded-For are believed. */
+  TRUST_PROXY: IntegerText(0, 16).default(0),
 });
 
 /** Times are in ms. */
@@ -33,5 +37,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     port: given.PORT,
     host: given.HOST,
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
+    rateLimit: given.RATE_LIMIT,
+    proxyCount: given.TRUST_PROXY,
   };
 }

@@ -16,6 +16,7 @@ import {
   createReceiverStore,
   createReplayStore,
   createResources,
+  createScriptCommands,
   createSecretBox,
   createTaskRetention,
   createTaskStore,
@@ -23,18 +24,22 @@ import {
   createTestReplyListener,
   createTransitionStore,
   createWorkerPresence,
+  GLOBAL_KEYS,
   type Logger,
   type RedisClient,
   type Resources,
   type RunningProcess,
 } from '@herald/infra';
 import { createAuthenticate } from './auth/authenticate.ts';
+import { createFailureLimiter } from './auth/failure-limiter.ts';
+import { createNoteKeyUse } from './auth/note-key-use.ts';
 import type { ApiConfig } from './config.ts';
 import { createApp } from './create-app.ts';
 import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
 import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
+import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { createSendTestEvent } from './receivers/send-test-event.ts';
@@ -47,6 +52,8 @@ import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
+/** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
+const KEY_FAILURES_PER_MINUTE = 120;
 /** How often connections that became idle are closed while the server stops, in ms. */
 const IDLE_CHECK_MS = 50;
 
@@ -165,11 +172,22 @@ function composeApp(config: ApiConfig, logger: Logger, resources: Resources, con
     now,
   });
 
+  const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
   const parseSingle = parseJson(BODY_LIMIT_BYTES);
   const parseBatch = parseJson(BATCH_BODY_LIMIT_BYTES);
   return createApp({
     logger,
-    authenticate: createAuthenticate(createApiKeyStore({ redis, now }).find),
+    authenticate: createAuthenticate({
+      findKey,
+      failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),
+      noteUse: createNoteKeyUse({ writeLastUse, logger, now }),
+    }),
+    limitRate: createRateLimit({
+      perSecond: config.rateLimit,
+      sendCommand: createScriptCommands(redis, 'rateLimit'),
+      keyOf: GLOBAL_KEYS.apiKeyRate,
+    }),
+    proxyCount: config.proxyCount,
     health: createHealthRoutes({
       findProblems: () =>
         redis.ping().then(

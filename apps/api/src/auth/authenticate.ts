@@ -2,22 +2,26 @@ import type { WorkspaceId } from '@herald/core';
 import type { ApiKey, ApiKeyStore, Scope } from '@herald/infra';
 import type { Request, RequestHandler } from 'express';
 import { HttpFault } from '../http/http-fault.ts';
+import type { FailureLimiter } from './failure-limiter.ts';
+
+export type AuthenticateDeps = {
+  /** Asked for every request: a key that was revoked is refused from that moment on. */
+  readonly findKey: ApiKeyStore['find'];
+  readonly failures: FailureLimiter;
+  /** Told of every request with a valid key. */
+  readonly noteUse: (key: ApiKey) => void;
+};
 
 const keys = new WeakMap<Request, ApiKey>();
 
 /** Lets a request through that carries a valid key of the scope (spec section 5). */
-export function createAuthenticate(findKey: ApiKeyStore['find']) {
+export function createAuthenticate({ findKey, failures, noteUse }: AuthenticateDeps) {
   return function authenticate(scope: Scope): RequestHandler {
     return async (req, _res, next) => {
       const token = /^Bearer +(\S+) *$/i.exec(req.get('authorization') ?? '')?.[1];
       const key = token === undefined ? undefined : await findKey(token);
-      if (!key) {
-        const detail =
-          token === undefined
-            ? 'send the header Authorization: Bearer <API key>'
-            : 'this API key is unknown, expired or revoked';
-        throw new HttpFault('unauthenticated', detail, { 'www-authenticate': 'Bearer' });
-      }
+      if (!key) throw failures.judge(req, unauthenticated(token));
+      noteUse(key);
       if (!key.scopes.includes(scope)) {
         throw new HttpFault('insufficient_scope', `this API key lacks the scope ${scope}`);
       }
@@ -28,9 +32,24 @@ export function createAuthenticate(findKey: ApiKeyStore['find']) {
 }
 export type Authenticate = ReturnType<typeof createAuthenticate>;
 
+function unauthenticated(token: string | undefined): HttpFault {
+  const detail =
+    token === undefined
+      ? 'send the header Authorization: Bearer <API key>'
+      : 'this API key is unknown, expired or revoked';
+  return new HttpFault('unauthenticated', detail, { 'www-authenticate': 'Bearer' });
+}
+
+/** The key that the request was authenticated with. */
+export function apiKeyOf(req: Request): ApiKey {
+  const key = keys.get(req);
+  if (!key) throw new Error('this route asks for no API key');
+  return key;
+}
+
 /** The controller workspace of the request's key. */
 export function workspaceOf(req: Request): WorkspaceId {
-  const workspaceId = keys.get(req)?.workspaceId;
+  const { workspaceId } = apiKeyOf(req);
   if (workspaceId === undefined) throw new Error('only keys of a workspace have the scopes of this route');
   return workspaceId;
 }

@@ -6,7 +6,8 @@ export type HttpFaultCode =
   | 'route_not_found'
   | 'method_not_allowed'
   | 'payload_too_large'
-  | 'unsupported_media_type';
+  | 'unsupported_media_type'
+  | 'rate_limited';
 
 export class HttpFault extends Error {
   override readonly name = 'HttpFault';

@@ -24,6 +24,7 @@ const STATUS: Record<ProblemCode, number> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   validation_failed: 422,
+  rate_limited: 429,
   internal: 500,
   unavailable: 503,
 };

@@ -1,0 +1,25 @@
+import type { ApiKey, ApiKeyStore, Logger } from '@herald/infra';
+
+export type NoteKeyUseDeps = {
+  readonly writeLastUse: ApiKeyStore['writeLastUse'];
+  readonly logger: Logger;
+  readonly now: () => number;
+};
+
+/** How far behind a key's last use may be, in ms. */
+const INTERVAL_MS = 60_000;
+
+/** Keeps a key's last use: about one write a minute, and no request waits for it. */
+export function createNoteKeyUse({ writeLastUse, logger, now }: NoteKeyUseDeps) {
+  const inWriting = new Set<string>();
+  return function noteKeyUse({ id, lastUsedAt = 0 }: ApiKey): void {
+    const at = now();
+    if (at - lastUsedAt < INTERVAL_MS || inWriting.has(id)) return;
+    inWriting.add(id);
+    void writeLastUse(id, at)
+      .catch((error: unknown) => {
+        logger.warn('key.last_use_not_written', { keyId: id }, error);
+      })
+      .finally(() => inWriting.delete(id));
+  };
+}

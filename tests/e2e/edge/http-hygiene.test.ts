@@ -1,0 +1,59 @@
+import { problemOf } from '../../support/problems.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+
+let herald: Herald;
+let workspace: WorkspaceClient;
+
+beforeAll(async () => {
+  herald = await startHerald({ workers: 0 });
+  workspace = await herald.createWorkspace();
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+test.each([
+  ['an answer', () => workspace.request('GET', '/api/public/webhooks')],
+  ['an answer with a secret', () => workspace.request('POST', '/tasks', { body: {} })],
+  ['a refusal', () => herald.request('GET', '/api/public/webhooks')],
+  ['the answer of no route', () => herald.request('GET', '/nothing')],
+  ['a health page', () => herald.request('GET', '/healthz')],
+])('%s is for no cache, no frame, no script, and says nothing of what made it', async (_name, send) => {
+  const { headers } = await send();
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'strict-transport-security': expect.stringMatching(/^max-age=\d+$/) as string,
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  });
+  expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['x-powered-by']));
+  expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['server']));
+});
+
+test('no page of another origin gets leave to call', async () => {
+  const headers = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
+  for (const method of ['OPTIONS', 'GET']) {
+    const answer = await workspace.request(method, '/api/public/webhooks', { headers });
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  }
+});
+
+test('of a bug the caller learns the request id and nothing else, and the log the rest', async () => {
+  const { id } = await workspace.createTask();
+  const [key = ''] = await herald.redis.keys(`*t:${id}`);
+  await herald.redis.hset(key, 'status', 'canary-exploded');
+  const answer = await workspace.request('GET', `/tasks/${id}`);
+  const { requestId, ...problem } = problemOf(answer);
+  expect(problem).toEqual({
+    type: 'urn:herald:problem:internal',
+    title: 'Internal',
+    status: 500,
+    detail: 'something went wrong on our side; the request id finds it in our log',
+    code: 'internal',
+  });
+  expect(answer.text).not.toMatch(/canary|zod|node_modules|\bat \/|\.ts|\.js/i);
+  await herald.waitForLog(requestId);
+  await herald.waitForLog('request.failed');
+});

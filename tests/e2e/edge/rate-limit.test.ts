@@ -1,0 +1,104 @@
+import { waitFor } from '@herald/test-kit';
+import { problemOf } from '../../support/problems.ts';
+import { startRedisGate } from '../../support/redis-gate.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+
+const RECEIVERS = '/api/public/webhooks';
+const LIMIT = 5;
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ apis: 2, workers: 0, env: { RATE_LIMIT: String(LIMIT) } });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+/** So many requests at once, in turn to both API processes. */
+const burst = (count: number, key: string, path = RECEIVERS) =>
+  Promise.all(
+    Array.from({ length: count }, (_, index) => {
+      const via = herald.apis[index % 2];
+      return herald.request('GET', path, { key, ...(via && { via }) });
+    }),
+  );
+const countOf = (answers: readonly { status: number }[], status: number) =>
+  answers.filter((answer) => answer.status === status).length;
+
+test('one key gets its limit in a second from all API processes together, and another key its own', async () => {
+  const [one, two] = [await herald.createKey('ws_rate', ['webhooks']), await herald.createKey('ws_rate', ['webhooks'])];
+  const startedAt = performance.now();
+  const [ofOne, ofTwo] = await Promise.all([burst(60, one), burst(LIMIT, two)]);
+  // The burst may fall into more than one second; each lets through the limit at most.
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000) + 1;
+  expect(countOf(ofOne, 200)).toBeGreaterThanOrEqual(LIMIT);
+  expect(countOf(ofOne, 200)).toBeLessThanOrEqual(LIMIT * seconds);
+  expect(countOf(ofOne, 200) + countOf(ofOne, 429)).toBe(60);
+  expect(countOf(ofOne, 429)).toBeGreaterThan(0);
+  expect(countOf(ofTwo, 200)).toBe(LIMIT);
+});
+
+test('the headers say what is left, and a refusal says what to do', async () => {
+  const key = await herald.createKey('ws_headers', ['webhooks']);
+  const answers = await burst(30, key);
+  const [allowed, refused] = [200, 429].map((status) => answers.find((answer) => answer.status === status));
+  expect(allowed?.headers).toMatchObject({
+    ratelimit: expect.stringMatching(/^"api-key"; r=\d; t=[01]$/) as string,
+    'ratelimit-policy': expect.stringMatching(/^"api-key"; q=5; w=1; pk=:[A-Za-z0-9+/=]+:$/) as string,
+  });
+  expect(refused?.headers).toMatchObject({ 'retry-after': '1', ratelimit: expect.stringContaining('r=0') as string });
+  expect(refused && problemOf(refused)).toMatchObject({
+    status: 429,
+    code: 'rate_limited',
+    detail: expect.stringMatching(/5 requests per second; wait a second/) as string,
+  });
+});
+
+test('the second passes by itself: what is counted leaves Redis', async () => {
+  const key = await herald.createKey('ws_leaves', ['webhooks']);
+  await burst(30, key);
+  for (const counter of await herald.redis.keys('herald:rate:*')) {
+    expect(await herald.redis.pttl(counter)).toBeLessThanOrEqual(1_000);
+    // Gone meanwhile, or about to go: never without an end.
+    expect(await herald.redis.pttl(counter)).not.toBe(-1);
+  }
+});
+
+test('executors have no limit', async () => {
+  const answers = await burst(60, herald.executor.key, '/api/internal/tasks?status=queued');
+  expect(countOf(answers, 200)).toBe(60);
+  expect(Object.keys(answers[0]?.headers ?? {}).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+});
+
+test('a Redis that has forgotten the scripts gets them again, also in the middle of a burst', async () => {
+  const key = await herald.createKey('ws_flushed', ['webhooks']);
+  await herald.redis.script('FLUSH');
+  const [answers] = await Promise.all([burst(40, key), herald.redis.script('FLUSH')]);
+  expect(countOf(answers, 200) + countOf(answers, 429)).toBe(40);
+  expect(countOf(answers, 429)).toBeGreaterThan(0);
+});
+
+test('after a restart of Redis requests are counted as before', async () => {
+  await using other = await startHerald({
+    workers: 0,
+    env: { RATE_LIMIT: '5' },
+    redis: { appendonly: true },
+  });
+  const { key } = await other.createWorkspace();
+  await other.server.kill();
+  const during = await other.request('GET', RECEIVERS, { key });
+  expect(problemOf(during)).toMatchObject({ status: 503, code: 'unavailable' });
+  await other.server.restart();
+  const send = () => Promise.all(Array.from({ length: 30 }, () => other.request('GET', RECEIVERS, { key })));
+  const answers = await waitFor('the API to have Redis back', send, { until: (seen) => countOf(seen, 503) === 0 });
+  expect(countOf(answers, 200) + countOf(answers, 429)).toBe(30);
+  expect(countOf(answers, 429)).toBeGreaterThan(0);
+});
+
+test('when the count can not be had the request is refused as unavailable, not let through', async () => {
+  await using gate = await startRedisGate({ port: herald.server.port, stopAt: 'herald:rate:' });
+  const via = await herald.startApi({ REDIS_URL: gate.url });
+  const { key } = await herald.createWorkspace();
+  const answer = await herald.request('GET', RECEIVERS, { key, via });
+  expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
+  expect(answer.headers['retry-after']).toBeDefined();
+  await via.stop();
+});
