@@ -28,6 +28,15 @@ export {
   type DeliveryPage,
   type RedeliverReply,
 } from './deliveries/delivery-log.ts';
+export {
+  createBacklogView,
+  type BacklogDescription,
+  type BacklogDetail,
+  type BacklogView,
+} from './operators/backlog-view.ts';
+export { type DeliveryDescription } from './operators/describe-deliveries.ts';
+export { createFailedView, type FailedView } from './operators/failed-view.ts';
+export { createLineView, LINE_STATES, type LineJob, type LineState, type LineView } from './operators/line-view.ts';
 export { createPurgeStore, type PurgeStore } from './purges/purge-store.ts';
 export { createReplaySteps, type ReplaySteps } from './replays/replay-steps.ts';
 export { createReplayStore, type Replay, type ReplayStore } from './replays/replay-store.ts';
@@ -44,7 +53,7 @@ export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type Logger } from './log/logger.ts';
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
-export { type QueueName } from './queues/queue-names.ts';
+export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';

@@ -8,6 +8,13 @@ export function liveScore(now: number): number {
   return now - LIVE_BEFORE_REPLAYED_MS;
 }
 
+/** Since when what has this score has waited (epoch ms); undefined while it is in work, or goes first at somebody's request. */
+export function readBacklogScore(score: number, now: number): number | undefined {
+  if (score <= URGENT || score > now) return undefined;
+  // Halfway between the two kinds, so that neither clocks that differ nor a long wait make one look like the other.
+  return score < now - LIVE_BEFORE_REPLAYED_MS / 2 ? score + LIVE_BEFORE_REPLAYED_MS : score;
+}
+
 /** The score of what goes before everything else, and through an open breaker: a redelivery that somebody asked for. */
 const URGENT = 1;
 

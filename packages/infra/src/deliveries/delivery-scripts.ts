@@ -23,6 +23,9 @@ return {
 }
 `;
 
+/** Failed deliveries of a shard that operators are shown, the latest ones. */
+const FAILED_LIMIT = 1_000;
+
 /** Ends a delivery. Shared by the scripts that do; what ends stays for the retention, its body with the last. */
 export const SETTLE_LUA = /* lua */ `
 local function settle(prefix, id, status, reason, now, ttl)
@@ -38,6 +41,11 @@ local function settle(prefix, id, status, reason, now, ttl)
     redis.call('PEXPIRE', key, ttl)
     redis.call('ZREM', prefix .. 'open', transition)
     redis.call('ZREM', prefix .. 'owed', transition)
+  end
+  if status == 'failed' and redis.call('HGET', key, 'ev') ~= 'webhook.test' then
+    redis.call('ZADD', prefix .. 'failed', now, id)
+    redis.call('ZREMRANGEBYRANK', prefix .. 'failed', 0, -1 - ${FAILED_LIMIT})
+    redis.call('PEXPIRE', prefix .. 'failed', ttl)
   end
 end
 `;

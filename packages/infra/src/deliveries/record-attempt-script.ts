@@ -99,6 +99,7 @@ if status ~= 'pending' then
   if input.status == 'delivered' and status ~= 'delivered' then
     redis.call('HSET', KEYS[1], 's', 'delivered', 'end', now)
     redis.call('HDEL', KEYS[1], 'why')
+    redis.call('ZREM', prefix .. 'failed', input.id)
   elseif not input.owed then
     reply = 'superseded'
   end

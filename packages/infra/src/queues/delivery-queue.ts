@@ -14,14 +14,14 @@ export type DeliveryQueue = {
   readonly hurry: (job: DeliveryJob, now: number) => Promise<void>;
   /** Takes jobs out of the line that wait there; one in work stays. */
   readonly remove: (ids: readonly DeliveryId[]) => Promise<void>;
-  /** Jobs that a worker should have fetched by now. */
+  /** Jobs that a worker should have fetched by now: none while an operator has paused the queue. */
   readonly countDue: (now: number) => Promise<number>;
   readonly close: () => Promise<void>;
 };
 
 const JOBS_PER_CALL = 1_000;
 /** BullMQ scores a delayed job by its time in ms, shifted by 12 bits that keep the order within one ms. */
-const DELAYED_SCORE_FACTOR = 4_096;
+export const DELAYED_SCORE_FACTOR = 4_096;
 /** How long a worker may take to promote a job that is due, in ms. */
 const PROMOTION_MS = 5_000;
 const EVENT_STREAM_LENGTH = 1_000;
@@ -53,11 +53,12 @@ export function createDeliveryQueue({ redis, keys, name }: DeliveryQueueDeps): D
       await Promise.all(ids.map((id) => queue.remove(id)));
     },
     async countDue(now) {
-      const [waiting, overdue] = await Promise.all([
+      const [isPaused, waiting, overdue] = await Promise.all([
+        queue.isPaused(),
         queue.getWaitingCount(),
         redis.zcount(queue.toKey('delayed'), '-inf', (now - PROMOTION_MS) * DELAYED_SCORE_FACTOR),
       ]);
-      return waiting + overdue;
+      return isPaused ? 0 : waiting + overdue;
     },
     close: () => queue.close(),
   };

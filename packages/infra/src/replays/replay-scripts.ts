@@ -64,6 +64,7 @@ for index = 1, #rows, 2 do
       replayed = replayed + 1
       redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
       redis.call('HDEL', record, 'end', 'why')
+      if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
       redis.call('PERSIST', record)
       redis.call('PERSIST', record .. ':a')
       redis.call('HINCRBY', transition, 'open', 1)
