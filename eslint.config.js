@@ -33,7 +33,6 @@ export default defineConfig(
     rules: {
       ...jest.configs['flat/recommended'].rules,
       '@typescript-eslint/unbound-method': 'off',
-      'jest/expect-expect': ['warn', { assertFunctionNames: ['expect', 'fc.assert'] }],
     },
   },
   {

@@ -1,24 +1,28 @@
 import { DestinationEnv, IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
 import { z } from 'zod';
+import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operators/operator-env.ts';
 
 const ActionUrlTemplate = z
   .string({ error: 'must be set, such as https://app.example.com/tasks/{taskId}/actions/{actionVersion}' })
   .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
 
-const ApiEnv = z.object({
-  ...SharedEnv.shape,
-  ...SecretsEnv.shape,
-  ...DestinationEnv.shape,
-  ...RetentionEnv.shape,
-  PORT: Port.default(8080),
-  HOST: z.string().default('127.0.0.1'),
-  ACTION_URL_TEMPLATE: ActionUrlTemplate,
-  /** Requests per second of one workspace key; 0: no limit. */
-  RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
-  /** Proxies in front, whose additions to X-Forwarded-For are believed. */
-  TRUST_PROXY: IntegerText(0, 16).default(0),
-});
+const ApiEnv = withBothCredentials(
+  z.object({
+    ...SharedEnv.shape,
+    ...SecretsEnv.shape,
+    ...DestinationEnv.shape,
+    ...RetentionEnv.shape,
+    PORT: Port.default(8080),
+    HOST: z.string().default('127.0.0.1'),
+    ACTION_URL_TEMPLATE: ActionUrlTemplate,
+    /** Requests per second of one workspace key; 0: no limit. */
+    RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
+    /** Proxies in front, whose additions to X-Forwarded-For are believed. */
+    TRUST_PROXY: IntegerText(0, 16).default(0),
+    ...OperatorEnv.shape,
+  }),
+);
 
 /** Times are in ms. */
 export type ApiConfig = ReturnType<typeof readApiConfig>;
@@ -39,5 +43,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
     rateLimit: given.RATE_LIMIT,
     proxyCount: given.TRUST_PROXY,
+    /** Absent: there are no operator pages. */
+    operator: toOperatorConfig(given),
   };
 }

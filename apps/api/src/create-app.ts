@@ -22,6 +22,8 @@ export type AppDeps = {
   readonly tasks: Router;
   /** Parses bodies itself: a batch may be larger than anything else. */
   readonly executor: Router;
+  /** Absent: there are none, and nothing tells. */
+  readonly operators: Router | undefined;
 };
 
 /** The HTTP surface. A key is checked before a body is read. */
@@ -38,6 +40,7 @@ export function createApp(deps: AppDeps): Express {
   app.use('/api/public/replays', authenticate('webhooks'), limitRate, parse, deps.replays);
   app.use('/tasks', authenticate('tasks'), limitRate, parse, deps.tasks);
   app.use('/api/internal', authenticate('execute'), deps.executor);
+  if (deps.operators) app.use(deps.operators);
   app.use(() => {
     throw new HttpFault('route_not_found', 'there is nothing at this path');
   });

@@ -40,6 +40,7 @@ import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
+import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { createSendTestEvent } from './receivers/send-test-event.ts';
@@ -57,7 +58,13 @@ const KEY_FAILURES_PER_MINUTE = 120;
 /** How often connections that became idle are closed while the server stops, in ms. */
 const IDLE_CHECK_MS = 50;
 
-type Connections = { readonly redis: RedisClient; readonly queueRedis: RedisClient; readonly subscriber: RedisClient };
+type Connections = {
+  readonly redis: RedisClient;
+  readonly queueRedis: RedisClient;
+  readonly subscriber: RedisClient;
+  /** Apart from the others, so that no page of the board delays a request. */
+  readonly operatorRedis: RedisClient | undefined;
+};
 
 /** An API process: its connections and its HTTP server. */
 export async function startApi(config: ApiConfig, logger: Logger): Promise<RunningProcess> {
@@ -93,7 +100,11 @@ async function closeServer(server: Server): Promise<void> {
   clearInterval(timer);
 }
 
-async function connectAll({ redisUrl }: ApiConfig, logger: Logger, resources: Resources): Promise<Connections> {
+async function connectAll(
+  { redisUrl, operator }: ApiConfig,
+  logger: Logger,
+  resources: Resources,
+): Promise<Connections> {
   const connect = async (name: string) => {
     const onError = (error: Error) => {
       logger.warn('redis.error', { connection: name }, error);
@@ -106,11 +117,12 @@ async function connectAll({ redisUrl }: ApiConfig, logger: Logger, resources: Re
     redis: await connect('herald-api'),
     queueRedis: await connect('herald-api-queue'),
     subscriber: await connect('herald-api-subscriber'),
+    operatorRedis: operator && (await connect('herald-api-operators')),
   };
 }
 
 function composeApp(config: ApiConfig, logger: Logger, resources: Resources, connections: Connections) {
-  const { redis, queueRedis, subscriber } = connections;
+  const { redis, queueRedis, subscriber, operatorRedis } = connections;
   const now = Date.now;
   const keyspace = createKeyspace(config.shardCount);
   const taskRetention = createTaskRetention(config.taskRetentionMs);
@@ -201,5 +213,12 @@ function composeApp(config: ApiConfig, logger: Logger, resources: Resources, con
     replays: createReplayRoutes({ replays }),
     tasks: createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret: receivers.rotateSecret }),
     executor: createTransitionRoutes({ acceptTransitions, tasks, parseSingle, parseBatch }),
+    operators:
+      config.operator &&
+      operatorRedis &&
+      createOperatorPages({
+        ...{ operator: config.operator, redis: operatorRedis, keyspace, retentionMs: config.retentionMs },
+        ...{ attemptNow: (workspaceId, id) => deliveries.redeliver(workspaceId, id), resources, logger, now },
+      }),
   });
 }

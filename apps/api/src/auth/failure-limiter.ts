@@ -16,6 +16,11 @@ export type FailureLimiter = {
    * its budget up. Ask only after the credentials have failed: who shares an address with others must not be refused because of them.
    */
   readonly judge: (req: Request, fault: HttpFault) => HttpFault;
+  /**
+   * For credentials short enough to be guessed: throws `rate_limited` once the address has used its budget up, before they are looked at.
+   * A right guess is then not told from a wrong one, at the price that who shares the address waits with the guesser.
+   */
+  readonly refuseGuessers: (req: Request) => void;
 };
 
 type Window = { failures: number; endsAt: number };
@@ -41,17 +46,25 @@ export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOpt
     return started;
   };
 
+  const toFault = (window: Window, at: number): HttpFault => {
+    const afterS = Math.ceil((window.endsAt - at) / 1_000);
+    return new HttpFault(
+      'rate_limited',
+      `too many failed authentications from your address; try again in ${afterS} s, with valid credentials`,
+      { 'retry-after': String(afterS) },
+    );
+  };
+
   return {
     judge(req, fault) {
       const at = now();
       const window = windowOf(clientAddressOf(req), at);
-      if (++window.failures <= limit) return fault;
-      const afterS = Math.ceil((window.endsAt - at) / 1_000);
-      return new HttpFault(
-        'rate_limited',
-        `too many failed authentications from your address; try again in ${afterS} s, with valid credentials`,
-        { 'retry-after': String(afterS) },
-      );
+      return ++window.failures <= limit ? fault : toFault(window, at);
+    },
+    refuseGuessers(req) {
+      const at = now();
+      const window = windows.get(clientAddressOf(req));
+      if (window && window.endsAt > at && window.failures >= limit) throw toFault(window, at);
     },
   };
 }

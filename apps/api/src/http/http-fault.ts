@@ -3,6 +3,7 @@ export type HttpFaultCode =
   | 'invalid_json'
   | 'unauthenticated'
   | 'insufficient_scope'
+  | 'foreign_origin'
   | 'route_not_found'
   | 'method_not_allowed'
   | 'payload_too_large'

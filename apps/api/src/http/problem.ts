@@ -8,6 +8,7 @@ const STATUS: Record<ProblemCode, number> = {
   invalid_json: 400,
   unauthenticated: 401,
   insufficient_scope: 403,
+  foreign_origin: 403,
   route_not_found: 404,
   receiver_not_found: 404,
   task_not_found: 404,

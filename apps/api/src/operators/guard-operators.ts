@@ -1,0 +1,61 @@
+import type { Logger } from '@herald/infra';
+import { Router, type RequestHandler } from 'express';
+import type { FailureLimiter } from '../auth/failure-limiter.ts';
+import { HttpFault } from '../http/http-fault.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { createSecurityHeaders } from '../http/security-headers.ts';
+import { createCheckCredentials, type OperatorCredentials } from './check-credentials.ts';
+import { judgeOrigin } from './judge-origin.ts';
+
+export type OperatorGuardDeps = {
+  readonly credentials: OperatorCredentials;
+  /** A budget of its own: who guesses API keys must not keep operators out. */
+  readonly failures: FailureLimiter;
+  readonly logger: Logger;
+};
+
+const CHALLENGE = { 'www-authenticate': 'Basic realm="Herald", charset="UTF-8"' };
+
+/** Everything from here, nothing inline, and in nobody's frame. */
+const PAGE_POLICY = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'worker-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'font-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'base-uri': ["'self'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+/** What stands before every operator page: headers, sign-in, and proof that a change comes from the pages themselves. */
+export function createOperatorGuard({ credentials, failures, logger }: OperatorGuardDeps): Router {
+  const isOperator = createCheckCredentials(credentials);
+  const signIn: RequestHandler = (req, _res, next) => {
+    const fault = new HttpFault(
+      'unauthenticated',
+      "sign in with the operator's user and password (HTTP Basic)",
+      CHALLENGE,
+    );
+    const given = req.get('authorization');
+    // A browser asks without credentials first, to learn that it must ask for them: that is no guess.
+    if (given === undefined) throw fault;
+    failures.refuseGuessers(req);
+    if (!isOperator(given)) {
+      logger.warn('operator.sign_in_failed', { requestId: requestIdOf(req), address: req.ip });
+      throw failures.judge(req, fault);
+    }
+    next();
+  };
+  const refuseForeign: RequestHandler = (req, _res, next) => {
+    const problem = judgeOrigin({
+      ...{ method: req.method, fetchSite: req.get('sec-fetch-site'), origin: req.get('origin') },
+      ownOrigin: `${req.protocol}://${req.host}`,
+    });
+    if (problem !== undefined) throw new HttpFault('foreign_origin', problem);
+    next();
+  };
+  return Router().use(createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign);
+}
