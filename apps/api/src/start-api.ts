@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActionUrl } from '@herald/core';
 import {
@@ -38,6 +37,8 @@ import { createApp } from './create-app.ts';
 import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
 import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
+import { closeHttpServer } from './http/close-http-server.ts';
+import { createHttpServer } from './http/create-http-server.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
@@ -55,8 +56,8 @@ import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
 /** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
 const KEY_FAILURES_PER_MINUTE = 120;
-/** How often connections that became idle are closed while the server stops, in ms. */
-const IDLE_CHECK_MS = 50;
+/** How long requests may take to end when the process stops, in ms: less than the whole stop may. */
+const CLOSE_LIMIT_MS = 12_000;
 
 type Connections = {
   readonly redis: RedisClient;
@@ -74,30 +75,16 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
   try {
     const connections = await connectAll(config, logger, resources);
     const app = composeApp(config, logger, resources, connections);
-    const server = createServer(app);
-    server.requestTimeout = 30_000;
-    server.headersTimeout = 10_000;
+    const server = createHttpServer(app);
     server.listen(config.port, config.host);
     await once(server, 'listening');
-    resources.add('server', () => closeServer(server));
+    resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
     logger.info('api.started', { host: config.host, port: (server.address() as AddressInfo).port });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();
     throw error;
   }
-}
-
-/** Answers what was taken, and no more: a client that keeps its connection is told to close it. */
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
-  server.close();
-  const timer = setInterval(() => {
-    server.closeIdleConnections();
-  }, IDLE_CHECK_MS);
-  await closed;
-  clearInterval(timer);
 }
 
 async function connectAll(

@@ -1,6 +1,7 @@
 /** Faults of a request that HTTP itself knows; foreseen faults of the domain are `DomainError`s. */
 export type HttpFaultCode =
   | 'invalid_json'
+  | 'malformed_request'
   | 'unauthenticated'
   | 'insufficient_scope'
   | 'foreign_origin'
@@ -8,7 +9,9 @@ export type HttpFaultCode =
   | 'method_not_allowed'
   | 'payload_too_large'
   | 'unsupported_media_type'
-  | 'rate_limited';
+  | 'rate_limited'
+  | 'request_timeout'
+  | 'headers_too_large';
 
 export class HttpFault extends Error {
   override readonly name = 'HttpFault';

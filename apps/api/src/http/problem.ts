@@ -6,6 +6,7 @@ export type ProblemCode = ErrorCode | HttpFaultCode | 'internal';
 
 const STATUS: Record<ProblemCode, number> = {
   invalid_json: 400,
+  malformed_request: 400,
   unauthenticated: 401,
   insufficient_scope: 403,
   foreign_origin: 403,
@@ -17,6 +18,7 @@ const STATUS: Record<ProblemCode, number> = {
   delivery_not_found: 404,
   replay_not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   receiver_limit_reached: 409,
   receiver_disabled: 409,
   invalid_transition: 409,
@@ -26,6 +28,7 @@ const STATUS: Record<ProblemCode, number> = {
   unsupported_media_type: 415,
   validation_failed: 422,
   rate_limited: 429,
+  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 };

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { HttpFault, type HttpFaultCode } from './http-fault.ts';
+import { toProblem } from './problem.ts';
+
+type ParserError = Error & { readonly code?: string };
+
+const FAULTS: Readonly<Record<string, readonly [HttpFaultCode, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'the request line and headers are larger than 16 KiB together'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'the extensions of the chunks are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'request_timeout',
+    'the request took too long to arrive: 10 s for its headers, 30 s for all of it',
+  ],
+};
+const MALFORMED = ['malformed_request', 'this is not a request in HTTP/1.1'] as const;
+
+/** Answers what never became a request with a problem, and closes the connection: nobody knows where the next request begins. */
+export function answerClientError(error: ParserError, socket: Socket): void {
+  const answered = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
+  if (!socket.writable || answered || error.code === 'ECONNRESET') {
+    socket.destroy(error);
+    return;
+  }
+  const [code, detail] = FAULTS[error.code ?? ''] ?? MALFORMED;
+  const requestId = `req_${randomBytes(9).toString('base64url')}`;
+  const problem = toProblem(new HttpFault(code, detail));
+  const body = JSON.stringify({ ...problem, requestId });
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+      'content-type: application/problem+json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'cache-control: no-store',
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  // Whoever goes on sending, or never reads, is not waited for.
+  socket.destroySoon();
+}

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { closeHttpServer } from './close-http-server.ts';
+import { createHttpServer, type HttpLimits } from './create-http-server.ts';
+
+const QUICK: Partial<HttpLimits> = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
+
+const answer: RequestListener = (req, res) => {
+  req.resume().once('end', () => res.end('ok'));
+};
+
+async function listen(limits: Partial<HttpLimits> = {}, listener = answer): Promise<Server> {
+  const server = createHttpServer(listener, limits).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function open(server: Server, text = ''): Promise<Socket> {
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+/** Everything until the server closes the connection. */
+async function readAll(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk as string;
+  return text;
+}
+
+function readProblem(text: string): unknown {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  expect(head).toMatch(/^content-type: application\/problem\+json/m);
+  expect(head).toMatch(/^connection: close$/m);
+  const problem = JSON.parse(body) as { requestId: string };
+  expect(head).toContain(`x-request-id: ${problem.requestId}`);
+  return { statusLine: head.split('\r\n')[0], ...problem };
+}
+
+let server: Server;
+afterEach(() => closeHttpServer(server, 0));
+
+test.each([
+  ['no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400 Bad Request', 'malformed_request'],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01', 'HTTP/1.1 400 Bad Request', 'malformed_request'],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n',
+    'HTTP/1.1 400 Bad Request',
+    'malformed_request',
+  ],
+  [
+    'a length that is no number',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n',
+    'HTTP/1.1 400 Bad Request',
+    'malformed_request',
+  ],
+  [
+    'a line break in a header',
+    'GET / HTTP/1.1\r\nhost: a\r\nx: a\rb\r\n\r\n',
+    'HTTP/1.1 400 Bad Request',
+    'malformed_request',
+  ],
+  [
+    'endless headers',
+    `GET / HTTP/1.1\r\nhost: a\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(17)}`,
+    'HTTP/1.1 431 Request Header Fields Too Large',
+    'headers_too_large',
+  ],
+  [
+    'an endless path',
+    `GET /${'y'.repeat(17_000)} HTTP/1.1\r\n`,
+    'HTTP/1.1 431 Request Header Fields Too Large',
+    'headers_too_large',
+  ],
+])('%s is answered with a problem, and the connection closed', async (_name, request, statusLine, code) => {
+  server = await listen();
+  expect(readProblem(await readAll(await open(server, request)))).toMatchObject({ statusLine, code });
+  expect(await readAll(await open(server, 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'))).toMatch(/\bok\b/);
+});
+
+test.each([
+  ['says nothing', ''],
+  ['never ends its headers', 'GET / HTTP/1.1\r\nhost: a\r\n'],
+  ['never ends its body', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc'],
+  ['never ends its chunks', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+])('a client that %s is told that its time is over', async (_name, request) => {
+  server = await listen(QUICK);
+  expect(readProblem(await readAll(await open(server, request)))).toMatchObject({
+    statusLine: 'HTTP/1.1 408 Request Timeout',
+    code: 'request_timeout',
+  });
+});
+
+test('a client that sends a byte at a time is cut off all the same', async () => {
+  server = await listen(QUICK);
+  const socket = await open(server, 'GET / HTTP/1.1\r\nhost: a\r\nx: ');
+  const timer = setInterval(() => socket.write('y'), 5);
+  try {
+    expect(readProblem(await readAll(socket))).toMatchObject({ code: 'request_timeout' });
+  } finally {
+    clearInterval(timer);
+  }
+});
+
+test('an answer that has begun is broken off, never mixed with a problem', async () => {
+  server = await listen(QUICK, (_req, res) => {
+    res.writeHead(200, { 'content-length': 100 }).write('begun');
+  });
+  const text = await readAll(await open(server, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc'));
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text).not.toContain('problem');
+});
+
+test('beyond its limit of connections new ones are closed, and those that are there go on', async () => {
+  server = await listen({ maxConnections: 1 });
+  const first = await open(server);
+  expect(await readAll(await open(server))).toBe('');
+  first.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  expect(await readAll(first)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test('a client that is still sending does not keep the server from closing', async () => {
+  server = await listen();
+  const silent = await open(server);
+  const sending = await open(server, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc');
+  await closeHttpServer(server, 100);
+  expect([await readAll(silent), await readAll(sending)]).toEqual(['', '']);
+  expect(server.listening).toBe(false);
+  server = await listen();
+});

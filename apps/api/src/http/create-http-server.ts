@@ -1,0 +1,35 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { answerClientError } from './answer-client-error.ts';
+
+/** Times in ms. */
+export type HttpLimits = {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  /** The two above are only looked at this often. */
+  readonly connectionsCheckingInterval: number;
+  readonly keepAliveTimeout: number;
+  /** In bytes, the request line included. */
+  readonly maxHeaderSize: number;
+  /** Beyond it new connections are closed at once, and those that are there go on. */
+  readonly maxConnections: number;
+};
+
+const LIMITS: HttpLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Node's own 30 s would let a client hold a connection for a minute.
+  connectionsCheckingInterval: 1_000,
+  // Longer than the usual 60 s of a load balancer: whoever closes first loses no request.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16_384,
+  maxConnections: 16_384,
+};
+
+/** A server that a slow or greedy client can't hold up. What is no request at all is answered with a problem too. */
+export function createHttpServer(listener: RequestListener, limits: Partial<HttpLimits> = {}): Server {
+  const { maxConnections, ...options } = { ...LIMITS, ...limits };
+  const server = createServer(options, listener);
+  server.maxConnections = maxConnections;
+  server.on('clientError', answerClientError);
+  return server;
+}
