@@ -1,5 +1,5 @@
 import { callbackIdOf, type Decision, type Task } from '@herald/core';
-import type { TaskCursor } from '@herald/infra';
+import { MESSAGE_LIMIT, type TaskCursor } from '@herald/infra';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
@@ -113,4 +113,18 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
   const shorter = [];
   for (const key of belongings) if ((await stores.redis.pttl(key)) < left - 1_000) shorter.push(key);
   expect(shorter).toEqual([]);
+});
+
+test('the messages of a Task are bounded in number and in size together', async () => {
+  const [many, large] = [buildTask(newWorkspaceId()), buildTask(newWorkspaceId())];
+  await Promise.all([stores.tasks.create(many), stores.tasks.create(large)]);
+  const add = (task: Task, text: string) => stores.tasks.addMessage(task.workspaceId, task.id, { text, createdAt: 1 });
+  const replies = await Promise.all(Array.from({ length: MESSAGE_LIMIT + 1 }, () => add(many, 'hi')));
+  expect(replies.filter((reply) => reply === 'full')).toHaveLength(1);
+  const text = 'x'.repeat(100_000);
+  expect(await Promise.all(Array.from({ length: 11 }, () => add(large, text)))).toEqual([
+    ...Array.from({ length: 10 }, () => 'added'),
+    'full',
+  ]);
+  expect(await add(large, 'a short one still fits')).toBe('added');
 });

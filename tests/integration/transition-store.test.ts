@@ -1,5 +1,5 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
-import { newRevision, type Emission, type TransitionStore } from '@herald/infra';
+import { FACT_LIMIT, newRevision, type Emission, type TransitionStore } from '@herald/infra';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 type Commit = Parameters<TransitionStore['commit']>[0];
@@ -151,4 +151,21 @@ test('a callback that was disabled meanwhile gets a canceled record, whatever th
 test('a Task of another workspace is not found', async () => {
   const task = await createTask();
   expect(await stores.transitions.findTask(newWorkspaceId(), task.id, [])).toBeUndefined();
+});
+
+test('a Task that knows as many facts as it may takes no further checkpoint, and can still end', async () => {
+  const task = await createTask();
+  const facts = stores.keys.facts(task.id);
+  await stores.redis.hset(facts, Object.fromEntries(Array.from({ length: FACT_LIMIT - 1 }, (_, n) => [`c${n}`, '0'])));
+  const last = commitOf(task, { factKey: 'checkpoint:last' });
+  expect((await stores.transitions.commit(last)).kind).toBe('accepted');
+  const next = { ...task, revision: last.newRevision };
+  const refused = commitOf(next, { factKey: 'checkpoint:more', emission: emissionTo('wh_a') });
+  expect((await stores.transitions.commit(refused)).kind).toBe('full');
+  expect(await stores.redis.hlen(facts)).toBe(FACT_LIMIT);
+  expect((await stores.deliveries.load(deliveryIdOf(refused.emission?.transitionId ?? '', 'wh_a'))).kind).not.toBe(
+    'loaded',
+  );
+  const end = commitOf(next, { factKey: 'done', change: { status: 'done', sequence: 2 } });
+  expect((await stores.transitions.commit(end)).kind).toBe('accepted');
 });

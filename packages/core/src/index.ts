@@ -31,7 +31,7 @@ export {
   type DisabledReason,
   type Endpoint,
 } from './endpoints/endpoint.ts';
-export { ListDeliveries, RequestReplay } from './deliveries/delivery-requests.ts';
+export { ListDeliveries, PageLimit, RequestReplay } from './deliveries/delivery-requests.ts';
 export { createSigningKey, newSigningSecret, type SigningKey } from './endpoints/signing-secret.ts';
 export {
   DomainError,
@@ -50,6 +50,7 @@ export { EVENT_NAMES, EventName, type TaskEventName } from './events.ts';
 export {
   callbackIdOf,
   deliveryIdOf,
+  ID_PATTERNS,
   newReceiverId,
   newTaskId,
   newTestTransitionId,

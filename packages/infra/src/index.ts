@@ -62,7 +62,14 @@ export { createScriptCommands, type SendScriptCommand } from './redis/script-com
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
 export { type LastCheckpoint, type TaskRecord } from './tasks/task-record.ts';
 export { createTaskRetention } from './tasks/task-retention.ts';
-export { createTaskStore, MESSAGE_LIMIT, type TaskCursor, type TaskPage, type TaskStore } from './tasks/task-store.ts';
+export {
+  createTaskStore,
+  MESSAGE_LIMIT,
+  MESSAGE_LIMIT_BYTES,
+  type TaskCursor,
+  type TaskPage,
+  type TaskStore,
+} from './tasks/task-store.ts';
 export { createTestEventStore, type TestEventStore } from './test-events/test-event-store.ts';
 export {
   createTestReplyListener,
@@ -72,6 +79,7 @@ export {
 } from './test-events/test-replies.ts';
 export {
   createTransitionStore,
+  FACT_LIMIT,
   type CommitReply,
   owedMarkOf,
   type Emission,

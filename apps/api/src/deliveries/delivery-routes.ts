@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
 import { NoBody, readBody } from '../http/read-body.ts';
+import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { toAttemptView, toDeliveryView } from './delivery-view.ts';
 import type { ManageDeliveries } from './manage-deliveries.ts';
@@ -9,7 +10,7 @@ export type DeliveryRoutesDeps = { readonly deliveries: ManageDeliveries };
 
 /** `/api/public/deliveries`: one delivery, to a receiver or a callback, and its redelivery. */
 export function createDeliveryRoutes({ deliveries }: DeliveryRoutesDeps): Router {
-  const router = Router();
+  const router = refuseMalformedIds(Router(), { id: 'delivery' });
   router
     .route('/:id')
     .get(async (req, res) => {

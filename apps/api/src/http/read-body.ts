@@ -2,53 +2,74 @@ import { ValidationError, type InputProblem } from '@herald/core';
 import express, { type Request, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { HttpFault } from './http-fault.ts';
+import { judgeJson } from './judge-json.ts';
 
 const KIB = 1_024;
 export const BODY_LIMIT_BYTES = 256 * KIB;
 export const BATCH_BODY_LIMIT_BYTES = 4 * KIB * KIB;
-const DEPTH_LIMIT = 64;
+/** Problems that an answer lists: a small body can have a great many, and the answer must not be larger than what was asked. */
+const PROBLEM_LIMIT = 50;
+const MESSAGE_LIMIT_CHARACTERS = 300;
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});
 
-/** Reads a JSON body of any content up to a size; a body of another type is refused, not ignored. */
+/**
+ * Reads a JSON body of any content up to a size; a body of another type is refused, not ignored, and so is a compressed one:
+ * a few bytes of it could stand for any number.
+ */
 export function parseJson(limitBytes: number): RequestHandler[] {
-  const refuseOtherTypes: RequestHandler = (req, _res, next) => {
+  const refuseOtherForms: RequestHandler = (req, _res, next) => {
     // `is` is null without a body, and false when it is of another type; a body of no bytes is none.
-    if (req.is('application/json') !== false || req.get('content-length') === '0') {
-      next();
-      return;
+    if (req.is('application/json') === false && req.get('content-length') !== '0') {
+      throw new HttpFault('unsupported_media_type', 'send the body as application/json');
     }
-    throw new HttpFault('unsupported_media_type', 'send the body as application/json');
+    if ((req.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+      const detail = 'send the body as it is, without content-encoding';
+      throw new HttpFault('unsupported_media_type', detail, { 'accept-encoding': 'identity' });
+    }
+    next();
   };
-  return [refuseOtherTypes, express.json({ limit: limitBytes, type: 'application/json', strict: false })];
+  const options = { limit: limitBytes, type: 'application/json', strict: false, inflate: false };
+  return [refuseOtherForms, express.json(options)];
 }
 
-/** @throws ValidationError with every problem of the body */
-export function readBody<Schema extends z.ZodType>(schema: Schema, req: Request): z.infer<Schema> {
+/**
+ * @param itemsLater the schema leaves the body's items unread; each is given to `readInput` by itself
+ * @throws ValidationError with the problems of the body
+ */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  req: Request,
+  { itemsLater = false } = {},
+): z.infer<Schema> {
   const body: unknown = req.body ?? {};
-  if (isDeeperThan(body, DEPTH_LIMIT)) {
-    throw new ValidationError([{ path: '', message: `the body is nested deeper than ${DEPTH_LIMIT} levels` }]);
-  }
-  return readInput(schema, body);
+  return itemsLater ? parse(schema, body) : readInput(schema, body);
 }
 
-/** @throws ValidationError with every problem of the query */
+/** @throws ValidationError with the problems of the query */
 export function readQuery<Schema extends z.ZodType>(schema: Schema, req: Request): z.infer<Schema> {
-  return readInput(schema, req.query);
+  return parse(schema, req.query);
 }
 
-function readInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.infer<Schema> {
+/** @throws ValidationError with the problems of the value */
+export function readInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const problem = judgeJson(value);
+  if (problem) throw new ValidationError([problem]);
+  return parse(schema, value);
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   throw new ValidationError(toInputProblems(parsed.error));
 }
 
-export function toInputProblems(error: z.ZodError): InputProblem[] {
-  return error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
-}
-
-function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return limit === 0 || Object.values(value).some((item) => isDeeperThan(item, limit - 1));
+function toInputProblems({ issues }: z.ZodError): InputProblem[] {
+  const problems = issues.slice(0, PROBLEM_LIMIT).map(({ path, message }) => ({
+    path: path.map(String).join('.'),
+    message: message.slice(0, MESSAGE_LIMIT_CHARACTERS),
+  }));
+  const more = issues.length - problems.length;
+  return more > 0 ? [...problems, { path: '', message: `and ${more} problems more` }] : problems;
 }

@@ -14,6 +14,7 @@ import { toDeliveryView } from '../deliveries/delivery-view.ts';
 import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { NoBody, readBody, readQuery } from '../http/read-body.ts';
+import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import type { ManageReplays } from '../replays/manage-replays.ts';
@@ -31,7 +32,7 @@ export type ReceiverRoutesDeps = {
 
 /** `/api/public/webhooks` (spec section 4). */
 export function createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }: ReceiverRoutesDeps): Router {
-  const router = Router();
+  const router = refuseMalformedIds(Router(), { id: 'receiver' });
   router
     .route('/')
     .get(async (req, res) => {

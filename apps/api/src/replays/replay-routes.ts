@@ -1,13 +1,14 @@
 import type { Replay } from '@herald/infra';
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
+import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { toTime } from '../http/to-time.ts';
 import type { ManageReplays } from './manage-replays.ts';
 
 /** `/api/public/replays`: how far a replay is, and its end. */
 export function createReplayRoutes({ replays }: { readonly replays: ManageReplays }): Router {
-  const router = Router();
+  const router = refuseMalformedIds(Router(), { id: 'replay' });
   router
     .route('/:id')
     .get(async (req, res) => {

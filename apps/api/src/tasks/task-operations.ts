@@ -19,7 +19,14 @@ import {
   type TaskStatus,
   type WorkspaceId,
 } from '@herald/core';
-import { MESSAGE_LIMIT, newRevision, type SecretBox, type TaskCursor, type TaskStore } from '@herald/infra';
+import {
+  MESSAGE_LIMIT,
+  MESSAGE_LIMIT_BYTES,
+  newRevision,
+  type SecretBox,
+  type TaskCursor,
+  type TaskStore,
+} from '@herald/infra';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 
 export type TaskOperationsDeps = {
@@ -73,7 +80,10 @@ export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }:
       const message: Message = { text, createdAt: now() };
       const reply = await tasks.addMessage(workspaceId, id, message);
       if (reply === 'missing') throw new NotFoundError('task', id);
-      if (reply === 'full') throw new InvalidTransitionError(`a Task takes at most ${MESSAGE_LIMIT} messages`);
+      if (reply === 'full')
+        throw new InvalidTransitionError(
+          `a Task takes at most ${MESSAGE_LIMIT} messages of ${MESSAGE_LIMIT_BYTES} bytes together`,
+        );
       if (reply !== 'added') throw new TaskClosedError(id, reply);
       return message;
     },

@@ -5,6 +5,7 @@ import {
   CreateTask,
   DomainError,
   NotFoundError,
+  PageLimit,
   ResolveApproval,
   RotateSecret,
   type TransitionReport,
@@ -16,6 +17,7 @@ import { toDeliveryView } from '../deliveries/delivery-view.ts';
 import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { NoBody, readBody, readQuery } from '../http/read-body.ts';
+import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
@@ -33,7 +35,7 @@ export type TaskRoutesDeps = {
 
 /** Query of a Task's deliveries. `limit` counts transitions: each is shown with all its deliveries. */
 const ListTaskDeliveries = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  limit: PageLimit,
   cursor: z.string().max(256).exactOptional(),
 });
 
@@ -45,7 +47,7 @@ export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateS
     if (result instanceof DomainError) throw result;
     return result;
   };
-  const router = Router();
+  const router = refuseMalformedIds(Router(), { id: 'task', approvalId: 'approval' });
   router
     .route('/')
     .post(async (req, res) => {

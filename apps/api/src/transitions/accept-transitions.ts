@@ -2,6 +2,7 @@ import {
   destinationOf,
   DomainError,
   factKeyOf,
+  InvalidTransitionError,
   judgeTransition,
   NotFoundError,
   renderWebhookBody,
@@ -18,6 +19,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import {
+  FACT_LIMIT,
   newRevision,
   type CommitReply,
   type Emission,
@@ -248,6 +250,10 @@ async function settle(
     const commit = await committed;
     if (commit.kind === 'conflict') {
       conflicts.push(slot);
+      continue;
+    }
+    if (commit.kind === 'full') {
+      results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
       continue;
     }
     if (emission) emissions.push({ ...emission, workspaceId, acceptedAt, inBacklog: commit.inBacklog });

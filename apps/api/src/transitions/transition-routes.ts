@@ -1,6 +1,7 @@
 import {
   BatchItem,
   DomainError,
+  PageLimit,
   TASK_STATUSES,
   TransitionBatch,
   TransitionReport,
@@ -12,7 +13,8 @@ import { Router, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { toProblem } from '../http/problem.ts';
-import { readBody, readQuery, toInputProblems } from '../http/read-body.ts';
+import { readBody, readInput, readQuery } from '../http/read-body.ts';
+import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import type { TaskOperations } from '../tasks/task-operations.ts';
 import { toExecutorTask, toExecutorTaskItem } from '../tasks/task-view.ts';
@@ -27,7 +29,7 @@ export type TransitionRoutesDeps = {
 
 const ListTasks = z.strictObject({
   status: z.enum(TASK_STATUSES),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  limit: PageLimit,
   cursor: z.string().max(256).optional(),
 });
 
@@ -38,7 +40,7 @@ export function createTransitionRoutes({
   parseSingle,
   parseBatch,
 }: TransitionRoutesDeps): Router {
-  const router = Router();
+  const router = refuseMalformedIds(Router(), { id: 'task' });
   router
     .route('/tasks/:id/transitions')
     .post(...parseSingle, async (req, res) => {
@@ -51,7 +53,8 @@ export function createTransitionRoutes({
   router
     .route('/transitions')
     .post(...parseBatch, async (req, res) => {
-      const { transitions } = readBody(TransitionBatch, req);
+      // What is wrong within an item is that item's problem.
+      const { transitions } = readBody(TransitionBatch, req, { itemsLater: true });
       res.json({ results: await acceptBatch(acceptTransitions, transitions) });
     })
     .all(refuseOtherMethods('POST'));
@@ -80,11 +83,20 @@ export function createTransitionRoutes({
 
 /** Judges a batch item by item, in order; a bad item is a problem in its place. */
 async function acceptBatch(acceptTransitions: AcceptTransitions, items: readonly unknown[]): Promise<unknown[]> {
-  const read = items.map((item) => BatchItem.safeParse(item));
-  const reports: ReportedTransition[] = read.flatMap(({ data }) => (data ? [data] : []));
+  const read = items.map(readItem);
+  const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
   const accepted = (await acceptTransitions(reports)).values();
-  return read.map(({ error }) => {
-    const result = error ? new ValidationError(toInputProblems(error)) : accepted.next().value;
+  return read.map((item) => {
+    const result = item instanceof ValidationError ? item : accepted.next().value;
     return result instanceof DomainError ? { error: toProblem(result) } : result;
   });
+}
+
+function readItem(item: unknown): ReportedTransition | ValidationError {
+  try {
+    return readInput(BatchItem, item);
+  } catch (error) {
+    if (error instanceof ValidationError) return error;
+    throw error;
+  }
 }

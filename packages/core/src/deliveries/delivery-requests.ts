@@ -7,6 +7,16 @@ const Time = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2030-01-31T12:00:00Z' })
   .transform((text) => Date.parse(text));
 
+const PAGE_LIMIT_RULE = 'must be given once, as a whole number from 1 to 100';
+
+/** How many items a page may hold, as a query parameter. */
+export const PageLimit = z
+  .string(PAGE_LIMIT_RULE)
+  .regex(/^\d{1,3}$/, PAGE_LIMIT_RULE)
+  .transform(Number)
+  .refine((limit) => limit >= 1 && limit <= 100, PAGE_LIMIT_RULE)
+  .default(50);
+
 /** Query of the lists of deliveries. */
 export const ListDeliveries = z.strictObject({
   status: z.enum(DELIVERY_STATUSES).exactOptional(),
@@ -15,7 +25,7 @@ export const ListDeliveries = z.strictObject({
   since: Time.exactOptional(),
   /** Accepted before. */
   until: Time.exactOptional(),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  limit: PageLimit,
   cursor: z.string().max(256).exactOptional(),
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;

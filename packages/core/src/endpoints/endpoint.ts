@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
+import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
@@ -13,7 +14,7 @@ const EventFilter = z
   .array(EventName, { error: 'must be an array of event names' })
   .max(FILTER_LIMIT, `must hold at most ${FILTER_LIMIT} names`)
   .transform((events) => EVENT_NAMES.filter((name) => events.includes(name)));
-const Description = z.string().max(1_024);
+const Description = TypedText(0, 1_024);
 
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
 export const RegisterReceiver = z.strictObject({

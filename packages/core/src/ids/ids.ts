@@ -11,6 +11,16 @@ export type WorkspaceId = string;
 
 const DIGEST_BYTES = 20;
 
+/** What ids look like that Herald gives to things with a path of their own. */
+export const ID_PATTERNS = {
+  receiver: /^wh_[0-9a-hjkmnp-tv-z]{26}$/,
+  task: /^task_[0-9a-hjkmnp-tv-z]{26}$/,
+  delivery: /^dlv_[a-z2-7]{32}$/,
+  replay: /^rpl_[0-9a-f]{24}$/,
+  /** Chosen by the executor. */
+  approval: /^[A-Za-z0-9._:-]{1,128}$/,
+} as const;
+
 /** 160 bits of SHA-256 over the parts. Parts are length-prefixed, so no two lists of parts read the same. */
 function derive(prefix: string, ...parts: string[]): string {
   const text = parts.map((part) => `${part.length}:${part}`).join('');

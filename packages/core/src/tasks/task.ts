@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { EventName } from '../events.ts';
 import { TaskCallback } from '../endpoints/endpoint.ts';
-import type { TaskId, WorkspaceId } from '../ids/ids.ts';
+import { ID_PATTERNS, type TaskId, type WorkspaceId } from '../ids/ids.ts';
+import { TypedText } from '../text.ts';
 
 export const TASK_STATUSES = ['queued', 'running', 'requires_action', 'done', 'canceled'] as const;
 export const TaskStatus = z.enum(TASK_STATUSES);
@@ -29,7 +30,7 @@ export type Outcome = z.infer<typeof Outcome>;
 
 /** Workspace ids, and any other id that somebody else chooses. */
 export const WorkspaceIdText = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -');
-export const GivenId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, . _ : or -');
+export const GivenId = z.string().regex(ID_PATTERNS.approval, 'must be 1 to 128 letters, digits, . _ : or -');
 
 /** Body of `POST /tasks`. */
 export const CreateTask = z.strictObject({
@@ -45,7 +46,7 @@ export type AddMessage = z.infer<typeof AddMessage>;
 
 /** Body of `POST /tasks/{id}/approvals/{approvalId}/resolve`. */
 export const ResolveApproval = z.strictObject({
-  decision: z.string().min(1).max(64),
+  decision: TypedText(1, 64),
   actionVersion: z.int().min(1),
 });
 export type ResolveApproval = z.infer<typeof ResolveApproval>;

@@ -18,13 +18,15 @@ return 'created'
 export const ADD_MESSAGE_LUA = /* lua */ `
 -- Add context to a Task that is not closed.
 -- KEYS[1] Task (hash)   KEYS[2] its messages (list)
--- ARGV[1] JSON of the message   ARGV[2] most messages that a Task may hold
+-- ARGV[1] JSON of the message   ARGV[2] most messages that a Task may hold   ARGV[3] most bytes of all of them
 -- Returns 'added' | 'full' | 'missing' | 'done' | 'canceled'.
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status then return 'missing' end
 if status == 'done' or status == 'canceled' then return status end
-if redis.call('LLEN', KEYS[2]) >= tonumber(ARGV[2]) then return 'full' end
+local bytes = tonumber(redis.call('HGET', KEYS[1], 'messageBytes') or '0') + #ARGV[1]
+if redis.call('LLEN', KEYS[2]) >= tonumber(ARGV[2]) or bytes > tonumber(ARGV[3]) then return 'full' end
 redis.call('RPUSH', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], 'messageBytes', bytes)
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
 return 'added'
 `;

@@ -12,6 +12,8 @@ import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-s
 
 /** Messages that one Task may hold. */
 export const MESSAGE_LIMIT = 1_000;
+/** Bytes of them all, as JSON: an executor reads them in one answer. */
+export const MESSAGE_LIMIT_BYTES = 1_048_576;
 
 export type SealedCallback = { readonly endpoint: Endpoint; readonly sealedSecret: string };
 export type AddMessageReply = 'added' | 'full' | 'missing' | 'done' | 'canceled';
@@ -75,7 +77,10 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
     },
     async addMessage(workspaceId, id, message) {
       const keys = keyspace.of(workspaceId);
-      const reply = await addMessage([keys.task(id), keys.messages(id)], [JSON.stringify(message), MESSAGE_LIMIT]);
+      const reply = await addMessage(
+        [keys.task(id), keys.messages(id)],
+        [JSON.stringify(message), MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES],
+      );
       return reply as AddMessageReply;
     },
     async listMessages(workspaceId, id) {

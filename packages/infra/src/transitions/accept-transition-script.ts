@@ -6,16 +6,17 @@ export const ACCEPT_TRANSITION_LUA = /* lua */ `
 -- KEYS[6] owed (zset)   KEYS[7] open (zset)   KEYS[8] its callback (hash)
 -- ARGV[1] JSON, times and durations in ms, every number a string:
 --   { prefix, revision, newRevision, subscriptions, now, taskId, sequence, taskTtl, callbackTtl, recordTtl, logTtl, owedAt, auditAt, backlogScore,
---     change: [field, value, ...], fact?,
+--     change: [field, value, ...], fact?, factLimit? (most facts before this one),
 --     transition?: { id, callback, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
 --     'pending' | 'canceled', destination id], ...] } }
 -- ARGV[2] the body, or ''
 -- Keys of deliveries and logs are made of prefix: their number varies, their slot is the same.
--- Returns {'conflict'} (something changed meanwhile, or the Task is gone) or {'accepted', delivery id, ...}: the ids of
--- those that joined their destination's backlog and need no job.
+-- Returns {'conflict'} (something changed meanwhile, or the Task is gone), {'full'} (the Task knows too many facts), or
+-- {'accepted', delivery id, ...}: the ids of those that joined their destination's backlog and need no job.
 local input = cjson.decode(ARGV[1])
 if redis.call('HGET', KEYS[1], 'rev') ~= input.revision then return { 'conflict' } end
 if (redis.call('GET', KEYS[3]) or '0') ~= input.subscriptions then return { 'conflict' } end
+if input.factLimit and redis.call('HLEN', KEYS[2]) >= tonumber(input.factLimit) then return { 'full' } end
 
 redis.call('HSET', KEYS[1], 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
 if input.fact then redis.call('HSET', KEYS[2], input.fact, input.sequence) end

@@ -1,6 +1,7 @@
 import {
   callbackIdOf,
   deliveryIdOf,
+  isTerminal,
   type DeliveryId,
   type DestinationId,
   type EndpointId,
@@ -21,6 +22,8 @@ import { changeFields, readTask, type LastCheckpoint, type TaskRecord } from '..
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
 import { ACCEPT_TRANSITION_LUA } from './accept-transition-script.ts';
 
+/** Checkpoints and actions that one Task may know: each is remembered as long as the Task, to be known when it comes again. */
+export const FACT_LIMIT = 10_000;
 /** How long after acceptance a sweeper takes the adding of the jobs for crashed, in ms. */
 const OWED_GRACE_MS = 5_000;
 /** How long after acceptance a sweeper first looks whether pending deliveries are still somewhere, in ms. */
@@ -58,6 +61,8 @@ export type TransitionCommit = {
 
 export type CommitReply =
   | { readonly kind: 'conflict' }
+  /** The Task knows as many facts as it may, and this one doesn't end it. */
+  | { readonly kind: 'full' }
   /** `inBacklog`: deliveries that wait for their destination already, and need no job. */
   | { readonly kind: 'accepted'; readonly inBacklog: ReadonlySet<DeliveryId> };
 
@@ -121,6 +126,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         backlogScore: String(liveScore(now)),
         change: changeFields(change),
         ...(factKey !== undefined && { fact: factKey }),
+        ...(factKey !== undefined && !isTerminal(status) && { factLimit: String(FACT_LIMIT) }),
         ...(emission &&
           emission.targets.length > 0 && {
             transition: {
@@ -151,7 +157,8 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), taskTtl),
       ]);
       const [kind, ...inBacklog] = CommitReplyText.parse(reply);
-      return kind === 'accepted' ? { kind, inBacklog: new Set(inBacklog) } : { kind: 'conflict' };
+      if (kind === 'accepted') return { kind, inBacklog: new Set(inBacklog) };
+      return { kind: kind === 'full' ? 'full' : 'conflict' };
     },
   };
 }
