@@ -10,6 +10,13 @@ module.exports = {
       to: { pathNot: ['^packages/core/src', '^node_modules/zod'], dependencyTypesNot: ['core'] },
     },
     {
+      name: 'receiver-stands-alone',
+      comment: 'customers install it: it knows Node and itself, nothing else',
+      severity: 'error',
+      from: { path: '^packages/receiver/src', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^packages/receiver/src', dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'infra-knows-only-core',
       severity: 'error',
       from: { path: '^packages/infra/src', pathNot: '\\.test\\.ts$' },

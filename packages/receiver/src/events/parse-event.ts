@@ -1,0 +1,55 @@
+import { bytesOf, type RawBody } from '../signatures/raw-body.ts';
+import { flag, integer, isJsonObject, list, number, object, optional, text, type Check } from './check-fields.ts';
+import { EVENT_NAMES, type EventName, type HeraldEvent } from './event.ts';
+import { EventFormatError } from './event-format-error.ts';
+
+const taskFacts = { id: text, created_at: text, sequence: integer, task: object({ id: text, status: text }) };
+const outcome = object({ summary: text, progress: optional(number) });
+
+const CHECKS: Readonly<Record<EventName, Check>> = {
+  'task.check_in': object({ ...taskFacts, outcome }),
+  'task.requires_action': object({
+    ...taskFacts,
+    outcome,
+    approval_request: object({ id: text, title: text, description: optional(text) }),
+    action_version: integer,
+    decision_items: list(object({ id: text, label: text, description: optional(text) })),
+    api_resolvable: flag,
+    action_url: text,
+  }),
+  'task.done': object(taskFacts),
+  'task.canceled': object(taskFacts),
+  'webhook.test': object({ id: text, created_at: text }),
+};
+
+/**
+ * The event that a body holds. Verify first: this says nothing of who sent it. Fields that the kit doesn't know are kept, and
+ * an event that it doesn't know comes back as `unknown`, so that a newer Herald breaks no receiver.
+ * @throws EventFormatError when it isn't JSON, or a field of a known event is missing or of another type
+ */
+export function parseEvent(rawBody: RawBody): HeraldEvent {
+  const body = parseJson(rawBody);
+  if (!isJsonObject(body)) throw new EventFormatError('', 'a JSON object');
+  const { id, event: name } = body;
+  if (typeof name !== 'string') throw new EventFormatError('event', 'a string');
+  if (isKnown(name)) {
+    CHECKS[name](body, '');
+    return body as HeraldEvent;
+  }
+  if (typeof id !== 'string') throw new EventFormatError('id', 'a string');
+  return { event: 'unknown', id, name, body };
+}
+
+function isKnown(name: string): name is EventName {
+  return (EVENT_NAMES as readonly string[]).includes(name);
+}
+
+function parseJson(rawBody: RawBody): unknown {
+  const bytes = bytesOf(rawBody);
+  if (bytes === undefined) throw new EventFormatError('', 'given raw, before any parser');
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new EventFormatError('', 'JSON in UTF-8');
+  }
+}

@@ -1,0 +1,51 @@
+import type { Refusal } from '../signatures/judge-delivery.ts';
+
+/** What a request is answered. Herald keeps the first 1 KiB of it, so that its delivery log says what to change. */
+export type Answer = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, string>>;
+};
+
+/** The body's own faults, met while reading it. */
+export type BodyFault = 'body_too_large' | 'body_incomplete' | 'body_already_read';
+
+const ROTATION = 'while a secret is being rotated, give both, the old one until the overlap ends';
+
+const REFUSALS: Readonly<Record<Refusal, string>> = {
+  service_signature_missing: 'x-service-signature is missing',
+  service_signature_wrong: `x-service-signature was made with none of the secrets, or over another body; ${ROTATION}`,
+  standard_headers_missing: 'webhook-id, webhook-timestamp or webhook-signature is missing',
+  standard_signature_wrong: `webhook-signature was made with none of the secrets, or over another body; ${ROTATION}`,
+  timestamp_out_of_tolerance: 'webhook-timestamp is too far from now: a replay, or the clock of the receiver is wrong',
+  delivery_id_missing: 'x-service-delivery is missing',
+  delivery_ids_differ: 'x-service-delivery is not webhook-id',
+};
+
+export const ALREADY_READ =
+  'the body was read before the webhook handler saw it, so its signature can no longer be checked: mount the handler before express.json() and every other body parser, or give its route express.raw({ type: "*/*" })';
+
+const BODY_FAULTS: Readonly<Record<BodyFault, readonly [status: number, detail: string]>> = {
+  body_too_large: [413, 'the body is longer than the receiver takes'],
+  body_incomplete: [400, 'the body ended early'],
+  body_already_read: [500, ALREADY_READ],
+};
+
+export function succeed(status: 'processed' | 'duplicate'): Answer {
+  return { status: 200, body: { status } };
+}
+
+export function refuse(reason: Refusal): Answer {
+  return { status: 401, body: { error: reason, detail: REFUSALS[reason] } };
+}
+
+export function refuseBody(fault: BodyFault): Answer {
+  const [status, detail] = BODY_FAULTS[fault];
+  // What is left of the body is not read: the connection can't be used again.
+  const headers = fault === 'body_too_large' ? { connection: 'close' } : {};
+  return { status, headers, body: { error: fault, detail } };
+}
+
+export function fail(status: number, error: string, detail: string, headers: Answer['headers'] = {}): Answer {
+  return { status, headers, body: { error, detail } };
+}

@@ -1,0 +1,73 @@
+import { EventFormatError } from '../events/event-format-error.ts';
+import type { HeraldEvent } from '../events/event.ts';
+import { parseEvent } from '../events/parse-event.ts';
+import { judgeDelivery } from '../signatures/judge-delivery.ts';
+import type { WebhookHeaders } from '../signatures/read-header.ts';
+import { checkSecrets } from '../signatures/secrets.ts';
+import { ALREADY_READ, fail, refuse, refuseBody, succeed, type Answer, type BodyFault } from './answer.ts';
+import type { CheckedOptions } from './receiver-options.ts';
+
+export type IncomingDelivery = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: WebhookHeaders;
+  readBody(limitBytes: number): Promise<Uint8Array | BodyFault>;
+};
+
+/** What to answer. Never rejects: what goes wrong on our side is reported, and answered 500, so that Herald tries again. */
+export async function receiveDelivery(options: CheckedOptions, request: IncomingDelivery): Promise<Answer> {
+  try {
+    return await judgeAndHandle(options, request);
+  } catch (error) {
+    options.onError(error);
+    return fail(500, 'receiver_failed', 'the receiver could not process this; its log says why');
+  }
+}
+
+async function judgeAndHandle(options: CheckedOptions, request: IncomingDelivery): Promise<Answer> {
+  const { headers, path } = request;
+  if (request.method !== 'POST')
+    return fail(405, 'method_not_allowed', 'webhooks are sent with POST', { allow: 'POST' });
+  const rawBody = await request.readBody(options.limitBytes);
+  if (typeof rawBody === 'string') {
+    if (rawBody === 'body_already_read') options.onError(new Error(ALREADY_READ));
+    return refuseBody(rawBody);
+  }
+
+  const secrets = checkSecrets(await options.findSecrets({ path }));
+  const judgement = judgeDelivery(
+    { rawBody, headers, secrets, mode: options.signatures },
+    { toleranceS: options.toleranceS, nowMs: options.now() },
+  );
+  if (judgement.kind === 'refused') return refuse(judgement.reason);
+
+  const event = readEvent(rawBody);
+  if (event instanceof EventFormatError) return fail(400, event.code, event.message);
+  return handleOnce(options, event, judgement.deliveryId);
+}
+
+function readEvent(rawBody: Uint8Array): HeraldEvent | EventFormatError {
+  try {
+    return parseEvent(rawBody);
+  } catch (error) {
+    if (error instanceof EventFormatError) return error;
+    throw error;
+  }
+}
+
+/** 2xx says that it was processed, now or before, and nothing else does: whatever is lost in between, Herald tries again. */
+async function handleOnce({ store, handle, onError }: CheckedOptions, event: HeraldEvent, id: string): Promise<Answer> {
+  const claim = await store.claim(id);
+  if (claim.kind === 'done') return succeed('duplicate');
+  // 409 and no Retry-After: Herald would hold back everything for this host, and not this delivery alone.
+  if (claim.kind === 'in_progress') return fail(409, 'in_progress', 'this delivery is being processed right now');
+  try {
+    await handle(event, { id });
+  } catch (error) {
+    await claim.release().catch(onError); // else it ends by itself
+    throw error;
+  }
+  // Processed is processed: asking for another try would process it twice for sure.
+  await claim.complete().catch(onError);
+  return succeed('processed');
+}

@@ -1,0 +1,57 @@
+import type { HeraldEvent } from '../events/event.ts';
+import type { SignatureMode } from '../signatures/judge-delivery.ts';
+import { checkSecrets, type Secrets } from '../signatures/secrets.ts';
+import { DEFAULT_TOLERANCE_S } from '../signatures/verify-standard.ts';
+import { checkPositive, type DeliveryStore } from '../stores/delivery-store.ts';
+
+/** Finds the secrets of the endpoint that a request came to; none means that nobody is known there, and it is refused. */
+export type FindSecrets = (request: { readonly path: string }) => Secrets | Promise<Secrets>;
+
+export type ReceiverOptions = {
+  /** The endpoint's signing secret, or several while one replaces another; a function where callbacks share one handler. */
+  readonly secrets: Secrets | FindSecrets;
+  readonly store: DeliveryStore;
+  /**
+   * Called once per delivery, until it succeeds. Herald waits 15 s for the answer: write the event down here, and work on it
+   * afterwards. When this throws, the answer is 500 and the next try comes here again.
+   */
+  readonly handle: (event: HeraldEvent, delivery: { readonly id: string }) => void | Promise<void>;
+  /** What went wrong on our side: `handle`, the store, or the set-up. Default: `console.error`. */
+  readonly onError?: (error: unknown) => void;
+  /** Default: both. See the README before you choose less. */
+  readonly signatures?: SignatureMode;
+  /** Default 300. */
+  readonly toleranceS?: number;
+  /** A longer body is answered 413. Default 1 MiB, which no body of Herald's reaches. */
+  readonly limitBytes?: number;
+  /** Epoch ms. Default: the clock. */
+  readonly now?: () => number;
+};
+
+export type CheckedOptions = Required<Omit<ReceiverOptions, 'secrets'>> & { readonly findSecrets: FindSecrets };
+
+const DEFAULT_LIMIT_BYTES = 1024 * 1024;
+const MODES: readonly string[] = ['both', 'standard', 'service'] satisfies SignatureMode[];
+
+/** @throws TypeError that says what to change */
+export function checkOptions(options: ReceiverOptions): CheckedOptions {
+  const { secrets, store, handle, signatures = 'both' } = options;
+  if (!MODES.includes(signatures)) throw new TypeError(`signatures must be one of ${MODES.join(', ')}`);
+  if (typeof secrets !== 'function' && checkSecrets(secrets).length === 0) {
+    throw new TypeError('secrets must not be empty: give the secret that Herald showed at registration');
+  }
+  return {
+    store,
+    handle,
+    signatures,
+    findSecrets: typeof secrets === 'function' ? secrets : () => secrets,
+    onError: options.onError ?? printError,
+    toleranceS: checkPositive(options.toleranceS ?? DEFAULT_TOLERANCE_S, 'toleranceS'),
+    limitBytes: checkPositive(options.limitBytes ?? DEFAULT_LIMIT_BYTES, 'limitBytes'),
+    now: options.now ?? Date.now,
+  };
+}
+
+function printError(error: unknown): void {
+  console.error('A webhook was not processed; Herald will try again.', error);
+}
