@@ -41,15 +41,20 @@ export const IntegerText = (min: number, max: number) =>
 
 export const Port = IntegerText(0, 65_535);
 
+// The whole text, since Node's base64 skips what it doesn't know: a quoted or cut key would become another one.
+const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
+
 const SecretsKey = z.string({ error: 'must be set: openssl rand -base64 32 makes one' }).transform((text, context) => {
-  const keys = text.split(',').map((item) => Buffer.from(item.trim(), 'base64'));
-  const [first, ...rest] = keys;
-  if (first && keys.every((key) => key.length === 32)) return [first, ...rest] satisfies [Buffer, ...Buffer[]];
-  context.addIssue({
-    code: 'custom',
-    message: 'must be base64 keys of 32 bytes, separated by commas (openssl rand -base64 32)',
-  });
-  return z.NEVER;
+  const items = text.split(',').map((item) => item.trim());
+  const wrong = items.findIndex((item) => !KEY_TEXT.test(item));
+  if (wrong >= 0) {
+    // Which one, and never what it holds.
+    const which = items.length === 1 ? '' : `: number ${wrong + 1} of ${items.length} is not`;
+    const message = `must be base64 keys of 32 bytes, separated by commas${which}; openssl rand -base64 32 makes one`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+  return items.map((item) => Buffer.from(item, 'base64')) as [Buffer, ...Buffer[]];
 });
 
 /** Variables that every process reads. */
