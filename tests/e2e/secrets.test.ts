@@ -90,18 +90,3 @@ test('an API key, in whole or in part, and a url with its path are in no log, an
   const redis = toText(await dumpRedis(herald.redis));
   for (const key of [workspace.key, herald.executor.key]) expect(redis).not.toContain(key.slice(5));
 });
-
-test('a database without its secrets key signs nothing: another key opens no secret, and the delivery waits', async () => {
-  await using herald = await startHerald({ workers: 0 });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver();
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  await herald.executor.report(task.id, START, DONE);
-  const stranger = await herald.startWorker({ SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') });
-  await herald.waitForLog('delivery.own_fault', stranger);
-  await stranger.stop();
-  expect(receiver.requests).toEqual([]);
-  await herald.startWorker();
-  await receiver.next(20_000);
-});

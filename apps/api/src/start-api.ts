@@ -24,10 +24,13 @@ import {
   createTransitionStore,
   createWorkerPresence,
   GLOBAL_KEYS,
+  joinGenerations,
+  type Keyspace,
   type Logger,
   type RedisClient,
   type Resources,
   type RunningProcess,
+  type SecretBox,
 } from '@herald/infra';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
@@ -74,12 +77,16 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
   });
   try {
     const connections = await connectAll(config, logger, resources);
-    const app = composeApp(config, logger, resources, connections);
+    const keyspace = createKeyspace(config.shardCount);
+    const box = createSecretBox(config.secretsKeys);
+    await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
+    const app = composeApp(config, logger, resources, connections, keyspace, box.seal);
     const server = createHttpServer(app);
     server.listen(config.port, config.host);
     await once(server, 'listening');
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
-    logger.info('api.started', { host: config.host, port: (server.address() as AddressInfo).port });
+    const { port } = server.address() as AddressInfo;
+    logger.info('api.started', { host: config.host, port, secretsKeys: box.fingerprints.join(',') });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();
@@ -108,17 +115,22 @@ async function connectAll(
   };
 }
 
-function composeApp(config: ApiConfig, logger: Logger, resources: Resources, connections: Connections) {
+function composeApp(
+  config: ApiConfig,
+  logger: Logger,
+  resources: Resources,
+  connections: Connections,
+  keyspace: Keyspace,
+  sealSecret: SecretBox['seal'],
+) {
   const { redis, queueRedis, subscriber, operatorRedis } = connections;
   const now = Date.now;
-  const keyspace = createKeyspace(config.shardCount);
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
   const receiverStore = createReceiverStore({ redis, keyspace });
   const taskStore = createTaskStore({ redis, keyspace, retention: taskRetention });
   const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
   const presence = createWorkerPresence(redis);
-  const { seal: sealSecret } = createSecretBox(config.secretsKeys);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
 
   const shards = new Map(

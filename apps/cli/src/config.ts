@@ -1,4 +1,4 @@
-import { readEnv, SharedEnv } from '@herald/infra';
+import { readEnv, SecretsEnv, SharedEnv } from '@herald/infra';
 
 /** What the CLI needs to reach the service's data. */
 export type CliConfig = { readonly redisUrl: string };
@@ -8,3 +8,10 @@ export function readCliConfig(env: NodeJS.ProcessEnv): CliConfig {
   const given = readEnv(SharedEnv, env);
   return { redisUrl: given.REDIS_URL };
 }
+
+/** What `herald secrets` needs; the same as the service has. @throws ConfigError with every problem at once */
+export function readSecretsConfig(env: NodeJS.ProcessEnv) {
+  const given = readEnv(SharedEnv.extend(SecretsEnv.shape), env);
+  return { redisUrl: given.REDIS_URL, shardCount: given.SHARDS, secretsKeys: given.SECRETS_KEY };
+}
+export type SecretsConfig = ReturnType<typeof readSecretsConfig>;

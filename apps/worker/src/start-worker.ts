@@ -7,6 +7,7 @@ import {
   createResources,
   createSecretBox,
   createWorkerPresence,
+  joinGenerations,
   type Logger,
   type RunningProcess,
 } from '@herald/infra';
@@ -37,14 +38,17 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     resources.add('sender', () => {
       sender.close();
     });
-    const signingKeyOf = createSigningKeyCache(createSecretBox(config.secretsKeys).open);
+    const keyspace = createKeyspace(config.shardCount);
+    const box = createSecretBox(config.secretsKeys);
+    await joinGenerations({ redis, keyspace, box, seals: false });
+    const signingKeyOf = createSigningKeyCache(box.open);
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
       signingKeyOf,
       now: Date.now,
     });
     const cutOff = new AbortController();
-    const shards = createKeyspace(config.shardCount).shards.map((keys) =>
+    const shards = keyspace.shards.map((keys) =>
       startShard(resources, { keys, config, logger, redis, queueRedis, makeAttempt, giveUp, cutOff: cutOff.signal }),
     );
     resources.add('lines', async () => {
@@ -64,7 +68,10 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const workerId = randomUUID();
     const presence = await startPresence({ presence: createWorkerPresence(redis), workerId, logger, now: Date.now });
     resources.add('presence', presence.stop);
-    logger.info('worker.started', { workerId, healthPort: health.port, shards: config.shardCount });
+    logger.info('worker.started', {
+      ...{ workerId, healthPort: health.port, shards: config.shardCount },
+      secretsKeys: box.fingerprints.join(','),
+    });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();

@@ -1,11 +1,16 @@
+import { COUNT_SEALED_LUA } from '../secrets/generation-scripts.ts';
+
 export const REGISTER_RECEIVER_LUA = /* lua */ `
 -- Add a receiver unless the workspace is full.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
+-- KEYS[4] generations (hash)
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
 -- Returns 'registered' | 'full'.
+${COUNT_SEALED_LUA}
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[2], unpack(ARGV, 5))
+countSealed(KEYS[4], KEYS[2])
 redis.call('SET', KEYS[3], ARGV[4])
 return 'registered'
 `;
@@ -48,9 +53,10 @@ return 'removed'
 export const ROTATE_SECRET_LUA = /* lua */ `
 -- Put a new signing secret in force, beside the old one until the overlap ends. In the middle of an overlap the old one is
 -- still the one from before it: that is what receivers verify with, and whoever lost a new secret rotates again.
--- KEYS[1] endpoint (hash)
+-- KEYS[1] endpoint (hash)   KEYS[2] generations (hash)
 -- ARGV[1] workspace id   ARGV[2] new sealed secret   ARGV[3] end of the overlap (ms), or '' for none   ARGV[4] now (ms)
 -- Returns 'rotated' | 'missing'.
+${COUNT_SEALED_LUA}
 if redis.call('HGET', KEYS[1], 'ws') ~= ARGV[1] then return 'missing' end
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[1], 'sec2', 'sec2To')
@@ -61,5 +67,6 @@ else
   redis.call('HSET', KEYS[1], 'sec2', inForce, 'sec2To', ARGV[3])
 end
 redis.call('HSET', KEYS[1], 'sec', ARGV[2])
+countSealed(KEYS[2], KEYS[1])
 return 'rotated'
 `;

@@ -74,13 +74,12 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
   return {
     list,
     async register(receiver, sealedSecret) {
-      const reply = await register(keysOf(receiver.workspaceId, receiver.id), [
-        RECEIVER_LIMIT,
-        receiver.createdAt,
-        receiver.id,
-        newRevision(),
-        ...endpointFields(receiver, sealedSecret),
-      ]);
+      const { workspaceId, id } = receiver;
+      const keys = keyspace.of(workspaceId);
+      const reply = await register(
+        [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.generations],
+        [RECEIVER_LIMIT, receiver.createdAt, id, newRevision(), ...endpointFields(receiver, sealedSecret)],
+      );
       return reply === 'registered' ? 'registered' : 'full';
     },
     async find(workspaceId, id) {
@@ -97,8 +96,9 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
       return (await remove(keysOf(workspaceId, id), [id, newRevision(), now])) === 'removed';
     },
     async rotateSecret(workspaceId, id, sealedSecret, overlapEndsAt, now) {
-      const key = keyspace.of(workspaceId).endpoint(id);
-      return (await rotate([key], [workspaceId, sealedSecret, overlapEndsAt ?? '', now])) === 'rotated';
+      const { endpoint, generations } = keyspace.of(workspaceId);
+      const args = [workspaceId, sealedSecret, overlapEndsAt ?? '', now];
+      return (await rotate([endpoint(id), generations], args)) === 'rotated';
     },
     async findDestinations(endpoints) {
       return await Promise.all(

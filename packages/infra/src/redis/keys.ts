@@ -26,6 +26,8 @@ export function createShardKeys(tag: string) {
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
     /** hash: a receiver or a callback, its sealed secret and its health */
     endpoint: (id: EndpointId) => `${prefix}e:${id}`,
+    /** hash: fingerprint of a key of SECRETS_KEY → secrets ever sealed with it; 0 for one that a process will seal with */
+    generations: `${prefix}generations`,
     /** zset: ids of an endpoint's deliveries, by time of acceptance */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
     /** hash: a Task */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSecretBox, UnopenableSecretError } from './secret-box.ts';
+import { createSecretBox, fingerprintOfSealed, UnopenableSecretError } from './secret-box.ts';
 
 const oldKey = randomBytes(32);
 const newKey = randomBytes(32);
@@ -32,6 +32,16 @@ test('after a rotation the new key seals, the old one still opens, and a process
   const sealedBefore = createSecretBox([oldKey]).seal('whsec_abc', 'wh_1');
   const rotated = createSecretBox([newKey, oldKey]);
   expect(rotated.open(sealedBefore, 'wh_1')).toBe('whsec_abc');
-  expect(() => createSecretBox([newKey]).open(sealedBefore, 'wh_1')).toThrow('no key of SECRETS_KEY opens');
+  expect(() => createSecretBox([newKey]).open(sealedBefore, 'wh_1')).toThrow(
+    `sealed with the key ${createSecretBox([oldKey]).fingerprints[0]}, which SECRETS_KEY doesn't list`,
+  );
   expect(createSecretBox([newKey]).open(rotated.seal('whsec_abc', 'wh_1'), 'wh_1')).toBe('whsec_abc');
+});
+
+test('a box names its keys in order, tells none of them, and a sealed secret carries the first one’s name', () => {
+  const { fingerprints, seal } = createSecretBox([newKey, oldKey]);
+  expect(fingerprints).toEqual([...createSecretBox([newKey]).fingerprints, ...createSecretBox([oldKey]).fingerprints]);
+  expect(new Set(fingerprints).size).toBe(2);
+  for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{8}$/);
+  expect(fingerprintOfSealed(seal('whsec_abc', 'wh_1'))).toBe(fingerprints[0]);
 });

@@ -1,9 +1,13 @@
+import { COUNT_SEALED_LUA } from '../secrets/generation-scripts.ts';
+
 export const CREATE_TASK_LUA = /* lua */ `
 -- Create a Task, with its callback when it has one.
 -- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
+-- KEYS[4] generations (hash)
 -- ARGV[1] Task id   ARGV[2] now (ms)   ARGV[3] time to live (ms)   ARGV[4] number n of Task fields and values
 -- ARGV[5..n+4] Task fields   ARGV[n+5..] callback fields (none: no callback)
 -- Returns 'created'.
+${COUNT_SEALED_LUA}
 local last = 4 + tonumber(ARGV[4])
 redis.call('HSET', KEYS[1], unpack(ARGV, 5, last))
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -11,6 +15,7 @@ redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 if #ARGV > last then
   redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
   redis.call('PEXPIRE', KEYS[3], ARGV[3])
+  countSealed(KEYS[4], KEYS[3])
 end
 return 'created'
 `;

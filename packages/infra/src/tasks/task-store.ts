@@ -57,7 +57,10 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
       await redis.set(GLOBAL_KEYS.taskWorkspace(task.id), task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
       await create(
-        [keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
+        [
+          ...[keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
+          keys.generations,
+        ],
         [
           task.id,
           task.updatedAt,

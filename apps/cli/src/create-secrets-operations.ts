@@ -1,0 +1,41 @@
+import {
+  closeRedis,
+  connectRedis,
+  createGenerationStore,
+  createKeyspace,
+  createSealedSecretStore,
+  createSecretBox,
+  forgetGeneration,
+  resealSecrets,
+} from '@herald/infra';
+import type { SecretsConfig } from './config.ts';
+import type { SecretsOperations } from './secrets-command.ts';
+
+/** The operations on sealed secrets, each with a connection of its own. */
+export function createSecretsOperations(readConfig: () => SecretsConfig): SecretsOperations {
+  const withStores = async <T>(use: (stores: ReturnType<typeof createStores>) => Promise<T>): Promise<T> => {
+    const config = readConfig();
+    const redis = await connectRedis({
+      ...{ url: config.redisUrl, use: 'request', name: 'herald-cli' },
+      onError: () => undefined, // a lost connection shows in the command that needed it
+    });
+    try {
+      return await use(createStores(redis, config));
+    } finally {
+      await closeRedis(redis);
+    }
+  };
+  return {
+    reseal: (onProgress) => withStores((stores) => resealSecrets({ ...stores, onProgress })),
+    forget: (fingerprint) => withStores((stores) => forgetGeneration(stores, fingerprint)),
+  };
+}
+
+function createStores(redis: Awaited<ReturnType<typeof connectRedis>>, { shardCount, secretsKeys }: SecretsConfig) {
+  const keyspace = createKeyspace(shardCount);
+  return {
+    generations: createGenerationStore({ redis, keyspace }),
+    secrets: createSealedSecretStore({ redis, keyspace }),
+    box: createSecretBox(secretsKeys),
+  };
+}

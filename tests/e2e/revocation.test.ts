@@ -1,0 +1,26 @@
+import { createApiKeyStore } from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
+import { runCli } from '../support/run-cli.ts';
+import { startHerald } from '../support/start-herald.ts';
+
+/** From the end of the revocation (issued through nobody's API) until every process must refuse. */
+const EVERYWHERE_WITHIN_MS = 1_000;
+
+test('a key that two API processes have just been using is refused by both within a second of its revocation', async () => {
+  await using herald = await startHerald({ apis: 2, workers: 0 });
+  const { key, record } = await createApiKeyStore({ redis: herald.redis, now: Date.now }).create({
+    ...{ workspaceId: 'ws_revoked', scopes: ['webhooks', 'tasks'] },
+  });
+  const statuses = () =>
+    Promise.all(
+      herald.apis.map(async (via) => (await herald.request('GET', '/api/public/webhooks', { key, via })).status),
+    );
+  // Whatever a process remembers of a key, it does now.
+  for (let count = 0; count < 20; count++) expect(await statuses()).toEqual([200, 200]);
+  const { code } = await runCli(['keys', 'revoke', record.id], { REDIS_URL: herald.server.url });
+  expect(code).toBe(0);
+  await waitFor('both to refuse the key', statuses, {
+    until: (seen) => seen.every((status) => status === 401),
+    deadlineMs: EVERYWHERE_WITHIN_MS,
+  });
+});

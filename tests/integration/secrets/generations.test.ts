@@ -1,0 +1,89 @@
+import { createGenerationStore } from '@herald/infra';
+import { newSecretsKey, startVault } from '../../support/start-vault.ts';
+
+const [oldKey, newKey] = [newSecretsKey(), newSecretsKey()];
+
+test('an API enters the key that it seals with in every shard, a worker enters none', async () => {
+  await using vault = await startVault(3);
+  await vault.start(vault.boxOf(oldKey), false);
+  expect(await vault.countsOf()).toEqual([]);
+  await vault.start(vault.boxOf(oldKey, newKey), true);
+  await vault.start(vault.boxOf(oldKey), true);
+  expect(await vault.countsOf()).toEqual(Array(3).fill([vault.nameOf(oldKey), 0]));
+});
+
+test('a process that lacks a key which an API seals with refuses to start, and changes nothing', async () => {
+  await using vault = await startVault(2);
+  await vault.start(vault.boxOf(oldKey), true);
+  for (const seals of [true, false]) {
+    await expect(vault.start(vault.boxOf(newKey), seals)).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringMatching(
+        new RegExp(`^An API of this Redis seals with the key ${vault.nameOf(oldKey)}, which SECRETS_KEY doesn't list`),
+      ) as string,
+    });
+  }
+  expect(await vault.countsOf()).toEqual(Array(2).fill([vault.nameOf(oldKey), 0]));
+  await vault.start(vault.boxOf(newKey, oldKey), true);
+});
+
+test('of processes that start with different keys at once on an empty Redis, those of one key start', async () => {
+  await using vault = await startVault(2);
+  const keys = [newSecretsKey(), newSecretsKey(), newSecretsKey(), newSecretsKey()];
+  const starts = await Promise.allSettled(keys.map((key) => vault.start(vault.boxOf(key), true)));
+  expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await vault.countsOf()).toHaveLength(2);
+});
+
+test('every new secret counts for the key that sealed it: of a receiver, of a callback, of a rotation', async () => {
+  await using vault = await startVault();
+  const [before, after] = [vault.boxOf(oldKey), vault.boxOf(newKey, oldKey)];
+  const receiver = await vault.register(before);
+  const callback = await vault.createCallback(before);
+  await vault.rotate(after, receiver);
+  await vault.rotate(after, callback);
+  await vault.createCallback(after);
+  expect(Object.fromEntries(await vault.countsOf())).toEqual({
+    [vault.nameOf(oldKey)]: 2,
+    [vault.nameOf(newKey)]: 3,
+  });
+  await expect(vault.start(vault.boxOf(newKey), false)).rejects.toThrow(
+    `Secrets in this Redis are sealed with the key ${vault.nameOf(oldKey)}, which SECRETS_KEY doesn't list; add that key`,
+  );
+});
+
+test('a refused registration and a Task without a callback count for no key', async () => {
+  await using vault = await startVault();
+  const box = vault.boxOf(oldKey);
+  const { workspaceId } = await vault.register(box);
+  for (let count = 0; count < 12; count++) await vault.register(box, workspaceId);
+  expect(await vault.countsOf()).toEqual([[vault.nameOf(oldKey), 10]]);
+});
+
+test('secrets from before generations were kept are found by the first process that starts', async () => {
+  await using vault = await startVault(2);
+  for (let count = 0; count < 4; count++) await vault.register(vault.boxOf(oldKey));
+  await vault.rotate(vault.boxOf(newKey), await vault.createCallback(vault.boxOf(oldKey)));
+  for (const keys of vault.keyspace.shards) await vault.redis.del(keys.generations);
+  await expect(vault.start(vault.boxOf(newKey), true)).rejects.toThrow(
+    `Secrets in this Redis are sealed with the key ${vault.nameOf(oldKey)}`,
+  );
+  await vault.start(vault.boxOf(oldKey, newKey), true);
+  const counts = Map.groupBy(await vault.countsOf(), ([fingerprint]) => fingerprint);
+  const sumOf = (key: Buffer) => (counts.get(vault.nameOf(key)) ?? []).reduce((sum, [, count]) => sum + count, 0);
+  expect([sumOf(oldKey), sumOf(newKey)]).toEqual([5, 1]);
+});
+
+test('a generation is forgotten only as it was read: a secret sealed meanwhile keeps it', async () => {
+  await using vault = await startVault();
+  const box = vault.boxOf(oldKey);
+  await vault.start(box, true);
+  const [read] = await vault.generations.list();
+  if (!read) throw new Error('it was entered just now');
+  await vault.register(box);
+  expect(await vault.generations.forget(read)).toBe('changed');
+  const [again] = await createGenerationStore({ redis: vault.second.redis, keyspace: vault.keyspace }).list();
+  expect(again).toMatchObject({ count: 1 });
+  expect(await vault.generations.forget(again ?? read)).toBe('forgotten');
+  expect(await vault.generations.list()).toEqual([]);
+});
