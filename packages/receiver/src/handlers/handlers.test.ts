@@ -209,6 +209,16 @@ describe.each<[string, Kind]>([
     expect(await statusOf({ secrets: SECRET, signatures: 'service' })).toBe(401);
   });
 
+  test('with the standard signature alone, the signed delivery id is what counts', async () => {
+    const { handled, options } = spy({ signatures: 'standard' });
+    await using receiver = await start(options);
+    for (const plainId of ['dlv_8', 'dlv_9']) {
+      const headers = { ...sign(), 'x-service-delivery': plainId };
+      expect((await receiver.send({ headers, body: BODY })).status).toBe(200);
+    }
+    expect(handled).toEqual(['webhook.test dlv_1']);
+  });
+
   test('with the service signature alone, the plain delivery id is what counts', async () => {
     const { handled, options } = spy({ signatures: 'service' });
     await using receiver = await start(options);
