@@ -90,3 +90,17 @@ test('a new url starts with a clean health, and enabling forgets why it was disa
     enabled: true,
   });
 });
+
+test('a registration that runs again under the same id finds the first, as it is by now, also in a full workspace', async () => {
+  const workspaceId = newWorkspaceId();
+  const receivers = Array.from({ length: RECEIVER_LIMIT }, () => buildReceiver(workspaceId));
+  for (const receiver of receivers) await stores.receivers.register(receiver, 'sealed');
+  const [first] = receivers;
+  if (!first) throw new Error('there is a first');
+  await stores.receivers.patch(workspaceId, first.id, { description: 'changed since' }, 1);
+  expect(await stores.second.receivers.register(first, 'sealed anew')).toBe('exists');
+  expect(await stores.receivers.find(workspaceId, first.id)).toMatchObject({
+    description: 'changed since',
+    sealedSecret: 'sealed',
+  });
+});

@@ -70,7 +70,7 @@ test('a message to a Task that is closed at the same moment is either refused or
   for (let round = 0; round < 20; round++) {
     const task = await create({ status: 'running' });
     const [reply] = await Promise.all([
-      stores.tasks.addMessage(task.workspaceId, task.id, { text: 'hi', createdAt: 1 }),
+      stores.tasks.addMessage(task.workspaceId, task.id, { id: 'msg_1', text: 'hi', createdAt: 1 }),
       stores.second.transitions.commit({
         ...{ task, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
         ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
@@ -102,7 +102,7 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
     ...{ task, newRevision, subscriptionVersion: '0', now: Date.now() },
     ...{ change: { status: 'requires_action', sequence: 0 }, factKey: 'checkpoint:c1' },
   });
-  await stores.tasks.addMessage(workspaceId, task.id, { text: 'hi', createdAt: 1 });
+  await stores.tasks.addMessage(workspaceId, task.id, { id: 'msg_1', text: 'hi', createdAt: 1 });
   const keys = stores.keyspace.of(workspaceId);
   const belongings = [keys.facts(task.id), keys.messages(task.id), keys.endpoint(callback.id)];
   // Most of the Task's time has passed.
@@ -118,7 +118,9 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
 test('the messages of a Task are bounded in number and in size together', async () => {
   const [many, large] = [buildTask(newWorkspaceId()), buildTask(newWorkspaceId())];
   await Promise.all([stores.tasks.create(many), stores.tasks.create(large)]);
-  const add = (task: Task, text: string) => stores.tasks.addMessage(task.workspaceId, task.id, { text, createdAt: 1 });
+  let count = 0;
+  const add = (task: Task, text: string) =>
+    stores.tasks.addMessage(task.workspaceId, task.id, { id: `msg_${count++}`, text, createdAt: 1 });
   const replies = await Promise.all(Array.from({ length: MESSAGE_LIMIT + 1 }, () => add(many, 'hi')));
   expect(replies.filter((reply) => reply === 'full')).toHaveLength(1);
   const text = 'x'.repeat(100_000);
@@ -127,4 +129,28 @@ test('the messages of a Task are bounded in number and in size together', async 
     'full',
   ]);
   expect(await add(large, 'a short one still fits')).toBe('added');
+});
+
+test('a creation that runs again under the same id finds the first, and one that is sent twice creates once', async () => {
+  const task = await create({ status: 'queued' });
+  const again = { ...task, revision: 'another', input: 'changed' };
+  expect(await stores.tasks.create(task)).toBe('created');
+  expect(await stores.second.tasks.create(again)).toBe('exists');
+  expect((await stores.tasks.find(task.workspaceId, task.id))?.input).toBeUndefined();
+});
+
+test('a message that is added again is there once, also when the Task was closed since', async () => {
+  const task = await create({ status: 'running' });
+  const [one, other] = [
+    { id: 'msg_1', text: 'hi', createdAt: 1 },
+    { id: 'msg_2', text: 'hi', createdAt: 1 },
+  ];
+  const add = (message: typeof one) => stores.tasks.addMessage(task.workspaceId, task.id, message);
+  expect([await add(one), await add(one), await add(other)]).toEqual(['added', 'added', 'added']);
+  await stores.transitions.commit({
+    ...{ task, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
+    ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+  });
+  expect([await add(one), await add({ ...one, id: 'msg_3' })]).toEqual(['added', 'done']);
+  expect(await stores.tasks.listMessages(task.workspaceId, task.id)).toEqual([one, other]);
 });

@@ -51,7 +51,9 @@ export {
   callbackIdOf,
   deliveryIdOf,
   ID_PATTERNS,
+  newMessageId,
   newReceiverId,
+  newReplayId,
   newTaskId,
   newTestTransitionId,
   type DeliveryId,
@@ -60,6 +62,7 @@ export {
   type TransitionId,
   type WorkspaceId,
 } from './ids/ids.ts';
+export { newSeed, type Seed } from './ids/seed.ts';
 export {
   AddMessage,
   CloseTask,

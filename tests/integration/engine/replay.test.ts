@@ -190,3 +190,22 @@ test('only a receiver of one’s own that is enabled can be replayed', async () 
   expect(await engine.replays.create(receiver.workspaceId, replay)).toBe('disabled');
   expect(await engine.redis.exists(engine.keys.replay('rpl_x'))).toBe(0);
 });
+
+test('a replay that is asked for again under the same id goes on as it was, also when the receiver is disabled since', async () => {
+  const { receiver, create, carryOn, find } = await prepare([NOW]);
+  const id = await create();
+  await carryOn(id);
+  const done = await find(id);
+  expect(done).toMatchObject({ status: 'done', replayed: 1 });
+  await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, LATER);
+  const again = {
+    id,
+    endpointId: receiver.id,
+    since: 0,
+    until: LATER,
+    statuses: ['failed'],
+    createdAt: LATER,
+  } as const;
+  expect(await engine.replays.create(receiver.workspaceId, again)).toBe('created');
+  expect(await find(id)).toEqual(done);
+});

@@ -1,5 +1,6 @@
 import {
   newReceiverId,
+  newSeed,
   newSigningSecret,
   NotFoundError,
   RECEIVER_LIMIT,
@@ -10,6 +11,7 @@ import {
   type PatchReceiver,
   type RegisterReceiver,
   type RotateSecret,
+  type Seed,
   type WorkspaceId,
 } from '@herald/core';
 import type { DestinationHealth, EndpointRecord, ReceiverStore, SecretBox } from '@herald/infra';
@@ -53,18 +55,25 @@ export function createManageReceivers({ receivers, sealSecret, findUrlProblem, n
       const destinations = await receivers.findDestinations(list);
       return list.map((receiver, index) => ({ receiver, destination: destinations[index] }));
     },
-    /** The receiver, and its signing secret in clear, this once. */
-    async register(workspaceId: WorkspaceId, { url, events, description, enabled }: RegisterReceiver) {
+    /** The receiver, and its signing secret in clear, this once: not when an earlier run with this seed registered it. */
+    async register(
+      workspaceId: WorkspaceId,
+      { url, events, description, enabled }: RegisterReceiver,
+      { at: createdAt, random }: Seed = newSeed(now()),
+    ) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
-      const createdAt = now();
       const receiver: Endpoint = {
-        ...{ id: newReceiverId(createdAt), workspaceId, url, events, description, enabled, createdAt },
+        ...{ id: newReceiverId(createdAt, random), workspaceId, url, events, description, enabled, createdAt },
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
       };
       const secret = newSigningSecret();
-      const reply = await receivers.register(receiver, sealSecret(secret, receiver.id));
+      const sealedSecret = sealSecret(secret, receiver.id);
+      const reply = await receivers.register(receiver, sealedSecret);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
-      return { receiver: await withHealth(await find(workspaceId, receiver.id)), secret };
+      const registered = await find(workspaceId, receiver.id);
+      // It exists with this very secret when the client lost the reply and sent the script again.
+      const isShown = reply === 'registered' || registered.sealedSecret === sealedSecret;
+      return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
     async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');

@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import {
+  newReplayId,
+  newSeed,
   NotFoundError,
   ReceiverDisabledError,
   type EndpointId,
   type RequestReplay,
+  type Seed,
   type WorkspaceId,
 } from '@herald/core';
 import type { Replay, ReplayStore } from '@herald/infra';
@@ -19,9 +21,13 @@ export function createManageReplays({ replays, now }: ManageReplaysDeps) {
   };
   return {
     find,
-    async request(workspaceId: WorkspaceId, endpointId: EndpointId, request: RequestReplay): Promise<Replay> {
-      const createdAt = now();
-      const id = `rpl_${randomBytes(12).toString('hex')}`;
+    async request(
+      workspaceId: WorkspaceId,
+      endpointId: EndpointId,
+      request: RequestReplay,
+      { at: createdAt, random }: Seed = newSeed(now()),
+    ): Promise<Replay> {
+      const id = newReplayId(random);
       const { since, until = createdAt + 1, status: statuses } = request;
       const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);

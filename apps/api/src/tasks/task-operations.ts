@@ -2,6 +2,8 @@ import {
   callbackIdOf,
   InvalidTransitionError,
   judgeResolution,
+  newMessageId,
+  newSeed,
   newSigningSecret,
   newTaskId,
   NotFoundError,
@@ -13,6 +15,7 @@ import {
   type Endpoint,
   type Message,
   type ResolveApproval,
+  type Seed,
   type Task,
   type TaskCallback,
   type TaskId,
@@ -58,11 +61,14 @@ export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }:
     find,
     listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => tasks.listByStatus(status, limit, after),
 
-    /** The Task, and its callback's signing secret in clear, this once. */
-    async create(workspaceId: WorkspaceId, { input, callback: asked, executionWorkspaceId }: CreateTask) {
+    /** The Task, and its callback's signing secret in clear, this once: not when an earlier run with this seed created it. */
+    async create(
+      workspaceId: WorkspaceId,
+      { input, callback: asked, executionWorkspaceId }: CreateTask,
+      { at: createdAt, random }: Seed = newSeed(now()),
+    ) {
       if (asked) refuseForbiddenUrl(findUrlProblem, asked.url, 'callback.url');
-      const createdAt = now();
-      const id = newTaskId(createdAt);
+      const id = newTaskId(createdAt, random);
       const callback = asked && toCallback(workspaceId, id, asked, createdAt);
       const task: Task = {
         ...{ id, workspaceId, createdAt, updatedAt: createdAt, sequence: 0, revision: newRevision() },
@@ -71,13 +77,19 @@ export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }:
         ...(input !== undefined && { input }),
         ...(callback && { callback: callback.endpoint }),
       };
-      await tasks.create(task, callback);
-      return { task, callbackSecret: callback?.secret };
+      const reply = await tasks.create(task, callback);
+      if (reply === 'exists') return { task: await find(workspaceId, id), existed: true };
+      return { task, existed: false, callbackSecret: callback?.secret };
     },
 
-    async addMessage(workspaceId: WorkspaceId, id: TaskId, { text }: AddMessage): Promise<Message> {
+    async addMessage(
+      workspaceId: WorkspaceId,
+      id: TaskId,
+      { text }: AddMessage,
+      { at: createdAt, random }: Seed = newSeed(now()),
+    ): Promise<Message> {
       await find(workspaceId, id);
-      const message: Message = { text, createdAt: now() };
+      const message: Message = { id: newMessageId(createdAt, random), text, createdAt };
       const reply = await tasks.addMessage(workspaceId, id, message);
       if (reply === 'missing') throw new NotFoundError('task', id);
       if (reply === 'full')

@@ -27,13 +27,22 @@ function derive(prefix: string, ...parts: string[]): string {
   return prefix + toBase32(hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES));
 }
 
-export function newTaskId(nowMs: number): TaskId {
-  return `task_${sortableId(nowMs)}`;
+export function newTaskId(nowMs: number, random?: Uint8Array): TaskId {
+  return `task_${sortableId(nowMs, random)}`;
 }
 
 /** Starts with `wh` (spec section 2). */
-export function newReceiverId(nowMs: number): EndpointId {
-  return `wh_${sortableId(nowMs)}`;
+export function newReceiverId(nowMs: number, random?: Uint8Array): EndpointId {
+  return `wh_${sortableId(nowMs, random)}`;
+}
+
+export function newMessageId(nowMs: number, random?: Uint8Array): string {
+  return `msg_${sortableId(nowMs, random)}`;
+}
+
+/** @param random at least 12 bytes */
+export function newReplayId(random: Uint8Array): string {
+  return `rpl_${Buffer.from(random).toString('hex', 0, 12)}`;
 }
 
 /** A Task has at most one callback, so its id follows from the Task's. */

@@ -55,7 +55,7 @@ export type ResolveApproval = z.infer<typeof ResolveApproval>;
 export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) });
 export type CloseTask = z.infer<typeof CloseTask>;
 
-export type Message = { readonly text: string; readonly createdAt: number };
+export type Message = { readonly id: string; readonly text: string; readonly createdAt: number };
 
 export type Decision = {
   readonly approvalId: string;

@@ -1,12 +1,13 @@
 import { COUNT_SEALED_LUA } from '../secrets/generation-scripts.ts';
 
 export const REGISTER_RECEIVER_LUA = /* lua */ `
--- Add a receiver unless the workspace is full.
+-- Add a receiver unless the workspace is full. One that is there already, from an earlier run of the same request, stays as it is.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] generations (hash)
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
--- Returns 'registered' | 'full'.
+-- Returns 'registered' | 'exists' | 'full'.
 ${COUNT_SEALED_LUA}
+if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 'exists' end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[2], unpack(ARGV, 5))

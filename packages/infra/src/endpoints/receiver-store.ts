@@ -6,6 +6,7 @@ import {
   type PatchReceiver,
   type WorkspaceId,
 } from '@herald/core';
+import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
@@ -31,7 +32,8 @@ export type DestinationHealth = {
 };
 
 export type ReceiverStore = {
-  readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'full'>;
+  /** `exists`: an earlier run of the same request registered it. */
+  readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'exists' | 'full'>;
   /** A workspace's receivers, oldest first. */
   readonly list: (workspaceId: WorkspaceId) => Promise<readonly EndpointRecord[]>;
   /** The receiver, if this workspace holds it. */
@@ -80,7 +82,7 @@ export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): Rec
         [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.generations],
         [RECEIVER_LIMIT, receiver.createdAt, id, newRevision(), ...endpointFields(receiver, sealedSecret)],
       );
-      return reply === 'registered' ? 'registered' : 'full';
+      return z.enum(['registered', 'exists', 'full']).parse(reply);
     },
     async find(workspaceId, id) {
       const record = readEndpoint(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));

@@ -1,11 +1,12 @@
 export const CREATE_REPLAY_LUA = /* lua */ `
--- Write down what is to be replayed; a worker carries it out.
+-- Write down what is to be replayed; a worker carries it out. What an earlier run of the same request wrote stays as it is.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
 -- ARGV[6] until (ms), not included   ARGV[7] statuses, joined by commas
 -- Returns 'created' | 'missing' | 'disabled'.
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
 if endpoint[1] ~= ARGV[3] then return 'missing' end
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
 if endpoint[2] ~= '1' then return 'disabled' end
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
   's', 'running', 'at', ARGV[2], 'total', redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6]), 'seen', 0, 'replayed', 0)

@@ -1,5 +1,6 @@
 import { callbackIdOf } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
+import { z } from 'zod';
 import { endpointFields } from '../endpoints/endpoint-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
@@ -23,7 +24,8 @@ export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
 export type TaskPage = { readonly tasks: readonly TaskRecord[]; readonly next?: TaskCursor };
 
 export type TaskStore = {
-  readonly create: (task: Task, callback?: SealedCallback) => Promise<void>;
+  /** `exists`: an earlier run of the same request created it. */
+  readonly create: (task: Task, callback?: SealedCallback) => Promise<'created' | 'exists'>;
   /** The controller workspace of a Task. */
   readonly findWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
   readonly find: (workspaceId: WorkspaceId, id: TaskId) => Promise<TaskRecord | undefined>;
@@ -56,7 +58,7 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
       // The look-up first: a crash in between leaves a look-up that leads nowhere, never a Task that can't be found.
       await redis.set(GLOBAL_KEYS.taskWorkspace(task.id), task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
-      await create(
+      const reply = await create(
         [
           ...[keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
           keys.generations,
@@ -66,10 +68,12 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
           task.updatedAt,
           ttlMs,
           fields.length,
+          task.revision,
           ...fields,
           ...(callback ? endpointFields(callback.endpoint, callback.sealedSecret) : []),
         ],
       );
+      return z.enum(['created', 'exists']).parse(reply);
     },
     async findWorkspace(id) {
       return (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? undefined;
