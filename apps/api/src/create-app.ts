@@ -15,6 +15,7 @@ export type AppDeps = {
   readonly limitRate: RequestHandler;
   /** See TRUST_PROXY. */
   readonly proxyCount: number;
+  readonly idempotency: RequestHandler;
   readonly health: Router;
   readonly receivers: Router;
   readonly deliveries: Router;
@@ -29,7 +30,7 @@ export type AppDeps = {
 /** The HTTP surface. A key is checked before a body is read. */
 export function createApp(deps: AppDeps): Express {
   const { logger, authenticate, limitRate, health } = deps;
-  const parse = parseJson(BODY_LIMIT_BYTES);
+  const parse = [...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
   app.set('trust proxy', deps.proxyCount);

@@ -5,6 +5,7 @@ import {
   closeRedis,
   connectRedis,
   createApiKeyStore,
+  createClaimStore,
   createDeliveryLog,
   createDeliveryQueue,
   createDeliveryRetention,
@@ -43,6 +44,7 @@ import { createHealthRoutes } from './health/health-routes.ts';
 import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
+import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
@@ -61,6 +63,9 @@ import { createTransitionRoutes } from './transitions/transition-routes.ts';
 const KEY_FAILURES_PER_MINUTE = 120;
 /** How long requests may take to end when the process stops, in ms: less than the whole stop may. */
 const CLOSE_LIMIT_MS = 12_000;
+/** How long a request with an Idempotency-Key blocks its repetition when its process dies, and how long a key is kept, in ms. */
+const CLAIM_LEASE_MS = 60_000;
+const CLAIM_KEEP_MS = 86_400_000;
 
 type Connections = {
   readonly redis: RedisClient;
@@ -184,8 +189,10 @@ function composeApp(
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
-  const parseSingle = parseJson(BODY_LIMIT_BYTES);
-  const parseBatch = parseJson(BATCH_BODY_LIMIT_BYTES);
+  const claims = createClaimStore({ redis, now, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
+  const idempotency = createIdempotency({ claims, logger });
+  const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
+  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES), idempotency];
   return createApp({
     logger,
     authenticate: createAuthenticate({
@@ -199,6 +206,7 @@ function composeApp(
       keyOf: GLOBAL_KEYS.apiKeyRate,
     }),
     proxyCount: config.proxyCount,
+    idempotency,
     health: createHealthRoutes({
       findProblems: () =>
         redis.ping().then(

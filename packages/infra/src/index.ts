@@ -49,6 +49,13 @@ export {
   type ReceiverStore,
   type Subscriptions,
 } from './endpoints/receiver-store.ts';
+export {
+  createClaimStore,
+  type Claim,
+  type ClaimStore,
+  type KeptAnswer,
+  type RequestName,
+} from './idempotency/claim-store.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type Logger } from './log/logger.ts';

@@ -7,6 +7,8 @@ export type HttpFaultCode =
   | 'foreign_origin'
   | 'route_not_found'
   | 'method_not_allowed'
+  | 'idempotency_conflict'
+  | 'request_in_progress'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'rate_limited'

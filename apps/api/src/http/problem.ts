@@ -22,6 +22,8 @@ const STATUS: Record<ProblemCode, number> = {
   receiver_limit_reached: 409,
   receiver_disabled: 409,
   invalid_transition: 409,
+  idempotency_conflict: 409,
+  request_in_progress: 409,
   task_closed: 409,
   stale_action_version: 409,
   payload_too_large: 413,

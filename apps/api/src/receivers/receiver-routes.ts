@@ -17,6 +17,8 @@ import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { REPLAYED } from '../idempotency/kept-answer.ts';
+import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReplays } from '../replays/manage-replays.ts';
 import { toReplayView } from '../replays/replay-routes.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
@@ -40,9 +42,11 @@ export function createReceiverRoutes({ receivers, deliveries, replays, sendTestE
       res.json({ webhooks: list.map(toReceiverView), events: EVENT_NAMES });
     })
     .post(async (req, res) => {
-      const { receiver, secret } = await receivers.register(workspaceOf(req), readBody(RegisterReceiver, req));
+      const request = readBody(RegisterReceiver, req);
+      const { receiver, secret } = await receivers.register(workspaceOf(req), request, seedOf(req));
+      if (secret === undefined) res.set(REPLAYED, 'true');
       res.status(201).location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
-      res.json({ ...toReceiverView(receiver), secret });
+      res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
     })
     .all(refuseOtherMethods('GET', 'POST'));
   router
@@ -93,7 +97,7 @@ export function createReceiverRoutes({ receivers, deliveries, replays, sendTestE
     .post(async (req, res) => {
       const request = readBody(RequestReplay, req);
       const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-      const replay = await replays.request(receiver.workspaceId, receiver.id, request);
+      const replay = await replays.request(receiver.workspaceId, receiver.id, request, seedOf(req));
       res.status(202).location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
     })
     .all(refuseOtherMethods('POST'));

@@ -21,6 +21,8 @@ import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
+import { REPLAYED } from '../idempotency/kept-answer.ts';
+import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
 import type { TaskOperations } from './task-operations.ts';
@@ -51,8 +53,10 @@ export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateS
   router
     .route('/')
     .post(async (req, res) => {
-      const { task, callbackSecret } = await tasks.create(workspaceOf(req), readBody(CreateTask, req));
+      const request = readBody(CreateTask, req);
+      const { task, existed, callbackSecret } = await tasks.create(workspaceOf(req), request, seedOf(req));
       const view = toTaskView(task);
+      if (existed) res.set(REPLAYED, 'true');
       res.status(201).location(`${req.baseUrl}/${task.id}`).set('cache-control', 'no-store');
       res.json(
         callbackSecret === undefined ? view : { ...view, callback: { ...view.callback, secret: callbackSecret } },
@@ -68,7 +72,8 @@ export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateS
   router
     .route('/:id/messages')
     .post(async (req, res) => {
-      const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, readBody(AddMessage, req));
+      const request = readBody(AddMessage, req);
+      const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, seedOf(req));
       res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
     })
     .all(refuseOtherMethods('POST'));

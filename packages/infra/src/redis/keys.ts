@@ -91,6 +91,8 @@ export const GLOBAL_KEYS = {
   apiKeyIndex: 'herald:keys',
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,
+  /** hash: a request with an Idempotency-Key, found by the digest of its name */
+  claim: (digest: string) => `herald:claim:${digest}`,
   /** zset: ids of the workers, by the time each was last seen */
   workers: 'herald:workers',
 } as const;

@@ -1,0 +1,21 @@
+import { hash } from 'node:crypto';
+
+/** The levels of a batch, and the 64 of each of its items. */
+const DEPTH_LIMIT = 66;
+
+/**
+ * Tells bodies apart by what they mean: clients that repeat a request may serialise it anew, with other white space or another
+ * order of keys. What is nested deeper than any
+ * operation takes is refused there, and counts as the same.
+ */
+export function bodyFingerprint(body: unknown): string {
+  return hash('sha256', canonicalJson(body, DEPTH_LIMIT), 'base64url');
+}
+
+function canonicalJson(value: unknown, levels: number): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (levels === 0) return '…';
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, levels - 1)).join(',')}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, levels - 1)}`).join(',')}}`;
+}

@@ -1,0 +1,104 @@
+import { TaskClosedError, UnavailableError } from '@herald/core';
+import type { ClaimStore } from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
+import express, { type RequestHandler } from 'express';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAuthenticate } from '../auth/authenticate.ts';
+import { createFailureLimiter } from '../auth/failure-limiter.ts';
+import { createErrorHandler } from '../http/handle-error.ts';
+import { createIdempotency } from './create-idempotency.ts';
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The middleware in front of a handler, on a store that grants every claim and writes down what is done with it. */
+async function startApp(handle: RequestHandler) {
+  const calls: string[] = [];
+  const note = <Reply>(call: string, reply: Reply) => {
+    calls.push(call);
+    return Promise.resolve(reply);
+  };
+  const claims: ClaimStore = {
+    leaseMs: 30,
+    claim: ({ path, idempotencyKey }) => {
+      const claim = {
+        seed: { at: 0, random: new Uint8Array(16) },
+        renew: () => note('renew', 'renewed' as const),
+        keepAnswer: ({ status }: { status: number }) => note(`keep ${status}`, 'kept' as const),
+        giveBack: (changed: string) => note(`give back, changed ${changed}`, 'given_back' as const),
+      };
+      return note(`claim ${path} ${idempotencyKey}`, { kind: 'claimed' as const, claim });
+    },
+  };
+  const authenticate = createAuthenticate({
+    findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
+    failures: createFailureLimiter({ limit: 1, windowMs: 1, now: Date.now }),
+    noteUse: () => undefined,
+  });
+  const app = express();
+  app.use('/tasks', authenticate('tasks'), createIdempotency({ claims, logger: silent }), handle);
+  app.use(createErrorHandler(silent));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    calls,
+    async send(method: string, headers: Readonly<Record<string, string>>) {
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const answer = await fetch(`${origin}/tasks/t1/cancel?x=1`, {
+        method,
+        headers: { authorization: 'Bearer any', connection: 'close', ...headers },
+      });
+      await answer.text();
+      return answer.status;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const KEY = { 'idempotency-key': 'k' };
+
+test('a request without a key, and a GET with one, cost nothing', async () => {
+  await using app = await startApp((_req, res) => void res.json({}));
+  expect([await app.send('POST', {}), await app.send('GET', KEY)]).toEqual([200, 200]);
+  expect(app.calls).toEqual([]);
+});
+
+test.each<[string, RequestHandler, string]>([
+  ['a success is kept', (_req, res) => void res.status(202).json({}), 'keep 202'],
+  [
+    'a 4xx changed nothing',
+    () => {
+      throw new TaskClosedError('t1', 'done');
+    },
+    'give back, changed nothing',
+  ],
+  [
+    'of a 503 nobody knows what it changed',
+    () => {
+      throw new UnavailableError('away');
+    },
+    'give back, changed perhaps',
+  ],
+  ['of a bug nobody knows what it changed', () => Promise.reject(new Error('bug')), 'give back, changed perhaps'],
+])('%s', async (_name, handle, ending) => {
+  await using app = await startApp(handle);
+  await app.send('POST', KEY);
+  expect(app.calls).toEqual(['claim /tasks/t1/cancel k', ending]);
+});
+
+test('a slow request keeps its claim by renewing it, until it is answered', async () => {
+  const held = Promise.withResolvers<undefined>();
+  await using app = await startApp(async (_req, res) => {
+    await held.promise;
+    res.json({});
+  });
+  const sent = app.send('POST', KEY);
+  await waitFor('three renewals', () => app.calls.filter((call) => call === 'renew').length >= 3);
+  held.resolve(undefined);
+  expect(await sent).toBe(200);
+  expect(app.calls.at(-1)).toBe('keep 200');
+});

@@ -1,0 +1,80 @@
+import type { Claim, ClaimStore, Logger } from '@herald/infra';
+import type { RequestHandler, Response } from 'express';
+import { apiKeyOf } from '../auth/authenticate.ts';
+import { HttpFault } from '../http/http-fault.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { bodyFingerprint } from './body-fingerprint.ts';
+import { holdClaim } from './hold-claim.ts';
+import { REPLAYED, toKeptAnswer } from './kept-answer.ts';
+import { IDEMPOTENCY_KEY, readIdempotencyKey } from './read-idempotency-key.ts';
+import { setSeed } from './seed-of.ts';
+
+export type IdempotencyDeps = { readonly claims: ClaimStore; readonly logger: Logger };
+
+/** Seconds after which a caller may ask whether the first request is done. */
+const RETRY_AFTER_S = 1;
+
+/**
+ * Lets a POST with an `Idempotency-Key` have its effect once. Stands behind authentication and the parsing of the body.
+ * Without the header it does nothing.
+ */
+export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestHandler {
+  return async (req, res, next) => {
+    const idempotencyKey = req.method === 'POST' ? readIdempotencyKey(req) : undefined;
+    if (idempotencyKey === undefined) {
+      next();
+      return;
+    }
+    const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
+    const reply = await claims.claim(name, bodyFingerprint(req.body ?? {}));
+    switch (reply.kind) {
+      case 'conflict':
+        throw new HttpFault('idempotency_conflict', `this ${IDEMPOTENCY_KEY} came with another body; use a new one`);
+      case 'in_progress':
+        throw new HttpFault('request_in_progress', 'the first request with this key is not answered yet; try again', {
+          'retry-after': String(RETRY_AFTER_S),
+        });
+      case 'answered': {
+        const { status, headers, body } = reply.answer;
+        res.status(status).set(headers).set(REPLAYED, 'true').json(body);
+        return;
+      }
+      case 'claimed': {
+        const requestId = requestIdOf(req);
+        const release = holdClaim(reply.claim, claims.leaseMs, logger, requestId);
+        setSeed(req, reply.claim.seed);
+        settleBeforeSending(res, async (json) => {
+          release();
+          try {
+            const ending = await settle(reply.claim, res, json);
+            if (ending === 'lost') logger.warn('idempotency.claim_lost', { requestId });
+          } catch (error) {
+            // What is done is done, and its caller is told. A repeated request runs when the lease has ended, and finds it.
+            logger.warn('idempotency.answer_not_kept', { requestId, status: res.statusCode }, error);
+          }
+        });
+        next();
+      }
+    }
+  };
+}
+
+/** Keeps an answer of success. A 4xx changed nothing, so its key is free again; what a 5xx changed, nobody knows. */
+async function settle(claim: Claim, res: Response, json: string) {
+  const { statusCode } = res;
+  if (statusCode < 300) return await claim.keepAnswer(toKeptAnswer(res, json));
+  return await claim.giveBack(statusCode < 500 ? 'nothing' : 'perhaps');
+}
+
+/**
+ * Every answer, a problem too, is sent by `res.send` as the text of its JSON. Also when the caller hung up: the answer is what
+ * the repeated request gets.
+ */
+function settleBeforeSending(res: Response, settleAnswer: (json: string) => Promise<void>): void {
+  const send = res.send.bind(res);
+  res.send = (json: string) => {
+    res.send = send;
+    void settleAnswer(json).then(() => send(json));
+    return res;
+  };
+}

@@ -1,0 +1,27 @@
+import { toKeptAnswer } from './kept-answer.ts';
+
+function answer(statusCode: number, headers: Readonly<Record<string, string>> = {}) {
+  return { statusCode, get: (name: string) => headers[name] };
+}
+
+test('a receiver is kept without its secret, with its status and place', () => {
+  const res = answer(201, {
+    location: '/api/public/webhooks/wh_1',
+    'cache-control': 'no-store',
+    'x-request-id': 'req_1',
+  });
+  expect(toKeptAnswer(res, '{"id":"wh_1","secret":"whsec_x"}')).toEqual({
+    status: 201,
+    headers: { location: '/api/public/webhooks/wh_1', 'cache-control': 'no-store' },
+    body: { id: 'wh_1' },
+  });
+});
+
+test("a Task is kept without its callback's secret", () => {
+  const json = '{"id":"task_1","callback":{"url":"https://a.example/","secret":"whsec_x"}}';
+  expect(toKeptAnswer(answer(201), json).body).toEqual({ id: 'task_1', callback: { url: 'https://a.example/' } });
+});
+
+test.each(['null', '[1]', '{"callback":null,"results":[{"secret":1}]}'])('%s is kept as it is', (json) => {
+  expect(toKeptAnswer(answer(200), json).body).toEqual(JSON.parse(json));
+});

@@ -1,0 +1,24 @@
+import type { RedisClient } from '@herald/infra';
+import type { HttpAnswer, RequestOptions } from './http-request.ts';
+
+/** The header that marks the answer of an earlier run. */
+export const REPLAYED = 'idempotency-replayed';
+
+/** Options of a request with this `Idempotency-Key`. */
+export function under(key: string, options: RequestOptions = {}): RequestOptions {
+  return { ...options, headers: { ...options.headers, 'idempotency-key': key } };
+}
+
+export function isReplayed({ headers }: HttpAnswer): boolean {
+  return headers[REPLAYED] === 'true';
+}
+
+/** Redis keys of all claims. */
+export async function listClaims(redis: RedisClient): Promise<string[]> {
+  return await redis.keys('herald:claim:*');
+}
+
+/** As if the lease of every claim had run out: a minute that no test waits for. */
+export async function endLeases(redis: RedisClient): Promise<void> {
+  for (const key of await listClaims(redis)) await redis.hset(key, 'until', 0);
+}
