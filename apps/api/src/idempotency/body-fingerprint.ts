@@ -5,8 +5,7 @@ const DEPTH_LIMIT = 66;
 
 /**
  * Tells bodies apart by what they mean: clients that repeat a request may serialise it anew, with other white space or another
- * order of keys. What is nested deeper than any
- * operation takes is refused there, and counts as the same.
+ * order of keys. What is nested deeper than any operation takes has no effect, and counts as the same.
  */
 export function bodyFingerprint(body: unknown): string {
   return hash('sha256', canonicalJson(body, DEPTH_LIMIT), 'base64url');

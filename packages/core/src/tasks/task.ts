@@ -55,7 +55,8 @@ export type ResolveApproval = z.infer<typeof ResolveApproval>;
 export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) });
 export type CloseTask = z.infer<typeof CloseTask>;
 
-export type Message = { readonly id: string; readonly text: string; readonly createdAt: number };
+/** Context added to a Task. `id`: what makes one that is added again known; messages of release 0.1.0 have none. */
+export type Message = { readonly id?: string; readonly text: string; readonly createdAt: number };
 
 export type Decision = {
   readonly approvalId: string;
