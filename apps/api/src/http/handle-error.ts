@@ -26,7 +26,11 @@ function fromBodyParser(error: unknown): HttpFault | undefined {
   const { type, limit, message } = (error ?? {}) as { type?: unknown; limit?: unknown; message?: unknown };
   switch (type) {
     case 'entity.parse.failed':
-      return new HttpFault('invalid_json', `the body is not valid JSON: ${String(message)}`);
+      // Where, and not what: the parser's own message quotes the body.
+      return new HttpFault(
+        'invalid_json',
+        `the body is not valid JSON${/ at position \d+/.exec(String(message))?.[0] ?? ''}`,
+      );
     case 'entity.too.large':
       return new HttpFault('payload_too_large', `the body is larger than ${String(limit)} bytes`);
     case 'encoding.unsupported':

@@ -1,8 +1,9 @@
 import type { Logger } from '@herald/infra';
 import type { RequestHandler } from 'express';
+import { pathForLog } from './path-for-log.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** One line per request when its answer is out. The path stays as it was routed: ids, never a query or a body. */
+/** One line per request when its answer is out: of what was asked the path, as far as that is words and ids. */
 export function createRequestLog(logger: Logger): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();
@@ -11,7 +12,7 @@ export function createRequestLog(logger: Logger): RequestHandler {
       logger[level]('request.answered', {
         requestId: requestIdOf(req),
         method: req.method,
-        path: req.originalUrl.split('?')[0]?.slice(0, 200),
+        path: pathForLog(req.originalUrl),
         status: res.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
       });

@@ -35,6 +35,11 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
+/** A parser's message quotes what it couldn't parse, such as a customer's record. */
+function messageFor({ name, message }: Error): string {
+  return name === 'SyntaxError' ? message.replace(/"[^]*"/, '"…"') : message;
+}
+
 /**
  * Name, code, message and stack of an error, nothing else: a Redis error carries the command with all its arguments,
  * a request's its headers.
@@ -43,7 +48,7 @@ function describeError(error: unknown): LogFields {
   if (!isErrorLike(error)) return { error: typeof error };
   const { code } = error as NodeJS.ErrnoException;
   return {
-    error: error.message.slice(0, 500),
+    error: messageFor(error).slice(0, 500),
     errorName: error.name,
     ...(code !== undefined && { errorCode: code }),
     stack: (error.stack ?? '')
