@@ -1,5 +1,5 @@
-import { findExecutable, findRedisServer } from '@herald/test-kit';
-import { spawnSync } from 'node:child_process';
+import { findRedisServer } from '@herald/test-kit';
+import { findInstallation } from './install-packages.ts';
 
 const PACKAGE_MANAGERS = [
   { program: 'apt-get', commands: ['apt-get update', 'apt-get install -y redis-server'], asRoot: true },
@@ -14,25 +14,14 @@ const PACKAGE_MANAGERS = [
  */
 export function ensureRedisServer(env: NodeJS.ProcessEnv = process.env): void {
   if (findRedisServer() !== undefined) return;
-  const manager = PACKAGE_MANAGERS.find(({ program }) => findExecutable(program) !== undefined);
-  if (manager === undefined) {
+  const installation = findInstallation(PACKAGE_MANAGERS, env);
+  if (installation === undefined) {
     throw new Error('Redis is missing: install redis-server or valkey-server, or set REDIS_URL for npm start.');
   }
-  const isRoot = process.getuid?.() === 0;
-  const prefix = manager.asRoot && !isRoot ? 'sudo ' : '';
-  const typed = manager.commands.map((command) => prefix + command).join(' && ');
-  if (!isRoot && env.CI !== 'true') {
-    throw new Error(`Redis is missing. Type: ${typed}\n(or set REDIS_URL, for npm start only)`);
-  }
+  const { typed, mayRun, run } = installation;
+  if (!mayRun) throw new Error(`Redis is missing. Type: ${typed}\n(or set REDIS_URL, for npm start only)`);
   console.error(`Redis is missing; installing it: ${typed}`);
-  for (const command of manager.commands) {
-    const [program = '', ...args] = `${prefix && 'sudo -n '}${command}`.split(' ');
-    // The installer's words go to stderr. What it says of failure is judged below, by whether a server is there.
-    spawnSync(program, args, {
-      stdio: ['ignore', process.stderr.fd, process.stderr.fd],
-      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
-  }
+  run();
   if (findRedisServer() === undefined) {
     throw new Error(`Redis could not be installed, see above. Type: ${typed}`);
   }

@@ -1,16 +1,22 @@
-import type { LocalHerald } from './start-local-herald.ts';
+import { relative } from 'node:path';
+import { LOCAL_OPERATOR, type LocalHerald } from './start-local-herald.ts';
 
 /** What to know and what to type once the service runs. Every command can be copied as it stands. */
-export function toInstructions({ apiUrl, workerUrl, redisUrl, apiKey, executorKey }: LocalHerald): string {
+export function toInstructions({ apiUrl, workerUrl, redisUrl, board, apiKey, executorKey }: LocalHerald): string {
   const post = (path: string, body: object) =>
     `curl -sS -X POST ${apiUrl}${path} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const createTask = post('/tasks', { input: { text: 'hello' } });
   const closeTask = post('/tasks/$id/close', { status: 'done' });
+  const signIn =
+    board.passwordFile === undefined
+      ? 'credentials: yours, as the environment says'
+      : `user ${LOCAL_OPERATOR}, password in ${relative(process.cwd(), board.passwordFile)}`;
   return `
 Herald is running.
 
   API           ${apiUrl}
   worker        ${workerUrl}/readyz
+  board         ${board.url}   (${signIn})
   Redis         ${redisUrl ?? 'yours, as the environment says'}
   API key       ${apiKey}   (workspace ws_local)
   executor key  ${executorKey}

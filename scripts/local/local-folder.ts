@@ -12,6 +12,9 @@ import { join, resolve } from 'node:path';
 export interface LocalFolder {
   readonly dir: string;
   readonly secretsKey: string;
+  /** Of the board; its user is `operator`. */
+  readonly operatorPassword: string;
+  readonly operatorPasswordFile: string;
   readonly ca: CertificateAuthority;
   readonly caFile: string;
   read(name: FileName): Promise<string | undefined>;
@@ -19,7 +22,15 @@ export interface LocalFolder {
   remove(name: FileName): Promise<void>;
 }
 
-type FileName = 'secrets-key' | 'ca.pem' | 'ca-key.pem' | 'api-key' | 'executor-key' | 'redis-port' | 'running.json';
+type FileName =
+  | 'secrets-key'
+  | 'ca.pem'
+  | 'ca-key.pem'
+  | 'api-key'
+  | 'executor-key'
+  | 'operator-password'
+  | 'redis-port'
+  | 'running.json';
 
 /** `.herald/` in the repository, or what HERALD_DIR says. */
 export function localFolderOf(root: string, env: NodeJS.ProcessEnv): string {
@@ -63,6 +74,8 @@ export async function openLocalFolder(dir: string): Promise<LocalFolder> {
   return {
     dir,
     secretsKey: await keep('secrets-key', () => randomBytes(32).toString('base64')),
+    operatorPassword: await keep('operator-password', () => randomBytes(18).toString('base64url')),
+    operatorPasswordFile: join(dir, 'operator-password'),
     ca: await keepAuthority(),
     caFile: join(dir, 'ca.pem'),
     read,

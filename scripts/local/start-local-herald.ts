@@ -7,6 +7,9 @@ import type { LocalFolder } from './local-folder.ts';
 import { keepKeys, replaceUnknownKeys } from './local-keys.ts';
 import type { LocalSettings } from './local-settings.ts';
 
+/** The user for whom a local board is opened. */
+export const LOCAL_OPERATOR = 'operator';
+
 export interface LocalHeraldOptions {
   /** Of the repository. */
   root: string;
@@ -20,6 +23,11 @@ export interface LocalHerald {
   apiUrl: string;
   workerUrl: string;
   redisUrl: string | undefined;
+  board: {
+    url: string;
+    /** Where the password is; undefined when the environment brought credentials. */
+    passwordFile: string | undefined;
+  };
   apiKey: string;
   executorKey: string;
   ca: CertificateAuthority;
@@ -43,6 +51,7 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     EGRESS_CA_FILE: folder.caFile,
     ...(redis && { REDIS_URL: redis.url }),
+    ...(!hasOperator(settings) && { OPERATOR_USER: LOCAL_OPERATOR, OPERATOR_PASSWORD: folder.operatorPassword }),
     ...settings.given,
     PORT: String(settings.api.port),
     WORKER_PORT: String(settings.worker.port),
@@ -76,11 +85,20 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     apiUrl: settings.api.url,
     workerUrl: settings.worker.url,
     redisUrl: redis?.url,
+    board: {
+      url: `${settings.api.url}/admin/queues`,
+      passwordFile: hasOperator(settings) ? undefined : folder.operatorPasswordFile,
+    },
     ...knownKeys,
     ca: folder.ca,
     died,
     stop: () => running.disposeAsync(),
   };
+}
+
+/** Whether the environment brings credentials for the board: then all of them, or the API says what is missing. */
+function hasOperator({ given }: LocalSettings): boolean {
+  return 'OPERATOR_USER' in given || 'OPERATOR_PASSWORD' in given;
 }
 
 /** On the port of the last time if that is free: whoever looks into it with redis-cli finds it again. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SECRET_FILES = ['secrets-key', 'ca-key.pem', 'ca.pem', 'api-key', 'executor-key'];
+const SECRET_FILES = ['secrets-key', 'ca-key.pem', 'ca.pem', 'api-key', 'executor-key', 'operator-password'];
 const DEADLINE_MS = 60_000;
 
 let dir: string;
@@ -77,6 +77,26 @@ test(
       ['', ...SECRET_FILES].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
     );
     expect(modes).toEqual([0o700, ...SECRET_FILES.map(() => 0o600)]);
+    await service.stop();
+  },
+  DEADLINE_MS,
+);
+
+test(
+  'it says where the board is, and where the password for it',
+  async () => {
+    await using service = await start();
+    const line =
+      service
+        .output()
+        .split('\n')
+        .find((each) => each.includes('/admin/queues')) ?? '';
+    const [, url = '', user = '', file = ''] = /(http\S+) +\(user (\S+), password in (\S+)\)/.exec(line) ?? [];
+    const password = (await readFile(file, 'utf8')).trim();
+    expect(service.output()).not.toContain(password);
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+    expect((await fetch(url)).status).toBe(401);
     await service.stop();
   },
   DEADLINE_MS,

@@ -1,6 +1,7 @@
 export { createCertificateAuthority, readCertificateAuthority } from './certificate-authority.ts';
 export type { Certificate, CertificateAuthority } from './certificate-authority.ts';
 export { hasCode, messageOf } from './errors.ts';
+export { findChromium } from './find-chromium.ts';
 export { findExecutable, findRedisServer } from './find-redis-server.ts';
 export { freePort, isPortFree } from './free-port.ts';
 export { launchProcess } from './launch-process.ts';

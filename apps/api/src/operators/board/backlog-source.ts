@@ -1,7 +1,7 @@
-import type { BacklogDescription, BacklogView } from '@herald/infra';
+import type { BacklogDescription, BacklogView, DeliveryDescription } from '@herald/infra';
 import type { BoardJob } from './board-job.ts';
 import type { BoardSource } from './board-queue.ts';
-import { toFacts, toIso } from './delivery-facts.ts';
+import { toIso } from './delivery-facts.ts';
 
 export type BacklogSourceDeps = { readonly backlogs: BacklogView; readonly now: () => number };
 
@@ -27,12 +27,15 @@ export function createBacklogSource({ backlogs, now }: BacklogSourceDeps): Board
       const backlog = await backlogs.find(id, now());
       if (!backlog) return undefined;
       const job = toBoardJob(backlog, now());
-      return {
-        ...job,
-        data: { ...job.data, next: backlog.next.map((each) => ({ id: each.delivery.id, ...toFacts(each) })) },
-      };
+      return { ...job, data: { ...job.data, next: backlog.next.map(toLine) } };
     },
   };
+}
+
+/** Objects in a list would be folded away. */
+function toLine({ delivery, host, lastOutcome }: DeliveryDescription): string {
+  const { id, event, endpointId, tries } = delivery;
+  return `${id}: ${event} → ${host ?? '(removed)'} (${endpointId}), tries ${tries}, last outcome ${lastOutcome ?? 'none yet'}`;
 }
 
 function toBoardJob(backlog: BacklogDescription, at: number): BoardJob {

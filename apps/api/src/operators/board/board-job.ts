@@ -9,6 +9,7 @@ export type BoardJob = {
   readonly data: Readonly<Record<string, unknown>>;
   readonly addedAt: number;
   readonly runsAt?: number;
+  /** When work on it began; the page counts from then to its end. */
   readonly takenAt?: number;
   readonly endedAt?: number;
   readonly tries: number;
@@ -19,13 +20,16 @@ export type BoardJob = {
 
 /** A job with what bull-board calls on it, and nothing that would write to a BullMQ job. */
 export function toQueueJob({ id, state, title, data, attemptNow = refuse, ...job }: BoardJob): QueueJob {
+  // Under both names, or the page takes the time for changed.
+  const delay = job.runsAt === undefined ? undefined : Math.max(1, job.runsAt - job.addedAt);
+  const opts = delay === undefined ? {} : { delay };
   return {
-    opts: {},
+    opts,
     toJSON: () => ({
-      ...{ id, data, name: title, timestamp: job.addedAt, opts: {}, progress: 0, returnvalue: null, stacktrace: [] },
+      ...{ id, data, opts, name: title, timestamp: job.addedAt, progress: 0, returnvalue: null, stacktrace: [] },
       attemptsMade: job.tries,
       failedReason: job.failure ?? '',
-      ...(job.runsAt !== undefined && { delay: Math.max(1, job.runsAt - job.addedAt) }),
+      ...(delay !== undefined && { delay }),
       ...(job.takenAt !== undefined && { processedOn: job.takenAt }),
       ...(job.endedAt !== undefined && { finishedOn: job.endedAt }),
     }),

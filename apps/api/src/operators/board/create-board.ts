@@ -47,6 +47,9 @@ const TEXTS: Record<QueueName | 'backlogs' | 'failed', { readonly title: string;
   tests: { title: 'Test events', description: 'The lane of the test operation. It is empty but for moments.' },
 };
 
+const READ_ONLY = { label: 'read-only', color: '#475569' };
+const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
+
 /** bull-board, for every queue of every shard, and for what waits or ended outside of queues. */
 export function createBoard(deps: BoardDeps): RequestHandler {
   const { redis, keyspace, canWrite, logger, now } = deps;
@@ -108,7 +111,7 @@ export function createBoard(deps: BoardDeps): RequestHandler {
         sortQueues: false,
         showMetrics: false,
         jobDetails: { defaultTab: 'Data' },
-        environment: canWrite ? { label: 'write', color: '#b45309' } : { label: 'read-only', color: '#475569' },
+        environment: { ...(canWrite ? CAN_WRITE : READ_ONLY), textColor: '#ffffff' },
       },
     },
   });

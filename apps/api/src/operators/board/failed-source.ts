@@ -16,7 +16,7 @@ export function createFailedSource({ failed, attemptNow, now }: FailedSourceDeps
     const { id, workspaceId, createdAt, settledAt, tries, reason } = description.delivery;
     return {
       ...{ id, state: 'failed', title: toTitle(description), data: toFacts(description), addedAt: createdAt, tries },
-      ...(settledAt !== undefined && { endedAt: settledAt }),
+      ...(settledAt !== undefined && { takenAt: createdAt, endedAt: settledAt }),
       failure: `${reason ?? 'failed'}, last outcome ${description.lastOutcome ?? 'none'}`,
       attemptNow: async () => {
         await attemptNow(workspaceId, id);

@@ -12,7 +12,11 @@ export type AttemptNow = (workspaceId: string, deliveryId: string) => Promise<un
 export function createLineSource({ line, attemptNow }: LineSourceDeps): BoardSource {
   const toBoardJob = (job: LineJob, state: LineState): BoardJob => {
     const { id, addedAt, runsAt, takenAt, delivery: description } = job;
-    const times = { addedAt, ...(runsAt !== undefined && { runsAt }), ...(takenAt !== undefined && { takenAt }) };
+    const times = {
+      addedAt,
+      ...(runsAt !== undefined && { runsAt }),
+      ...(state === 'active' && takenAt !== undefined && { takenAt }),
+    };
     if (!description) {
       const note = 'There is no record of this delivery: its job ends without a send.';
       return { ...{ id, state, ...times }, title: job.event, data: { event: job.event, note }, tries: 0 };
