@@ -96,6 +96,16 @@ test('after an eventful run no secret, key, password, internal field or token of
   for (const url of urls)
     receivers.push(await workspace.registerReceiver({ url, description: internal('description') }));
   signing.push(...receivers.map(({ secret }) => secret));
+  // Repeated under an idempotency key, the answer has lost its secret, and what is kept for that never had it.
+  const registration = { body: { url: `${good.origin}/repeated` }, headers: { 'idempotency-key': 'register-once' } };
+  const answered = await workspace.request('POST', '/api/public/webhooks', registration);
+  signing.push((bodyOf(answered, 201) as { secret: string }).secret);
+  await ask('POST', '/api/public/webhooks', registration);
+  expect(answers.at(-1)?.status).toBe(201);
+  const creation = { body: { callback: { url: good.url } }, headers: { 'idempotency-key': 'create-once' } };
+  const created = bodyOf(await workspace.request('POST', '/tasks', creation), 201) as { callback: { secret: string } };
+  signing.push(created.callback.secret);
+  await ask('POST', '/tasks', creation);
   const [first, second, third] = receivers;
   if (!first || !second || !third) throw new Error('seven were registered');
   const rotate = async (where: string, overlapSeconds: number) => {
