@@ -6,10 +6,17 @@ import { accept } from './scenarios/accept.ts';
 import { drain } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
 import { isolation } from './scenarios/isolation.ts';
+import { slowClients } from './scenarios/slow-clients.ts';
 import { formatTable, type Table } from './table.ts';
 import { describeMachine, writeResults } from './write-results.ts';
 
-const SCENARIOS: Record<ScenarioName, Scenario> = { floor, drain, accept, isolation };
+const SCENARIOS: Record<ScenarioName, Scenario> = {
+  floor,
+  drain,
+  accept,
+  isolation,
+  'slow-clients': slowClients,
+};
 
 function readCommandLine(): BenchOptions {
   const args = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { chooseVariants } from './isolation-variants.ts';
 
-export const SCENARIO_NAMES = ['floor', 'drain', 'accept', 'isolation'] as const;
+export const SCENARIO_NAMES = ['floor', 'drain', 'accept', 'isolation', 'slow-clients'] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
 export type BenchOptions = {
@@ -10,8 +10,8 @@ export type BenchOptions = {
   readonly count: number;
   /** Rounds, of which the median is shown. */
   readonly repeats: number;
-  /** Length of one isolation run under load. */
-  readonly seconds: number;
+  /** Length of one run under load; undefined: as the scenario has it. */
+  readonly seconds: number | undefined;
   /** Isolation variants; empty: all. */
   readonly variants: readonly string[];
   /** Has the processes write CPU profiles, and prints where the time went. It makes everything slower. */
@@ -20,15 +20,16 @@ export type BenchOptions = {
 
 export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options]
 
-  floor      BullMQ alone, the sender alone, node:https alone, and what the first two make together
-  drain      pending deliveries for 50 fast receivers, sent by a real worker; its ratio to the floor (which it shows too)
-  accept     transitions accepted per second, beside a bare Express route that runs one script
-  isolation  healthy receivers beside bad ones
-  (none)     drain
+  floor         BullMQ alone, the sender alone, node:https alone, and what the first two make together
+  drain         pending deliveries for 50 fast receivers, sent by a real worker; its ratio to the floor (which it shows too)
+  accept        transitions accepted per second, beside a bare Express route that runs one script
+  isolation     healthy receivers beside bad ones
+  slow-clients  healthy requests to the API beside slow and idle connections
+  (none)        drain
 
   --count <n>      deliveries to drain (20000)
   --repeats <n>    rounds, of which the median is shown (3)
-  --seconds <n>    length of one isolation run (120)
+  --seconds <n>    length of one run: isolation (120), slow-clients (30)
   --variant <v>    isolation: this variant only, beside the healthy run; may be given several times
   --profile        write CPU profiles of worker and API, and print where the time went`;
 
@@ -40,7 +41,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: {
       count: { type: 'string', default: '20000' },
       repeats: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '120' },
+      seconds: { type: 'string' },
       variant: { type: 'string', multiple: true, default: [] },
       profile: { type: 'boolean', default: false },
     },
@@ -50,7 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     scenarios: positionals.length === 0 ? ['drain'] : positionals.map(readScenario),
     count: readCount('count', values.count, 100),
     repeats: readCount('repeats', values.repeats, 1),
-    seconds: readCount('seconds', values.seconds, 5),
+    seconds: values.seconds === undefined ? undefined : readCount('seconds', values.seconds, 5),
     variants: values.variant,
     profile: values.profile,
   };

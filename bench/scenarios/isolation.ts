@@ -3,8 +3,10 @@ import { measureIsolation, type IsolationFigures } from '../measure-isolation.ts
 import type { Scenario } from '../scenario.ts';
 import type { Cell } from '../table.ts';
 
+const DEFAULT_SECONDS = 120;
+
 /** What bad destinations do to healthy ones. The run without bad ones comes first, and all ratios are to it. */
-export const isolation: Scenario = async ({ options: { seconds, variants }, say }) => {
+export const isolation: Scenario = async ({ options: { seconds = DEFAULT_SECONDS, variants }, say }) => {
   const chosen = [HEALTHY, ...chooseVariants(variants)];
   const measured: { name: string; says: string; figures: IsolationFigures }[] = [];
   for (const variant of chosen) {

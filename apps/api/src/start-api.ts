@@ -61,6 +61,8 @@ import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
 /** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
 const KEY_FAILURES_PER_MINUTE = 120;
+/** Connections that the system keeps until they are taken: a crowd that comes back at once must not cost others theirs. */
+const LISTEN_BACKLOG = 4_096;
 /** How long requests may take to end when the process stops, in ms: less than the whole stop may. */
 const CLOSE_LIMIT_MS = 12_000;
 /** How long a request with an Idempotency-Key blocks its repetition when its process dies, and how long a key is kept, in ms. */
@@ -87,7 +89,7 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
     await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
     const app = composeApp(config, logger, resources, connections, keyspace, box.seal);
     const server = createHttpServer(app);
-    server.listen(config.port, config.host);
+    server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
     const { port } = server.address() as AddressInfo;

@@ -16,11 +16,27 @@ const FAULTS: Readonly<Record<string, readonly [HttpFaultCode, detail: string]>>
 };
 const MALFORMED = ['malformed_request', 'this is not a request in HTTP/1.1'] as const;
 
+/** Connections that are answered in one go. Ten thousand may run out of time together, and everybody else's requests come in between. */
+const ANSWERED_AT_A_TIME = 20;
+
+/** Listens to a server's `clientError`. */
+export function createClientErrorListener(): (error: ParserError, socket: Socket) => void {
+  const waiting: (readonly [ParserError, Socket])[] = [];
+  const answerSome = () => {
+    for (const [error, socket] of waiting.splice(0, ANSWERED_AT_A_TIME)) answerClientError(error, socket);
+    if (waiting.length > 0) setImmediate(answerSome);
+  };
+  return (error, socket) => {
+    if (waiting.push([error, socket]) === 1) setImmediate(answerSome);
+  };
+}
+
 /** Answers what never became a request with a problem, and closes the connection: nobody knows where the next request begins. */
-export function answerClientError(error: ParserError, socket: Socket): void {
+function answerClientError(error: ParserError, socket: Socket): void {
   const answered = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
-  if (!socket.writable || answered || error.code === 'ECONNRESET') {
-    socket.destroy(error);
+  // Who has said nothing has asked for no answer.
+  if (!socket.writable || answered || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
+    socket.destroy();
     return;
   }
   const [code, detail] = FAULTS[error.code ?? ''] ?? MALFORMED;

@@ -83,7 +83,6 @@ test.each([
 });
 
 test.each([
-  ['says nothing', ''],
   ['never ends its headers', 'GET / HTTP/1.1\r\nhost: a\r\n'],
   ['never ends its body', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc'],
   ['never ends its chunks', 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
@@ -93,6 +92,26 @@ test.each([
     statusLine: 'HTTP/1.1 408 Request Timeout',
     code: 'request_timeout',
   });
+});
+
+test('a client that says nothing is cut off without a word', async () => {
+  server = await listen(QUICK);
+  expect(await readAll(await open(server))).toBe('');
+});
+
+test('while very many run out of time together, requests are answered', async () => {
+  server = await listen({ ...QUICK, headersTimeout: 500, requestTimeout: 500, connectionsCheckingInterval: 500 });
+  const slow = await Promise.all(Array.from({ length: 300 }, () => open(server, 'GET / HTTP/1.1\r\n')));
+  let over = 0;
+  const ends = slow.map(async (socket) => {
+    expect(readProblem(await readAll(socket))).toMatchObject({ code: 'request_timeout' });
+    over++;
+  });
+  await Promise.race(ends);
+  const text = await readAll(await open(server, 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'));
+  expect(text).toMatch(/\bok\b/);
+  await Promise.all(ends);
+  expect(over).toBe(300);
 });
 
 test('a client that sends a byte at a time is cut off all the same', async () => {

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { answerClientError } from './answer-client-error.ts';
+import { createClientErrorListener } from './answer-client-error.ts';
 
 /** Times in ms. */
 export type HttpLimits = {
@@ -17,8 +17,8 @@ export type HttpLimits = {
 const LIMITS: HttpLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Node's own 30 s would let a client hold a connection for a minute.
-  connectionsCheckingInterval: 1_000,
+  // Node's own 30 s would let a client hold a connection for a minute. So often that few run out of time together.
+  connectionsCheckingInterval: 100,
   // Longer than the usual 60 s of a load balancer: whoever closes first loses no request.
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
@@ -30,6 +30,6 @@ export function createHttpServer(listener: RequestListener, limits: Partial<Http
   const { maxConnections, ...options } = { ...LIMITS, ...limits };
   const server = createServer(options, listener);
   server.maxConnections = maxConnections;
-  server.on('clientError', answerClientError);
+  server.on('clientError', createClientErrorListener());
   return server;
 }
