@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/infra';
+import type { Logger, RequestMetrics } from '@herald/infra';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
@@ -6,10 +6,12 @@ import { HttpFault } from './http/http-fault.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { giveRequestId } from './http/request-id.ts';
+import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 
 export type AppDeps = {
   readonly logger: Logger;
+  readonly requestMetrics: RequestMetrics;
   readonly authenticate: Authenticate;
   /** Follows the authentication of workspace keys; executor keys have no limit. */
   readonly limitRate: RequestHandler;
@@ -33,8 +35,9 @@ export function createApp(deps: AppDeps): Express {
   const parse = [...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
+  rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
-  app.use(giveRequestId, createRequestLog(logger), createSecurityHeaders());
+  app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
   app.use(health);
   app.use('/api/public/webhooks', authenticate('webhooks'), limitRate, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limitRate, parse, deps.deliveries);

@@ -13,6 +13,7 @@ import {
   createDutyStore,
   createEndpointUrlJudge,
   createKeyspace,
+  createReadiness,
   createReceiverStore,
   createReplayStore,
   createResources,
@@ -27,8 +28,10 @@ import {
   GLOBAL_KEYS,
   joinGenerations,
   type Keyspace,
+  logRedisFindings,
   type Logger,
   type RedisClient,
+  type RedisMetrics,
   type Resources,
   type RunningProcess,
   type SecretBox,
@@ -46,15 +49,19 @@ import { createHttpServer } from './http/create-http-server.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
+import { currentRequestId, withRequestId } from './http/request-id.ts';
+import { createApiMetrics, type ApiMetrics } from './metrics/create-api-metrics.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
+import { createTestEventReport } from './receivers/create-test-event-report.ts';
 import { createSendTestEvent } from './receivers/send-test-event.ts';
 import { createManageReplays } from './replays/manage-replays.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
 import { createAcceptTransitions } from './transitions/accept-transitions.ts';
+import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
 import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
@@ -83,11 +90,14 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
     logger.error('process.release_failed', { name }, error);
   });
   try {
-    const connections = await connectAll(config, logger, resources);
+    const metrics = createApiMetrics();
+    const connections = await connectAll(config, logger, resources, metrics.redis);
+    await logRedisFindings(connections.redis, logger, { isClusterExpected: false, now: Date.now });
     const keyspace = createKeyspace(config.shardCount);
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
-    const app = composeApp(config, logger, resources, connections, keyspace, box.seal);
+    const requestLogger = withRequestId(logger);
+    const app = composeApp(config, requestLogger, resources, connections, keyspace, box.seal, metrics);
     const server = createHttpServer(app);
     server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');
@@ -105,12 +115,18 @@ async function connectAll(
   { redisUrl, operator }: ApiConfig,
   logger: Logger,
   resources: Resources,
+  metrics: RedisMetrics,
 ): Promise<Connections> {
   const connect = async (name: string) => {
     const onError = (error: Error) => {
+      metrics.failed(name);
       logger.warn('redis.error', { connection: name }, error);
     };
-    const redis = await connectRedis({ url: redisUrl, use: 'request', name, onError });
+    const onReconnect = () => {
+      metrics.reconnected(name);
+      logger.info('redis.reconnected', { connection: name });
+    };
+    const redis = await connectRedis({ url: redisUrl, use: 'request', name, onError, onReconnect });
     resources.add(name, () => closeRedis(redis));
     return redis;
   };
@@ -129,6 +145,7 @@ function composeApp(
   connections: Connections,
   keyspace: Keyspace,
   sealSecret: SecretBox['seal'],
+  metrics: ApiMetrics,
 ) {
   const { redis, queueRedis, subscriber, operatorRedis } = connections;
   const now = Date.now;
@@ -158,13 +175,18 @@ function composeApp(
     return shard;
   };
 
-  const receivers = createManageReceivers({ receivers: receiverStore, sealSecret, findUrlProblem, now });
+  const receivers = createManageReceivers({
+    ...{ receivers: receiverStore, sealSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
+  });
   const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
+  const report = createAcceptanceReport({ logger, ...metrics });
   const acceptTransitions = createAcceptTransitions({
     findTaskWorkspace: taskStore.findWorkspace,
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
-    jobs: createJobAdder({ shardOf, logger, now }),
+    jobs: createJobAdder({ shardOf, report, now }),
+    report,
+    requestId: currentRequestId,
     actionUrl: createActionUrl(config.actionUrlTemplate),
     now,
   });
@@ -175,6 +197,7 @@ function composeApp(
     cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
     addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
     listenForReplies: createTestReplyListener(subscriber),
+    report: createTestEventReport({ logger, ...metrics }),
     now,
   });
 
@@ -183,11 +206,11 @@ function composeApp(
     findReceiver: receivers.find,
     findTask: tasks.find,
     hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
-    ...{ logger, now },
+    ...{ metrics: metrics.acceptance, logger, now },
   });
   const replays = createManageReplays({
     replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
-    now,
+    ...{ metrics: metrics.acceptance, logger, now },
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
@@ -197,6 +220,7 @@ function composeApp(
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES), idempotency];
   return createApp({
     logger,
+    requestMetrics: metrics.requests,
     authenticate: createAuthenticate({
       findKey,
       failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),
@@ -210,12 +234,10 @@ function composeApp(
     proxyCount: config.proxyCount,
     idempotency,
     health: createHealthRoutes({
-      findProblems: () =>
-        redis.ping().then(
-          () => [],
-          () => ['Redis gives no answer'],
-        ),
-      countWorkers: () => presence.count(now()).catch(() => undefined),
+      readReadiness: createReadiness({
+        redis,
+        countWorkers: () => presence.count(now()),
+      }),
     }),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),

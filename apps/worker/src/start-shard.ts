@@ -17,6 +17,8 @@ import {
   type ShardKeys,
 } from '@herald/infra';
 import type { WorkerConfig } from './config.ts';
+import type { WorkerMetrics } from './metrics/create-worker-metrics.ts';
+import type { DeliveryReport } from './deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from './deliveries/make-attempt.ts';
 import { processFromBacklog, processFromLine, type ProcessDeliveryDeps } from './deliveries/process-delivery.ts';
 import { createBacklogRunner, type BacklogRunner } from './isolation/backlog-runner.ts';
@@ -45,6 +47,8 @@ export type Shard = {
   readonly redis: RedisClient;
   readonly queueRedis: RedisClient;
   readonly makeAttempt: MakeAttempt;
+  readonly report: DeliveryReport;
+  readonly metrics: WorkerMetrics;
   /** Ends the process, because it can't recover. */
   readonly giveUp: () => void;
   /** Cuts off what is in flight. */
@@ -52,13 +56,14 @@ export type Shard = {
 };
 
 export type RunningShard = {
+  readonly inFlight: () => number;
   /** Takes nothing new and waits for what is in flight. */
   readonly drain: () => Promise<void>;
 };
 
 /** Starts what serves one shard: its line, its backlogs, its test lane and its sweeper. */
 export function startShard(resources: Resources, shard: Shard): RunningShard {
-  const { keys, config, logger, redis, queueRedis, makeAttempt, cutOff } = shard;
+  const { keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, cutOff } = shard;
   const now = Date.now;
   const random = Math.random;
   const retention = createDeliveryRetention(config.retentionMs);
@@ -75,7 +80,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
   );
   let stopping = false;
   const process: ProcessDeliveryDeps = {
-    ...{ deliveries, gate, makeAttempt, logger, now, random, disableAfterMs: config.disableAfterMs },
+    ...{ deliveries, gate, makeAttempt, report, now, random, disableAfterMs: config.disableAfterMs },
     putInBacklog: (id, destination, urgent) => backlog.put(id, destination, now(), urgent),
     pokeBacklog: (destination) => {
       runner.poke(destination);
@@ -84,7 +89,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     isStopping: () => stopping,
   };
   const runner: BacklogRunner = createBacklogRunner({
-    ...{ gate, backlog, logger, now },
+    ...{ gate, backlog, metrics: metrics.upkeep, logger, now },
     leaseMs: config.deliveryTimeoutMs + LEASE_SLACK_MS,
     attempt: async ({ id, destination, isProbe }) => {
       const { verdict, end } = await processFromBacklog(process, { id, destination, isProbe }, cutOff);
@@ -98,7 +103,15 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     },
   });
 
-  const lane = { redis: queueRedis, keys, deadlineMs: config.deliveryTimeoutMs, logger, now, random };
+  const lane = {
+    redis: queueRedis,
+    keys,
+    deadlineMs: config.deliveryTimeoutMs,
+    metrics: metrics.upkeep,
+    logger,
+    now,
+    random,
+  };
   const line = startWatchedLine({
     start: () =>
       startDeliveryWorker({
@@ -108,7 +121,8 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
         process: (id) => processFromLine(process, id, cutOff),
       }),
     countDue: () => queue.countDue(now()),
-    ...{ giveUp: shard.giveUp, everyMs: WATCH_EVERY_MS, hungAfterMs: HUNG_AFTER_MS, logger, now },
+    ...{ giveUp: shard.giveUp, everyMs: WATCH_EVERY_MS, hungAfterMs: HUNG_AFTER_MS },
+    ...{ metrics: metrics.upkeep, logger, now },
   });
   const testEvents = createTestEventStore({ redis, keyspace: createKeyspace(config.shardCount), retention });
   const testLane = startDeliveryWorker({
@@ -118,7 +132,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     process: (id) =>
       processTestEvent(
         {
-          ...{ deliveries, makeAttempt, logger, now, deadlineMs: config.deliveryTimeoutMs, claim: testEvents.claim },
+          ...{ deliveries, makeAttempt, report, now, deadlineMs: config.deliveryTimeoutMs, claim: testEvents.claim },
           reply: (deliveryId, reply) => publishTestReply(redis, deliveryId, reply),
         },
         id,
@@ -128,30 +142,35 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
 
   const purges = createPurgeStore({ redis, keys, retention });
   const sweep = {
-    ...{ duties: createDutyStore({ redis, keys }), queue, logger, now },
-    cancelUnsentTest: (id: DeliveryId) => deliveries.cancel(id, 'not_sent_in_time', now()),
+    ...{ duties: createDutyStore({ redis, keys }), queue, metrics: metrics.upkeep, logger, now },
+    cancelUnsentTest: async (id: DeliveryId) => {
+      report.ended({ id }, 'canceled', 'not_sent_in_time', await deliveries.cancel(id, 'not_sent_in_time', now()));
+    },
   };
   const sweeper = startSweeper({
     sweeps: [
       () => sweepOwed(sweep),
       () => sweepBacklogs({ backlog, poke: runner.poke, unservedAfterMs: UNSERVED_AFTER_MS, now }),
-      () => sweepPurges({ purges, queue, logger, now }),
+      () => sweepPurges({ purges, queue, reportPurged: report.purged, logger, now }),
       () => auditOpen(sweep),
     ],
     everyMs: SWEEP_EVERY_MS,
+    metrics: metrics.upkeep,
     logger,
     random,
   });
   resources.add('sweeper', sweeper.stop);
   const replays = createReplaySteps({ redis, keys, keepMs: config.retentionMs });
   const feeder = startSweeper({
-    sweeps: [() => feedReplays({ replays, now })],
+    sweeps: [() => feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now })],
     everyMs: FEED_EVERY_MS,
+    metrics: metrics.upkeep,
     logger,
     random,
   });
   resources.add('feeder', feeder.stop);
   return {
+    inFlight: gate.inFlight,
     drain: async () => {
       stopping = true;
       // The sweeps too: what they claim from now on, this worker would no longer serve.

@@ -3,18 +3,24 @@ import {
   closeRedis,
   connectRedis,
   createEgressSender,
+  createExposition,
   createKeyspace,
+  createReadiness,
   createResources,
   createSecretBox,
+  createServiceStateReader,
   createWorkerPresence,
   joinGenerations,
+  logRedisFindings,
   type Logger,
   type RunningProcess,
 } from '@herald/infra';
 import type { WorkerConfig } from './config.ts';
+import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { startHealthServer } from './health/start-health-server.ts';
+import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
@@ -23,22 +29,34 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);
   });
+  const metrics = createWorkerMetrics();
   try {
     const connect = async (name: string) => {
       const onError = (error: Error) => {
+        metrics.redis.failed(name);
         logger.warn('redis.error', { connection: name }, error);
       };
-      const redis = await connectRedis({ url: config.redisUrl, use: 'background', name, onError });
+      const onReconnect = () => {
+        metrics.redis.reconnected(name);
+        logger.info('redis.reconnected', { connection: name });
+      };
+      const redis = await connectRedis({ url: config.redisUrl, use: 'background', name, onError, onReconnect });
       resources.add(name, () => closeRedis(redis));
       return redis;
     };
     const redis = await connect('herald-worker');
     const queueRedis = await connect('herald-worker-queue');
+    await logRedisFindings(redis, logger, { isClusterExpected: false, now: Date.now });
+    const keyspace = createKeyspace(config.shardCount);
+    const workerPresence = createWorkerPresence(redis);
+    const exposition = createExposition({
+      registry: metrics.registry,
+      readServiceState: createServiceStateReader({ redis, keyspace, presence: workerPresence, now: Date.now }),
+    });
     const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs });
     resources.add('sender', () => {
       sender.close();
     });
-    const keyspace = createKeyspace(config.shardCount);
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis, keyspace, box, seals: false });
     const signingKeyOf = createSigningKeyCache(box.open);
@@ -48,9 +66,13 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       now: Date.now,
     });
     const cutOff = new AbortController();
+    const report = createDeliveryReport({ logger, ...metrics });
     const shards = keyspace.shards.map((keys) =>
-      startShard(resources, { keys, config, logger, redis, queueRedis, makeAttempt, giveUp, cutOff: cutOff.signal }),
+      startShard(resources, {
+        ...{ keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, giveUp, cutOff: cutOff.signal },
+      }),
     );
+    for (const [shard, { inFlight }] of shards.entries()) metrics.attempts.watchInFlight(shard, inFlight);
     resources.add('lines', async () => {
       // What is in flight may end by its own deadline; the rest is cut off and put back, no attempt spent.
       const timer = setTimeout(() => {
@@ -62,11 +84,15 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
-      findProblems: () => Promise.resolve(redis.status === 'ready' ? [] : ['Redis is not connected']),
+      readReadiness: createReadiness({
+        redis,
+        countWorkers: () => workerPresence.count(Date.now()),
+      }),
+      exposition,
     });
     resources.add('health', () => health.close());
     const workerId = randomUUID();
-    const presence = await startPresence({ presence: createWorkerPresence(redis), workerId, logger, now: Date.now });
+    const presence = await startPresence({ presence: workerPresence, workerId, logger, now: Date.now });
     resources.add('presence', presence.stop);
     logger.info('worker.started', {
       ...{ workerId, healthPort: health.port, shards: config.shardCount },

@@ -3,6 +3,7 @@ export {
   isGone,
   isSuccess,
   isUnanswered,
+  outcomeClassOf,
   type AttemptOutcome,
   type CountedOutcome,
   type TimeoutPhase,

@@ -18,6 +18,7 @@ export {
   createDeliveryStore,
   type CancelReason,
   type DeliveryStore,
+  type EndReply,
   type RecordReply,
 } from './deliveries/delivery-store.ts';
 export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
@@ -37,7 +38,7 @@ export {
 export { type DeliveryDescription } from './operators/describe-deliveries.ts';
 export { createFailedView, type FailedView } from './operators/failed-view.ts';
 export { createLineView, LINE_STATES, type LineJob, type LineState, type LineView } from './operators/line-view.ts';
-export { createPurgeStore, type PurgeStore } from './purges/purge-store.ts';
+export { createPurgeStore, type PurgedDelivery, type PurgeStore } from './purges/purge-store.ts';
 export { createReplaySteps, type ReplaySteps } from './replays/replay-steps.ts';
 export { createReplayStore, type Replay, type ReplayStore } from './replays/replay-store.ts';
 export { createEgressSender, createEndpointUrlJudge } from './egress/create-egress.ts';
@@ -56,12 +57,24 @@ export {
   type KeptAnswer,
   type RequestName,
 } from './idempotency/claim-store.ts';
+export { type Finding } from './health/finding.ts';
+export { createReadiness, type Readiness } from './health/create-readiness.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
-export { createLogger, LOG_LEVELS, type Logger } from './log/logger.ts';
+export { createLogger, LOG_LEVELS, type LogFields, type Logger } from './log/logger.ts';
+export { createAcceptanceMetrics, type AcceptanceMetrics } from './metrics/create-acceptance-metrics.ts';
+export { createAttemptMetrics, type AttemptMetrics } from './metrics/create-attempt-metrics.ts';
+export { createDeliveryMetrics, type DeliveryMetrics } from './metrics/create-delivery-metrics.ts';
+export { createExposition, type Exposition } from './metrics/create-exposition.ts';
+export { createMetricsRegistry, type MetricsRegistry } from './metrics/create-metrics-registry.ts';
+export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-metrics.ts';
+export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
+export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
+export { checkRedis } from './redis/check-redis.ts';
+export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
 export { newRevision } from './redis/revision.ts';
@@ -73,6 +86,7 @@ export { resealSecrets, type ResealProgress, type ResealReport } from './secrets
 export { createSealedSecretStore, type SealedSecretStore } from './secrets/sealed-secret-store.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
 export { type LastCheckpoint, type TaskRecord } from './tasks/task-record.ts';
+export { createServiceStateReader, type ServiceState } from './service-state/create-service-state-reader.ts';
 export { createTaskRetention } from './tasks/task-retention.ts';
 export {
   createTaskStore,
@@ -82,7 +96,7 @@ export {
   type TaskPage,
   type TaskStore,
 } from './tasks/task-store.ts';
-export { createTestEventStore, type TestEventStore } from './test-events/test-event-store.ts';
+export { createTestEventStore, type TestEvent, type TestEventStore } from './test-events/test-event-store.ts';
 export {
   createTestReplyListener,
   publishTestReply,

@@ -29,7 +29,7 @@ async function prepare(count: number) {
       const id = `rpl_${destination}_${now}`;
       const created = { since: NOW - 1, until: now + 1, statuses: ['failed'] as const, createdAt: now };
       await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...created });
-      expect(await engine.worker.steps.step(id, now)).toBe('ended');
+      expect(await engine.worker.steps.step(id, now)).toMatchObject({ kind: 'ended' });
     },
     score: () => engine.redis.zscore(engine.keys.backlogs, destination),
     size: () => engine.redis.zcard(engine.keys.backlog(destination)),

@@ -35,7 +35,7 @@ async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delive
         const replies = await Promise.all(workers.map(({ steps }) => steps.step(id, LATER + step)));
         for (const each of await engine.redis.zrange(backlog, 0, '-1')) lets.set(each, (lets.get(each) ?? 0) + 1);
         await engine.redis.del(backlog);
-        if (replies.includes('ended')) return lets;
+        if (replies.some(({ kind }) => kind === 'ended')) return lets;
       }
       throw new Error('it never ended');
     },
@@ -58,7 +58,7 @@ test.each([
   const counts = { total: ids.length, seen: ids.length, replayed: ids.length };
   expect(await find(id)).toMatchObject({ status: 'done', endedAt: expect.any(Number) as number, ...counts });
   expect(await engine.redis.zscore(engine.keys.replays, id)).toBeNull();
-  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'ended' });
   expect(await find(id)).toMatchObject(counts);
 });
 
@@ -111,12 +111,12 @@ test('waits while the backlog is long, and goes on when it is short', async () =
   const others = range(501).flatMap((index) => [1, `dlv_other${index}`]);
   await engine.redis.zadd(backlog, ...others);
   const id = await create();
-  expect(await engine.worker.steps.step(id, LATER)).toBe('wait');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'wait' });
   expect(await find(id)).toMatchObject({ status: 'running', seen: 0 });
   await engine.redis.zrem(backlog, 'dlv_other0');
-  expect(await engine.worker.steps.step(id, LATER)).toBe('stepped');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'stepped' });
   expect(await find(id)).toMatchObject({ seen: 100 });
-  expect(await engine.worker.steps.step(id, LATER)).toBe('wait');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'wait' });
 });
 
 test('each step has the backlog looked at now, also when its breaker makes it wait for later', async () => {
@@ -133,7 +133,7 @@ test.each(['disabled', 'removed'])('stops when its receiver is %s meanwhile', as
   const { workspaceId } = receiver;
   if (how === 'removed') await engine.stores.receivers.remove(workspaceId, receiver.id, LATER);
   else await engine.stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, LATER);
-  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'ended' });
   expect(await find(id)).toMatchObject({ status: 'stopped', seen: 100, replayed: 100 });
 });
 
@@ -144,7 +144,7 @@ test('a stop by request leaves what it has not reached, and is not undone by a w
   expect(await engine.replays.stop('ws_other', id, LATER)).toBe(false);
   expect(await engine.replays.stop(receiver.workspaceId, id, LATER)).toBe(true);
   expect(await engine.replays.stop(receiver.workspaceId, id, LATER + 1)).toBe(true);
-  expect(await engine.worker.steps.step(id, LATER)).toBe('ended');
+  expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'ended' });
   expect(await find(id)).toMatchObject({ status: 'stopped', endedAt: LATER, replayed: 100 });
   const statuses = await Promise.all(ids.map(engine.statusOf));
   expect(statuses.filter((status) => status === 'failed')).toHaveLength(50);

@@ -8,7 +8,7 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryCursor, DeliveryJob, DeliveryLog, Logger } from '@herald/infra';
+import type { AcceptanceMetrics, DeliveryCursor, DeliveryJob, DeliveryLog, Logger } from '@herald/infra';
 
 export type ManageDeliveriesDeps = {
   readonly log: DeliveryLog;
@@ -16,6 +16,7 @@ export type ManageDeliveriesDeps = {
   readonly findTask: (workspaceId: WorkspaceId, id: TaskId) => Promise<unknown>;
   /** Brings the delivery's job forward, or adds it. */
   readonly hurry: (workspaceId: WorkspaceId, job: DeliveryJob, now: number) => Promise<void>;
+  readonly metrics: Pick<AcceptanceMetrics, 'redeliveryRequested'>;
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -24,7 +25,15 @@ export type ManageDeliveriesDeps = {
 const SWEEP_AFTER_MS = 1_000;
 
 /** What customers read of their deliveries, and the redelivery that they ask for. */
-export function createManageDeliveries({ log, findReceiver, findTask, hurry, logger, now }: ManageDeliveriesDeps) {
+export function createManageDeliveries({
+  log,
+  findReceiver,
+  findTask,
+  hurry,
+  metrics,
+  logger,
+  now,
+}: ManageDeliveriesDeps) {
   const find = async (workspaceId: WorkspaceId, id: DeliveryId) => {
     const found = await log.find(workspaceId, id);
     if (!found) throw new NotFoundError('delivery', id);
@@ -52,6 +61,8 @@ export function createManageDeliveries({ log, findReceiver, findTask, hurry, log
       if (reply.kind === 'missing') throw new NotFoundError('delivery', id);
       if (reply.kind === 'removed') throw new NotFoundError('receiver', 'of this delivery any more');
       if (reply.kind === 'disabled') throw new ReceiverDisabledError(reply.endpointId);
+      metrics.redeliveryRequested();
+      logger.info('delivery.redelivery_requested', { deliveryId: id, workspaceId });
       await hurry(workspaceId, { id, event: reply.event }, at).catch((error: unknown) => {
         logger.warn('delivery.redelivery_left_owed', { deliveryId: id }, error);
       });

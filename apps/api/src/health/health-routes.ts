@@ -1,23 +1,17 @@
+import type { Readiness } from '@herald/infra';
 import { Router } from 'express';
 
-export type HealthRoutesDeps = {
-  /** Why requests can't be served now; empty when they can. */
-  readonly findProblems: () => Promise<readonly string[]>;
-  /** Workers seen lately; undefined when that can't be told. */
-  readonly countWorkers: () => Promise<number | undefined>;
-};
+export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
 
 /** `/healthz`: the process lives. `/readyz`: it can serve; missing workers are reported, and don't fail it. */
-export function createHealthRoutes({ findProblems, countWorkers }: HealthRoutesDeps): Router {
+export function createHealthRoutes({ readReadiness }: HealthRoutesDeps): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' });
   });
   router.get('/readyz', async (_req, res) => {
-    const [problems, workers] = await Promise.all([findProblems(), countWorkers()]);
-    const warnings = workers === 0 ? ['no worker was seen lately: transitions are accepted, nothing is sent'] : [];
-    res.status(problems.length === 0 ? 200 : 503);
-    res.json({ status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers: workers ?? null });
+    const readiness = await readReadiness();
+    res.status(readiness.status === 'ok' ? 200 : 503).json(readiness);
   });
   return router;
 }

@@ -1,7 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import type { Logger, LogFields } from '@herald/infra';
 import type { Request, RequestHandler } from 'express';
 
 const ids = new WeakMap<Request, string>();
+const current = new AsyncLocalStorage<string>();
 
 // Somebody's key in the wrong header would be in every line of the log.
 const CREDENTIAL = /hrld_|whsec_/i;
@@ -11,6 +14,11 @@ export function requestIdOf(req: Request): string {
   return ids.get(req) ?? '';
 }
 
+/** The id of the request that is being answered; undefined outside of one. */
+export function currentRequestId(): string | undefined {
+  return current.getStore();
+}
+
 /** Gives every request an id and answers with it. */
 export const giveRequestId: RequestHandler = (req, res, next) => {
   const given = req.get('x-request-id');
@@ -18,5 +26,16 @@ export const giveRequestId: RequestHandler = (req, res, next) => {
   const id = isFit ? given : `req_${randomBytes(9).toString('base64url')}`;
   ids.set(req, id);
   res.setHeader('x-request-id', id);
-  next();
+  current.run(id, next);
 };
+
+/** The same log, each line of which names the request that it belongs to. */
+export function withRequestId(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (event: string, fields?: LogFields, error?: unknown): void => {
+      const requestId = currentRequestId();
+      logger[level](event, requestId === undefined ? fields : { requestId, ...fields }, error);
+    };
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}

@@ -14,7 +14,14 @@ import {
   type Seed,
   type WorkspaceId,
 } from '@herald/core';
-import type { DestinationHealth, EndpointRecord, ReceiverStore, SecretBox } from '@herald/infra';
+import type {
+  DeliveryMetrics,
+  DestinationHealth,
+  EndpointRecord,
+  Logger,
+  ReceiverStore,
+  SecretBox,
+} from '@herald/infra';
 
 /** Why an endpoint's url can't be a destination, as far as that shows without a look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
@@ -23,6 +30,8 @@ export type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
   readonly sealSecret: SecretBox['seal'];
   readonly findUrlProblem: FindUrlProblem;
+  readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
+  readonly logger: Logger;
   readonly now: () => number;
 };
 
@@ -38,7 +47,8 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
   if (problem !== undefined) throw new ValidationError([{ path, message: problem }]);
 }
 
-export function createManageReceivers({ receivers, sealSecret, findUrlProblem, now }: ManageReceiversDeps) {
+export function createManageReceivers(deps: ManageReceiversDeps) {
+  const { receivers, sealSecret, findUrlProblem, metrics, logger, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
     const [destination] = await receivers.findDestinations([receiver]);
     return { receiver, destination };
@@ -70,6 +80,7 @@ export function createManageReceivers({ receivers, sealSecret, findUrlProblem, n
       const sealedSecret = sealSecret(secret, receiver.id);
       const reply = await receivers.register(receiver, sealedSecret);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
+      if (reply === 'registered') logger.info('receiver.registered', { endpointId: receiver.id, workspaceId });
       const registered = await find(workspaceId, receiver.id);
       // It exists with this very secret when the client lost the reply and sent the script again.
       const isShown = reply === 'registered' || registered.sealedSecret === sealedSecret;
@@ -77,7 +88,10 @@ export function createManageReceivers({ receivers, sealSecret, findUrlProblem, n
     },
     async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
+      const isDisabling = patch.enabled === false && (await find(workspaceId, id)).enabled;
       if (!(await receivers.patch(workspaceId, id, patch, now()))) throw new NotFoundError('receiver', id);
+      if (isDisabling) metrics.endpointDisabled('by_request');
+      logger.info('receiver.changed', { endpointId: id, workspaceId, fields: Object.keys(patch).join(',') });
       return await withHealth(await find(workspaceId, id));
     },
     /** The new signing secret in clear, this once, and until when the old one is in force beside it. */
@@ -87,10 +101,12 @@ export function createManageReceivers({ receivers, sealSecret, findUrlProblem, n
       const overlapEndsAt = overlapSeconds > 0 ? at + overlapSeconds * 1_000 : undefined;
       const isRotated = await receivers.rotateSecret(workspaceId, id, sealSecret(secret, id), overlapEndsAt, at);
       if (!isRotated) throw new NotFoundError(id.startsWith('cb_') ? 'callback' : 'receiver', id);
+      logger.info('endpoint.secret_rotated', { endpointId: id, workspaceId, overlapSeconds });
       return { secret, overlapEndsAt };
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<void> {
       if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
+      logger.info('receiver.removed', { endpointId: id, workspaceId });
     },
   };
 }

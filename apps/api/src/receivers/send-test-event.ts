@@ -8,15 +8,17 @@ import {
   type EndpointId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryJob, TestEventStore, TestReplies } from '@herald/infra';
+import type { DeliveryJob, EndReply, TestEventStore, TestReplies } from '@herald/infra';
+import type { TestEventReport } from './create-test-event-report.ts';
 
 export type SendTestEventDeps = {
   readonly findReceiver: (workspaceId: WorkspaceId, id: EndpointId) => Promise<unknown>;
   readonly countWorkers: (now: number) => Promise<number>;
   readonly testEvents: Pick<TestEventStore, 'create' | 'claim'>;
-  readonly cancel: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<void>;
+  readonly cancel: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<EndReply>;
   readonly addToLane: (workspaceId: WorkspaceId, job: DeliveryJob, now: number) => Promise<void>;
   readonly listenForReplies: (id: DeliveryId) => Promise<TestReplies>;
+  readonly report: TestEventReport;
   readonly now: () => number;
 };
 
@@ -34,7 +36,7 @@ const ANSWER_SLACK_MS = 2_000;
  * @throws UnavailableError when no worker is there, or none answers; the event is then never sent later
  */
 export function createSendTestEvent(deps: SendTestEventDeps) {
-  return async function sendTestEvent(workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> {
+  const send = async (workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> => {
     const createdAt = deps.now();
     await deps.findReceiver(workspaceId, endpointId);
     if ((await deps.countWorkers(createdAt)) === 0) throw new UnavailableError('no worker is running to send it');
@@ -45,15 +47,27 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
       const body = renderTestBody(transitionId, createdAt);
       const event = { transitionId, deliveryId, endpointId, workspaceId, body, createdAt };
       if ((await deps.testEvents.create(event)) === 'missing') throw new NotFoundError('receiver', endpointId);
+      deps.report.created(event);
       await deps.addToLane(workspaceId, { id: deliveryId, event: 'webhook.test' }, createdAt);
       return await waitForOutcome(replies, async () => {
         // Whoever claims it first decides: a worker that comes late finds it claimed and doesn't send it.
         const claim = await deps.testEvents.claim(workspaceId, deliveryId, deps.now());
-        if (claim === 'claimed') await deps.cancel(workspaceId, deliveryId, deps.now());
-        return claim === 'claimed';
+        if (claim !== 'claimed') return false;
+        deps.report.withdrawn(event, await deps.cancel(workspaceId, deliveryId, deps.now()));
+        return true;
       });
     } finally {
       await replies.close();
+    }
+  };
+  return async function sendTestEvent(workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> {
+    try {
+      const outcome = await send(workspaceId, endpointId);
+      deps.report.ended(endpointId, outcome);
+      return outcome;
+    } catch (error) {
+      if (error instanceof UnavailableError) deps.report.ended(endpointId, undefined);
+      throw error;
     }
   };
 }

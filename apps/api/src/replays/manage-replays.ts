@@ -8,12 +8,17 @@ import {
   type Seed,
   type WorkspaceId,
 } from '@herald/core';
-import type { Replay, ReplayStore } from '@herald/infra';
+import type { AcceptanceMetrics, Logger, Replay, ReplayStore } from '@herald/infra';
 
-export type ManageReplaysDeps = { readonly replays: ReplayStore; readonly now: () => number };
+export type ManageReplaysDeps = {
+  readonly replays: ReplayStore;
+  readonly metrics: Pick<AcceptanceMetrics, 'replayRequested'>;
+  readonly logger: Logger;
+  readonly now: () => number;
+};
 
 /** Replays of a receiver's deliveries. A worker carries them out. */
-export function createManageReplays({ replays, now }: ManageReplaysDeps) {
+export function createManageReplays({ replays, metrics, logger, now }: ManageReplaysDeps) {
   const find = async (workspaceId: WorkspaceId, id: string): Promise<Replay> => {
     const replay = await replays.find(workspaceId, id);
     if (!replay) throw new NotFoundError('replay', id);
@@ -32,6 +37,8 @@ export function createManageReplays({ replays, now }: ManageReplaysDeps) {
       const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
       if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
+      metrics.replayRequested();
+      logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
       return await find(workspaceId, id);
     },
     async stop(workspaceId: WorkspaceId, id: string): Promise<Replay> {

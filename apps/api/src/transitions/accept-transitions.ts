@@ -29,6 +29,8 @@ import {
   type TransitionStore,
 } from '@herald/infra';
 
+import type { AcceptanceReport } from './create-acceptance-report.ts';
+
 /** One fact about a Task, as somebody reports it. */
 export type ReportedTransition = {
   readonly taskId: TaskId;
@@ -70,11 +72,14 @@ export type AcceptTransitionsDeps = {
     readonly forget: (workspaceId: WorkspaceId) => void;
   };
   readonly jobs: JobAdder;
+  readonly report: Pick<AcceptanceReport, 'accepted' | 'refused'>;
+  /** Of the request that is being answered. */
+  readonly requestId: () => string | undefined;
   readonly actionUrl: ActionUrl;
   readonly now: () => number;
 };
 
-const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', inBacklog: new Set() };
+const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', inBacklog: new Set(), canceled: 0 };
 
 type Slot = ReportedTransition & { readonly index: number };
 type Result = AcceptedTransition | DomainError;
@@ -115,7 +120,11 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
       }
       open = conflicts;
     }
-    return results.map((result) => result ?? new UnavailableError('the Task is changing too fast; report it again'));
+    return results.map((found, index) => {
+      const result = found ?? new UnavailableError('the Task is changing too fast; report it again');
+      if (result instanceof DomainError) deps.report.refused(reports[index]?.taskId ?? '', result);
+      return result;
+    });
   };
 }
 export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;
@@ -178,7 +187,7 @@ function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscript
   if (!change) return { slot, verdict, task, committed: Promise.resolve(NOTHING_TO_COMMIT) };
   const emission =
     verdict.kind === 'accepted' && verdict.event
-      ? toEmission(deps.actionUrl, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
+      ? toEmission(deps, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
       : undefined;
   const newTaskRevision = newRevision();
   const checkpoint = toLastCheckpoint(report, now);
@@ -210,7 +219,7 @@ function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint 
 }
 
 function toEmission(
-  actionUrl: ActionUrl,
+  { actionUrl, requestId: currentRequestId }: AcceptTransitionsDeps,
   { transitionId, event, change }: Extract<TransitionVerdict, { kind: 'accepted' }> & { event: TaskEventName },
   report: TransitionReport,
   task: TaskRecord,
@@ -218,6 +227,7 @@ function toEmission(
   createdAt: number,
 ): Emission {
   const { callback } = task;
+  const requestId = currentRequestId();
   const endpoints = [
     ...receivers,
     ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
@@ -229,6 +239,7 @@ function toEmission(
       ...{ transitionId, event, createdAt, report, actionUrl },
       ...{ sequence: change.sequence, taskId: task.id, status: change.status },
     }),
+    ...(requestId !== undefined && { requestId }),
     targets: endpoints
       .filter((endpoint) => wantsEvent(endpoint, event))
       .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
@@ -237,7 +248,7 @@ function toEmission(
 
 /** Waits for the commits, in their order. */
 async function settle(
-  { subscriptions, jobs }: AcceptTransitionsDeps,
+  { subscriptions, jobs, report }: AcceptTransitionsDeps,
   workspaceId: WorkspaceId | undefined,
   decisions: readonly Decided[],
   results: (Result | undefined)[],
@@ -259,7 +270,10 @@ async function settle(
     if (emission) emissions.push({ ...emission, workspaceId, acceptedAt, inBacklog: commit.inBacklog });
     if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
     const duplicate = verdict.kind === 'duplicate';
-    results[slot.index] = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
+    const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
+    results[slot.index] = result;
+    const deliveries = emission?.targets.length ?? 0;
+    report.accepted({ ...result, ...(emission && { event: emission.event }), deliveries, canceled: commit.canceled });
   }
   if (conflicts.length > 0) subscriptions.forget(workspaceId);
   return { conflicts, emissions };

@@ -1,19 +1,13 @@
 import { deliveryIdOf } from '@herald/core';
-import {
-  addOwedJobs,
-  owedMarkOf,
-  type DeliveryJob,
-  type DeliveryQueue,
-  type DutyStore,
-  type Logger,
-} from '@herald/infra';
+import { addOwedJobs, owedMarkOf, type DeliveryJob, type DeliveryQueue, type DutyStore } from '@herald/infra';
 import type { AcceptedEmission, JobAdder } from './accept-transitions.ts';
+import type { AcceptanceReport } from './create-acceptance-report.ts';
 
 type Shard = { readonly duties: DutyStore; readonly queue: DeliveryQueue };
 
 export type JobAdderDeps = {
   readonly shardOf: (workspaceId: string) => Shard;
-  readonly logger: Logger;
+  readonly report: Pick<AcceptanceReport, 'jobsLeftOwed'>;
   readonly now: () => number;
 };
 
@@ -21,7 +15,7 @@ export type JobAdderDeps = {
  * Adds the jobs of transitions just accepted, and clears their marks. A failure here is no failure of the acceptance,
  * which is durable: the marks stay, and the sweeper completes it.
  */
-export function createJobAdder({ shardOf, logger, now }: JobAdderDeps): JobAdder {
+export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder {
   const addToShard = async ({ duties, queue }: Shard, emissions: readonly AcceptedEmission[]): Promise<void> => {
     try {
       await queue.add(emissions.flatMap(jobsOf), now());
@@ -29,7 +23,10 @@ export function createJobAdder({ shardOf, logger, now }: JobAdderDeps): JobAdder
         emissions.map(({ transitionId, acceptedAt }) => duties.clearOwed(transitionId, owedMarkOf(acceptedAt))),
       );
     } catch (error) {
-      logger.warn('transition.jobs_left_owed', { transitions: emissions.length }, error);
+      report.jobsLeftOwed(
+        emissions.map(({ transitionId }) => transitionId),
+        error,
+      );
     }
   };
   return {

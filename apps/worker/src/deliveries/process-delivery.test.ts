@@ -1,5 +1,5 @@
 import { createRetryPolicy, type AttemptOutcome, type Delivery } from '@herald/core';
-import { createLogger, type EndpointRecord, type LoadedDelivery, type RecordReply } from '@herald/infra';
+import type { EndpointRecord, LoadedDelivery, RecordReply } from '@herald/infra';
 import type { Pass, SendEnd } from '../isolation/destination-gate.ts';
 import {
   processFromBacklog,
@@ -12,8 +12,6 @@ const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 const SCHEDULE_MS = [5_000, 300_000];
 const WITHOUT_JITTER = 0.5;
-const logger = createLogger({ level: 'error', process: 'test', readable: false });
-const silent = { ...logger, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const delivery: Delivery = {
   ...{ id: 'dlv_1', workspaceId: 'ws_1', endpointId: 'wh_1', transitionId: 'trn_1', event: 'task.done' },
@@ -49,6 +47,7 @@ const timedOut: AttemptOutcome = { kind: 'timed_out', phase: 'response' };
 function prepare(facts: Facts) {
   const asked: string[] = [];
   const ends: SendEnd[] = [];
+  const reported: string[] = [];
   const note = (what: string) => {
     asked.push(what);
     return Promise.resolve();
@@ -72,8 +71,14 @@ function prepare(facts: Facts) {
         const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;
         return { kind: 'recorded', status, owedAttempts: 0, hasBacklog: false, ...facts.reply };
       },
-      cancel: (_id, reason) => note(`cancel ${reason}`),
-      giveUp: () => note('give up'),
+      cancel: async (_id, reason) => {
+        await note(`cancel ${reason}`);
+        return { kind: 'ended', event: 'task.done' };
+      },
+      giveUp: async () => {
+        await note('give up');
+        return { kind: 'ended', event: 'task.done' };
+      },
     },
     gate: {
       enter: (destination): Pass | undefined => (facts.noRoom ? undefined : { destination, startedAt: 0 }),
@@ -89,16 +94,26 @@ function prepare(facts: Facts) {
     },
     retryPolicy: createRetryPolicy(SCHEDULE_MS),
     disableAfterMs: 5 * DAY_MS,
-    logger: silent,
+    report: {
+      attempted: ({ loaded, reply }) => reported.push(`${loaded.delivery.id} ${reply.status ?? reply.kind}`),
+      ended: ({ id }, status, reason) => reported.push(`${id} ${status} ${reason}`),
+      bodyLost: (id) => reported.push(`${id} body_lost`),
+    },
     isStopping: () => facts.stopping ?? false,
     now: () => NOW,
     random: () => WITHOUT_JITTER,
   };
-  return { deps, asked, ends, signal: facts.aborted ? AbortSignal.abort() : new AbortController().signal };
+  return { deps, asked, ends, reported, signal: facts.aborted ? AbortSignal.abort() : new AbortController().signal };
 }
 
 const FINISHED: ProcessVerdict = { kind: 'finished' };
 const waitUntil = (until: number): ProcessVerdict => ({ kind: 'wait', until, event: 'task.done' });
+
+/** What must be told of: whatever changed a record. */
+function countFacts(asked: readonly string[]): number {
+  const changes = asked.filter((what) => /^(record|cancel|give up)/.test(what)).length;
+  return asked.includes('cancel body_lost') ? changes + 1 : changes;
+}
 
 type Case = { when: string; facts: Facts; verdict: ProcessVerdict; asked: string[]; end?: SendEnd };
 
@@ -340,6 +355,7 @@ describe('from the line', () => {
     const { deps, signal, ...seen } = prepare(facts);
     expect(await processFromLine(deps, delivery.id, signal)).toEqual(verdict);
     expect(seen.asked).toEqual(asked);
+    expect(seen.reported).toHaveLength(countFacts(asked));
     expect(seen.ends).toEqual(end === undefined ? [] : [end]);
   });
 
@@ -379,6 +395,7 @@ describe('from a backlog', () => {
     const attempted = await processFromBacklog(deps, { id: delivery.id, destination: 'dst', isProbe }, signal);
     expect(attempted).toMatchObject({ verdict, end });
     expect(seen.asked).toEqual(asked);
+    expect(seen.reported).toHaveLength(countFacts(asked));
     expect(seen.ends).toEqual([]); // the runner has the pass
   });
 });

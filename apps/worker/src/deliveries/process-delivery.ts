@@ -9,10 +9,11 @@ import {
   type EventName,
   type RetryPolicy,
 } from '@herald/core';
-import type { DeliveryStore, EndpointRecord, LoadedDelivery, Logger, RecordReply } from '@herald/infra';
+import type { CancelReason, DeliveryStore, EndpointRecord, LoadedDelivery, RecordReply } from '@herald/infra';
 import type { DestinationGate, SendEnd } from '../isolation/destination-gate.ts';
-import { logAttempt, toAttemptRecord } from './attempt-log.ts';
+import type { DeliveryReport } from './create-delivery-report.ts';
 import type { MakeAttempt, SendResult } from './make-attempt.ts';
+import { toAttemptRecord } from './to-attempt-record.ts';
 
 export type ProcessDeliveryDeps = {
   readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel' | 'giveUp'>;
@@ -25,7 +26,7 @@ export type ProcessDeliveryDeps = {
   readonly retryPolicy: RetryPolicy;
   /** How long an endpoint may fail without one success before it is disabled, in ms. */
   readonly disableAfterMs: number;
-  readonly logger: Logger;
+  readonly report: Pick<DeliveryReport, 'attempted' | 'ended' | 'bodyLost'>;
   /** The worker takes nothing new and waits for what is in flight. */
   readonly isStopping: () => boolean;
   readonly now: () => number;
@@ -115,26 +116,26 @@ export async function processFromBacklog(
 
 async function admit(deps: ProcessDeliveryDeps, id: DeliveryId, signal: AbortSignal): Promise<Admission> {
   const settled = (verdict: ProcessVerdict): Admission => ({ kind: 'settled', verdict });
+  const cancel = async (delivery: { id: DeliveryId; endpointId?: string }, reason: CancelReason) => {
+    deps.report.ended(delivery, 'canceled', reason, await deps.deliveries.cancel(id, reason, deps.now()));
+    return settled(FINISHED);
+  };
   const loaded = await deps.deliveries.load(id);
   if (loaded.kind === 'missing') return settled(FINISHED);
   if (loaded.kind === 'body_lost') {
-    deps.logger.error('delivery.body_lost', { deliveryId: id });
-    await deps.deliveries.cancel(id, 'body_lost', deps.now());
-    return settled(FINISHED);
+    deps.report.bodyLost(id);
+    return await cancel({ id }, 'body_lost');
   }
   const { delivery, endpoint } = loaded;
   const isOwed = delivery.owedAttempts > 0;
   if (delivery.status !== 'pending' && !isOwed) return settled(FINISHED);
-  if (!endpoint?.enabled) {
-    await deps.deliveries.cancel(id, endpoint ? 'receiver_disabled' : 'receiver_removed', deps.now());
-    return settled(FINISHED);
-  }
+  if (!endpoint?.enabled) return await cancel(delivery, endpoint ? 'receiver_disabled' : 'receiver_removed');
   const dueAt = delivery.nextAttemptAt ?? 0;
   if (!isOwed && dueAt > deps.now() + EARLY_TOLERANCE_MS)
     return settled({ kind: 'wait', until: dueAt, event: delivery.event });
   if (!isOwed && deps.now() > delivery.scheduledAt + deps.retryPolicy.giveUpAfterMs) {
     // It waited too long for a destination that gave no answers.
-    await deps.deliveries.giveUp(id, deps.now());
+    deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, deps.now()));
     return settled(FINISHED);
   }
   if (signal.aborted) return settled({ kind: 'put_back' });
@@ -164,12 +165,13 @@ type Recorded = RecordReply & { readonly retryAt?: number };
 
 async function record(
   deps: ProcessDeliveryDeps,
-  { delivery, destination }: LoadedDelivery,
+  loaded: LoadedDelivery,
   endpoint: EndpointRecord,
   outcome: CountedOutcome,
   result: SendResult,
   isProbe: boolean,
 ): Promise<Recorded> {
+  const { delivery, destination } = loaded;
   const now = deps.now();
   const isTest = delivery.event === 'webhook.test';
   const verdict = judgeAttempt(
@@ -188,13 +190,8 @@ async function record(
     ...(!isTest && { disableAfterMs: deps.disableAfterMs }),
     ...(hold !== undefined && { holdUntil: hold }),
   });
-  const followed = reply.status === 'pending' ? 'retry' : (reply.status ?? reply.kind);
-  logAttempt(deps.logger, delivery, endpoint, attempt, reply.kind === 'recorded' ? followed : reply.kind);
-  if (reply.disabled) {
-    deps.logger.warn('endpoint.disabled', {
-      ...{ endpointId: endpoint.id, workspaceId: delivery.workspaceId, reason: reply.disabled },
-    });
-  }
+  const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
+  deps.report.attempted({ loaded, endpoint, outcome, attempt, reply, reason, now });
   return { ...reply, ...(verdict.kind === 'retry' && { retryAt: verdict.at }) };
 }
 

@@ -1,3 +1,4 @@
+import type { Exposition, Readiness } from '@herald/infra';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -5,24 +6,36 @@ import type { AddressInfo } from 'node:net';
 export type HealthServerDeps = {
   readonly host: string;
   readonly port: number;
-  /** Why the worker can't work now; empty when it can. */
-  readonly findProblems: () => Promise<readonly string[]>;
+  readonly readReadiness: () => Promise<Readiness>;
+  readonly exposition: Exposition;
 };
 
 export type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
 
-/** `/healthz`: the process lives. `/readyz`: it can fetch and send, or why not. */
-export async function startHealthServer({ host, port, findProblems }: HealthServerDeps): Promise<HealthServer> {
-  const answer = async (path: string | undefined): Promise<[number, object]> => {
-    if (path === '/healthz') return [200, { status: 'ok' }];
-    if (path !== '/readyz') return [404, { status: 'not_found' }];
-    const problems = await findProblems();
-    return problems.length === 0 ? [200, { status: 'ok' }] : [503, { status: 'unavailable', problems }];
+type Answer = { readonly status: number; readonly type: string; readonly body: string };
+
+/** `/healthz`: the process lives. `/readyz`: it can fetch and send, or why not. `/metrics`: for Prometheus. */
+export async function startHealthServer(deps: HealthServerDeps): Promise<HealthServer> {
+  const { host, port, readReadiness, exposition } = deps;
+  const answer = async (path: string): Promise<Answer> => {
+    switch (path) {
+      case '/healthz':
+        return toJson(200, { status: 'ok' });
+      case '/readyz': {
+        const readiness = await readReadiness();
+        return toJson(readiness.status === 'ok' ? 200 : 503, readiness);
+      }
+      case '/metrics':
+        return { status: 200, type: exposition.contentType, body: await exposition.render() };
+      default:
+        return toJson(404, { status: 'not_found' });
+    }
   };
   const server: Server = createServer((req, res) => {
-    void answer(req.url?.split('?')[0]).then(([status, body]) => {
-      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
+    answer(req.url?.split('?')[0] ?? '')
+      .catch(() => toJson(500, { status: 'failed' }))
+      .then(({ status, type, body }) => res.writeHead(status, { 'content-type': type }).end(body))
+      .catch(() => res.destroy());
   });
   server.requestTimeout = 10_000;
   server.listen(port, host);
@@ -35,4 +48,8 @@ export async function startHealthServer({ host, port, findProblems }: HealthServ
       if (server.listening) await once(server, 'close');
     },
   };
+}
+
+function toJson(status: number, body: object): Answer {
+  return { status, type: 'application/json', body: JSON.stringify(body) };
 }

@@ -20,9 +20,14 @@ function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean }
   const inFlight: Work[] = [];
   const ended: SendEnd[] = [];
   const leases: number[] = [];
-  const state = { isOpen, isProbing: false, takes: 0, room: share };
+  const state = { isOpen, isProbing: false, takes: 0, room: share, faults: 0 };
   let holdTakes: Promise<void> | undefined;
   const runner = createBacklogRunner({
+    metrics: {
+      ownFault: () => {
+        state.faults++;
+      },
+    },
     gate: {
       enter: (destination): Pass | undefined => {
         if (state.room === 0) return undefined;
@@ -153,7 +158,7 @@ test('a fault of our own leaves the delivery to its lease, frees the room, and d
   await inFlight[0]?.fail();
   expect(ids()).toEqual([]);
   expect(ended).toContain('unsent');
-  expect(state).toMatchObject({ room: 3, takes });
+  expect(state).toMatchObject({ room: 3, takes, faults: 1 });
   waiting.push('b');
   await poke();
   expect(ids()).toEqual(['b']);

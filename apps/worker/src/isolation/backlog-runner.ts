@@ -1,5 +1,5 @@
 import type { DeliveryId, DestinationId } from '@herald/core';
-import type { BacklogStore, Logger } from '@herald/infra';
+import type { BacklogStore, Logger, UpkeepMetrics } from '@herald/infra';
 import type { DestinationGate, Pass, SendEnd } from './destination-gate.ts';
 
 export type BacklogDelivery = {
@@ -15,6 +15,7 @@ export type BacklogRunnerDeps = {
   readonly attempt: (delivery: BacklogDelivery) => Promise<SendEnd>;
   /** A lease outlives everything that an attempt can take, in ms. */
   readonly leaseMs: number;
+  readonly metrics: Pick<UpkeepMetrics, 'ownFault'>;
   readonly logger: Logger;
   /** Epoch ms. */
   readonly now: () => number;
@@ -33,7 +34,7 @@ export type BacklogRunner = {
  * deliveries in the backlog under leases that end.
  */
 export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
-  const { gate, backlog, attempt, leaseMs, logger, now } = deps;
+  const { gate, backlog, attempt, leaseMs, metrics, logger, now } = deps;
   /** Destinations for which a take is under way: one at a time is enough, each that finds something starts the next. */
   const taking = new Set<DestinationId>();
   /** Destinations that were poked while a take was under way: what it didn't find may have come meanwhile. */
@@ -59,6 +60,7 @@ export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
       end = await attempt(delivery);
     } catch (error) {
       // Our own fault: the lease ends and the delivery is taken again, no attempt spent.
+      metrics.ownFault('backlog');
       logger.error('backlog.own_fault', { destination, deliveryId: delivery?.id }, error);
       delivery = undefined;
     } finally {

@@ -1,5 +1,5 @@
 import type { DeliveryId } from '@herald/core';
-import type { Logger, QueueName, RedisClient, ShardKeys } from '@herald/infra';
+import type { Logger, QueueName, RedisClient, ShardKeys, UpkeepMetrics } from '@herald/infra';
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
@@ -12,6 +12,7 @@ export type DeliveryWorkerDeps = {
   /** The longest that one job can take, in ms. */
   readonly deadlineMs: number;
   readonly process: (id: DeliveryId) => Promise<ProcessVerdict>;
+  readonly metrics: Pick<UpkeepMetrics, 'ownFault' | 'queueFailed' | 'jobStalled'>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly random: () => number;
@@ -37,7 +38,7 @@ const FETCH_RETRY_MS = 1_000;
 
 /** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
 export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
-  const { redis, keys, queue, concurrency, deadlineMs, logger, now, random } = deps;
+  const { redis, keys, queue, concurrency, deadlineMs, metrics, logger, now, random } = deps;
   let inWork = 0;
   let lastFetchAt = now();
 
@@ -67,6 +68,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       return await deps.process(id);
     } catch (error) {
       const delayMs = ownFaultDelayMs(job.attemptsStarted, random());
+      metrics.ownFault('delivery');
       logger.error('delivery.own_fault', { deliveryId: id, retryInMs: delayMs }, error);
       return { kind: 'wait', until: now() + delayMs };
     }
@@ -85,9 +87,11 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     runRetryDelay: FETCH_RETRY_MS,
   });
   worker.on('error', (error) => {
+    metrics.queueFailed(queue);
     logger.warn('queue.error', { queue }, error);
   });
   worker.on('stalled', (id) => {
+    metrics.jobStalled(queue);
     logger.warn('queue.job_stalled', { queue, deliveryId: id });
   });
 

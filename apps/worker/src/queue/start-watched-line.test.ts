@@ -5,7 +5,7 @@ const logger = createLogger({ level: 'error', process: 'test', readable: false }
 
 /** A line whose worker never fetches anything, and a clock that jumps by a second at every look. */
 function watch(facts: { due: number; fetches?: boolean }) {
-  const seen = { started: 0, abandoned: 0, gaveUp: 0 };
+  const seen = { started: 0, abandoned: 0, gaveUp: 0, hung: 0 };
   let at = 0;
   const deps: WatchedLineDeps = {
     start: () => {
@@ -26,6 +26,11 @@ function watch(facts: { due: number; fetches?: boolean }) {
     everyMs: 1,
     hungAfterMs: 30_000,
     logger: { ...logger, error: () => undefined },
+    metrics: {
+      lineHung: () => {
+        seen.hung++;
+      },
+    },
     now: () => (at += 1_000),
   };
   return { seen, line: startWatchedLine(deps) };
@@ -42,7 +47,7 @@ async function until(condition: () => boolean): Promise<void> {
 test('a line with work due that fetches nothing is started anew, and ends the process when that doesn’t help', async () => {
   const { seen, line } = watch({ due: 3 });
   await until(() => seen.gaveUp > 0);
-  expect(seen).toMatchObject({ started: 2, abandoned: 1 });
+  expect(seen).toMatchObject({ started: 2, abandoned: 1, hung: 2 });
   await line.stop();
 });
 
@@ -53,6 +58,6 @@ test.each([
   const { seen, line } = watch(facts);
   let looks = 0;
   await until(() => ++looks > 2_000);
-  expect(seen).toEqual({ started: 1, abandoned: 0, gaveUp: 0 });
+  expect(seen).toEqual({ started: 1, abandoned: 0, gaveUp: 0, hung: 0 });
   await line.stop();
 });

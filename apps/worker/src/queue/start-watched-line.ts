@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/infra';
+import type { Logger, UpkeepMetrics } from '@herald/infra';
 import type { DeliveryWorker } from './start-delivery-worker.ts';
 
 export type WatchedLineDeps = {
@@ -10,6 +10,7 @@ export type WatchedLineDeps = {
   readonly everyMs: number;
   /** Work is due and nothing was fetched for so long: the line hangs. In ms. */
   readonly hungAfterMs: number;
+  readonly metrics: Pick<UpkeepMetrics, 'lineHung'>;
   readonly logger: Logger;
   /** Epoch ms. */
   readonly now: () => number;
@@ -23,7 +24,7 @@ const ABANDON_MS = 5_000;
  * force and a new one is started; when the new one hangs too, the process ends.
  */
 export function startWatchedLine(deps: WatchedLineDeps): Pick<DeliveryWorker, 'stop'> {
-  const { start, countDue, giveUp, everyMs, hungAfterMs, logger, now } = deps;
+  const { start, countDue, giveUp, everyMs, hungAfterMs, metrics, logger, now } = deps;
   let line = start();
   /** Since when work has been due without a fetch; undefined while all is well. */
   let idleSince: number | undefined;
@@ -46,6 +47,7 @@ export function startWatchedLine(deps: WatchedLineDeps): Pick<DeliveryWorker, 's
 
   const check = async () => {
     if (!(await isHung())) return;
+    metrics.lineHung();
     logger.error('worker.hung', { hungForMs: now() - (idleSince ?? now()), restarts });
     if (restarts > 0) {
       giveUp();

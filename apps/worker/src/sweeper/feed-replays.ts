@@ -1,6 +1,10 @@
 import type { ReplaySteps } from '@herald/infra';
 
-export type FeedReplaysDeps = { readonly replays: ReplaySteps; readonly now: () => number };
+export type FeedReplaysDeps = {
+  readonly replays: ReplaySteps;
+  readonly reportReplayed: (deliveries: number) => void;
+  readonly now: () => number;
+};
 
 const BATCH = 20;
 /** When the next round may take a replay on, by whichever worker, in ms. */
@@ -12,12 +16,14 @@ const STEPS = 5;
  * Carries replays on: sets deliveries pending, step by step, as fast as their backlog empties and no faster.
  * @returns steps made
  */
-export async function feedReplays({ replays, now }: FeedReplaysDeps): Promise<number> {
+export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {
   let steps = 0;
   const at = now();
   for (const id of await replays.claim(at, at + NEXT_ROUND_MS, BATCH)) {
     for (let step = 0; step < STEPS; step++) {
-      if ((await replays.step(id, now())) !== 'stepped') break;
+      const { kind, replayed } = await replays.step(id, now());
+      if (replayed > 0) reportReplayed(replayed);
+      if (kind !== 'stepped') break;
       steps++;
     }
   }

@@ -1,9 +1,10 @@
-import type { Logger } from '@herald/infra';
+import type { Logger, UpkeepMetrics } from '@herald/infra';
 
 export type SweeperDeps = {
   readonly sweeps: readonly (() => Promise<unknown>)[];
   /** Mean time between two rounds, in ms; each is moved by up to a quarter, so that workers don't march in step. */
   readonly everyMs: number;
+  readonly metrics: Pick<UpkeepMetrics, 'sweepFailed'>;
   readonly logger: Logger;
   readonly random: () => number;
 };
@@ -11,7 +12,7 @@ export type SweeperDeps = {
 export type Sweeper = { readonly stop: () => Promise<void> };
 
 /** Runs the sweeps one after the other, again and again. A failed round is logged and the next one tries anew. */
-export function startSweeper({ sweeps, everyMs, logger, random }: SweeperDeps): Sweeper {
+export function startSweeper({ sweeps, everyMs, metrics, logger, random }: SweeperDeps): Sweeper {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -20,6 +21,7 @@ export function startSweeper({ sweeps, everyMs, logger, random }: SweeperDeps): 
       try {
         await sweep();
       } catch (error) {
+        metrics.sweepFailed();
         logger.warn('sweeper.failed', {}, error);
       }
     }

@@ -1,9 +1,18 @@
-import { addOwedJobs, type DeliveryQueue, type Duty, type DutyStore, type Logger, type QueueName } from '@herald/infra';
+import {
+  addOwedJobs,
+  type DeliveryQueue,
+  type Duty,
+  type DutyStore,
+  type Logger,
+  type QueueName,
+  type UpkeepMetrics,
+} from '@herald/infra';
 
 export type SweepDeps = {
   readonly duties: DutyStore;
   readonly queue: Pick<DeliveryQueue, 'add' | 'hurry'>;
   readonly cancelUnsentTest: (id: string) => Promise<void>;
+  readonly metrics: Pick<UpkeepMetrics, 'found'>;
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -36,11 +45,17 @@ export async function sweepOwed(deps: SweepDeps): Promise<number> {
     );
     // The mark of a redelivery stays until its attempt is recorded: its job may be in work right now and end without it.
     for (const { id, event } of duties.filter(isRedelivery)) await deps.queue.hurry({ id, event }, now);
-    for (const { id, event } of duties) deps.logger.warn('sweeper.jobs_owed', { id, event });
+    for (const duty of duties) reportOwed(deps, duty, isRedelivery(duty));
     swept += duties.length;
     if (duties.length < BATCH) break;
   }
   return swept;
+}
+
+function reportOwed({ metrics, logger }: SweepDeps, { id, event }: Duty, isRedelivery: boolean): void {
+  metrics.found(isRedelivery ? 'redelivery_owed' : 'jobs_owed');
+  if (isRedelivery) logger.info('sweeper.redelivery_owed', { deliveryId: id, event });
+  else logger.warn('sweeper.jobs_owed', { transitionId: id, event });
 }
 
 /**
@@ -61,7 +76,10 @@ export async function auditOpen(deps: SweepDeps): Promise<number> {
 async function auditDuty(deps: SweepDeps, duty: Duty, now: number): Promise<number> {
   if (duty.event === 'webhook.test') {
     // Tests are sent at once or never: one that is still pending was lost with its worker.
-    for (const { id } of await deps.duties.findPending('tests', duty.deliveryIds)) await deps.cancelUnsentTest(id);
+    for (const { id } of await deps.duties.findPending('tests', duty.deliveryIds)) {
+      await deps.cancelUnsentTest(id);
+      deps.metrics.found('test_unsent');
+    }
     return 0;
   }
   const homeless = (await deps.duties.findPending(LINE, duty.deliveryIds)).filter(
@@ -71,6 +89,7 @@ async function auditDuty(deps: SweepDeps, duty: Duty, now: number): Promise<numb
     homeless.map(({ id, dueAt }) => ({ id, event: duty.event, dueAt })),
     now,
   );
+  if (homeless.length > 0) deps.metrics.found('job_missing', homeless.length);
   for (const { id } of homeless) deps.logger.warn('sweeper.job_missing', { deliveryId: id });
   return homeless.length;
 }

@@ -22,10 +22,16 @@ describe('feeding replays', () => {
     let calls = 0;
     const replays = {
       claim: () => Promise.resolve(['rpl_1']),
-      step: () => Promise.resolve(replies[Math.min(calls++, replies.length - 1)] ?? 'ended'),
+      step: () =>
+        Promise.resolve({ kind: replies[Math.min(calls++, replies.length - 1)] ?? ('ended' as const), replayed: 2 }),
     };
-    expect(await feedReplays({ replays, now: () => NOW })).toBe(steps);
+    let replayed = 0;
+    const reportReplayed = (deliveries: number) => {
+      replayed += deliveries;
+    };
+    expect(await feedReplays({ replays, reportReplayed, now: () => NOW })).toBe(steps);
     expect(calls).toBe(asked);
+    expect(replayed).toBe(2 * asked);
   });
 
   test('one that waits holds up no other', async () => {
@@ -34,10 +40,10 @@ describe('feeding replays', () => {
       claim: () => Promise.resolve(['waits', 'goes']),
       step: (id: string) => {
         asked.push(id);
-        return Promise.resolve(id === 'waits' ? ('wait' as const) : ('stepped' as const));
+        return Promise.resolve({ kind: id === 'waits' ? ('wait' as const) : ('stepped' as const), replayed: 0 });
       },
     };
-    await feedReplays({ replays, now: () => NOW });
+    await feedReplays({ replays, reportReplayed: () => undefined, now: () => NOW });
     expect(asked).toEqual(['waits', ...Array<string>(5).fill('goes')]);
   });
 });
@@ -66,6 +72,7 @@ describe('duties', () => {
   /** Sweeps over duties in memory: `owed` and `audits` come in claims of 200, as from the store. */
   function prepare(facts: { owed?: Duty[]; audits?: Duty[]; pending?: Record<string, Partial<PendingDelivery>> }) {
     const asked: string[] = [];
+    const found: string[] = [];
     const claims = { owed: 0, audits: 0 };
     const claim = (name: 'owed' | 'audits') => (_now: number, _until: number, limit: number) => {
       claims[name]++;
@@ -88,6 +95,11 @@ describe('duties', () => {
         ),
     };
     const deps: SweepDeps = {
+      metrics: {
+        found: (kind, count = 1) => {
+          found.push(`${kind} ${count}`);
+        },
+      },
       ...{ duties, logger: silent, now: () => NOW },
       queue: {
         add: (jobs) => {
@@ -104,7 +116,7 @@ describe('duties', () => {
         return Promise.resolve();
       },
     };
-    return { deps, asked, claims };
+    return { deps, asked, claims, found };
   }
   const duty = (id: string, deliveryIds: string[], event: Duty['event'] = 'task.done'): Duty => ({
     ...{ id, event, deliveryIds },
@@ -147,25 +159,31 @@ describe('duties', () => {
   });
 
   test('a test event that is still pending at its audit is canceled, never sent', async () => {
-    const { deps, asked } = prepare({
+    const { deps, asked, found } = prepare({
       audits: [duty('trn_1', ['dlv_test'], 'webhook.test')],
       pending: { dlv_test: { hasJob: true } },
     });
     expect(await auditOpen(deps)).toBe(0);
+    expect(found).toEqual(['test_unsent 1']);
     expect(asked).toEqual(['cancel dlv_test']);
   });
 });
 
 test('a purge takes the jobs of what it ended out of the line, step by step, and then the endpoint off the list', async () => {
   const asked: string[] = [];
+  const reported: string[] = [];
+  const purged = (id: string) => ({ id, event: 'task.done', reason: 'receiver_removed' }) as const;
   const total = await sweepPurges({
+    reportPurged: (endpointId, deliveries) => {
+      reported.push(...deliveries.map(({ id }) => `${endpointId} ${id}`));
+    },
     purges: {
       claim: () => Promise.resolve(['wh_1']),
       async *purge() {
-        yield ['dlv_a', 'dlv_b'];
+        yield [purged('dlv_a'), purged('dlv_b')];
         await Promise.resolve();
         yield [];
-        yield ['dlv_c'];
+        yield [purged('dlv_c')];
       },
       finish: (id) => {
         asked.push(`finish ${id}`);
@@ -182,6 +200,7 @@ test('a purge takes the jobs of what it ended out of the line, step by step, and
   });
   expect(total).toBe(3);
   expect(asked).toEqual(['remove dlv_a,dlv_b', 'remove ', 'remove dlv_c', 'finish wh_1']);
+  expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c']);
 });
 
 describe('the sweeper', () => {
@@ -189,14 +208,22 @@ describe('the sweeper', () => {
   async function runRounds(sweeps: readonly (() => Promise<unknown>)[], rounds: number) {
     const enough = Promise.withResolvers<undefined>();
     let begun = 0;
+    let counted = 0;
     const last = () => {
       if (++begun === rounds) enough.resolve(undefined);
       return Promise.resolve();
     };
-    const sweeper = startSweeper({ sweeps: [...sweeps, last], everyMs: 1, logger: silent, random: () => 0.5 });
+    const sweeper = startSweeper({
+      ...{ sweeps: [...sweeps, last], everyMs: 1, logger: silent, random: () => 0.5 },
+      metrics: {
+        sweepFailed: () => {
+          counted++;
+        },
+      },
+    });
     await enough.promise;
     await sweeper.stop();
-    return begun;
+    return { begun, counted };
   }
 
   test('goes on after a sweep that fails, in the same round and in the next ones', async () => {
@@ -205,8 +232,9 @@ describe('the sweeper', () => {
       failures++;
       return Promise.reject(new Error('Redis is away'));
     };
-    await runRounds([failing], 5);
+    const { counted } = await runRounds([failing], 5);
     expect(failures).toBeGreaterThanOrEqual(5);
+    expect(counted).toBe(failures);
   });
 
   test('never runs two rounds at once', async () => {
@@ -233,7 +261,7 @@ describe('the sweeper', () => {
           ended = true;
         },
       ],
-      ...{ everyMs: 1, logger: silent, random: () => 0 },
+      ...{ everyMs: 1, logger: silent, random: () => 0, metrics: { sweepFailed: () => undefined } },
     });
     await begun.promise;
     const stops = [sweeper.stop(), sweeper.stop()];

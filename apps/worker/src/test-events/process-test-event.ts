@@ -6,9 +6,10 @@ import {
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryStore, Logger, TestReply } from '@herald/infra';
-import { logAttempt, toAttemptRecord } from '../deliveries/attempt-log.ts';
+import type { CancelReason, DeliveryStore, TestReply } from '@herald/infra';
+import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from '../deliveries/make-attempt.ts';
+import { toAttemptRecord } from '../deliveries/to-attempt-record.ts';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
 
 export type ProcessTestEventDeps = {
@@ -18,7 +19,7 @@ export type ProcessTestEventDeps = {
   readonly reply: (id: DeliveryId, reply: TestReply) => Promise<void>;
   /** The delivery deadline, in ms. */
   readonly deadlineMs: number;
-  readonly logger: Logger;
+  readonly report: Pick<DeliveryReport, 'attempted' | 'ended'>;
   readonly now: () => number;
 };
 
@@ -36,15 +37,13 @@ export async function processTestEvent(
   const loaded = await deps.deliveries.load(id);
   if (loaded.kind !== 'loaded' || loaded.delivery.status !== 'pending') return FINISHED;
   const { delivery, endpoint } = loaded;
-  if (!endpoint) {
-    await deps.deliveries.cancel(id, 'receiver_removed', deps.now());
+  const cancel = async (reason: CancelReason) => {
+    deps.report.ended(delivery, 'canceled', reason, await deps.deliveries.cancel(id, reason, deps.now()));
     return FINISHED;
-  }
+  };
+  if (!endpoint) return await cancel('receiver_removed');
   if (signal.aborted) return { kind: 'put_back' };
-  if ((await deps.claim(delivery.workspaceId, id, deps.now())) !== 'claimed') {
-    await deps.deliveries.cancel(id, 'not_sent_in_time', deps.now());
-    return FINISHED;
-  }
+  if ((await deps.claim(delivery.workspaceId, id, deps.now())) !== 'claimed') return await cancel('not_sent_in_time');
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
   const result = await deps.makeAttempt(loaded, endpoint);
   const { outcome } = result;
@@ -53,12 +52,14 @@ export async function processTestEvent(
     ? { kind: 'delivered' }
     : { kind: 'failed', reason: 'test_failed' };
   const attempt = toAttemptRecord(outcome, result);
-  await deps.deliveries.record({
-    ...{ delivery, destination: loaded.destination, attempt, verdict, now: deps.now() },
+  const now = deps.now();
+  const recorded = await deps.deliveries.record({
+    ...{ delivery, destination: loaded.destination, attempt, verdict, now },
     ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
     ...{ gone: false, isProbe: false, wasOwed: false },
   });
-  logAttempt(deps.logger, delivery, endpoint, attempt, verdict.kind);
+  const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
+  deps.report.attempted({ loaded, endpoint, outcome, attempt, reply: recorded, reason, now });
   await deps.reply(
     id,
     outcome.kind === 'responded'

@@ -46,6 +46,11 @@ export function errorCodeOf(outcome: CountedOutcome): string | undefined {
   }
 }
 
+/** What an attempt came to in one word of a closed set: the class of the status (`2xx`), or the error code. */
+export function outcomeClassOf(outcome: CountedOutcome): string {
+  return outcome.kind === 'responded' ? `${Math.trunc(outcome.status / 100)}xx` : (errorCodeOf(outcome) ?? '');
+}
+
 /** Success is any 2xx. */
 export function isSuccess(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'responded' && outcome.status >= 200 && outcome.status < 300;

@@ -2,7 +2,7 @@
  * Where a delivery stands in its backlog, as its score. A score in the future is a lease: not to be taken before. What is
  * replayed stands at the time of its replay; what is live stands so far before that no replay delays it.
  */
-const LIVE_BEFORE_REPLAYED_MS = 1e12;
+export const LIVE_BEFORE_REPLAYED_MS = 1e12;
 
 export function liveScore(now: number): number {
   return now - LIVE_BEFORE_REPLAYED_MS;

@@ -39,6 +39,8 @@ export type LoadedDelivery = {
   /** Absent when it was removed meanwhile. */
   readonly endpoint?: EndpointRecord;
   readonly destination: DestinationState;
+  /** Of the request that reported the transition; for the log. */
+  readonly requestId?: string;
   /** It waits in its destination's backlog, visible from then (epoch ms); a time in the future is a lease: it is in work. */
   readonly inBacklogFrom?: number;
 };
@@ -53,7 +55,7 @@ const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply, FlatReply, z.string
 export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
   if (reply === null) return { kind: 'missing' };
   const [delivery, transition, endpoint, breaker, backlogScore] = LoadFields.parse(reply);
-  const { ev, ws = '', task, body } = toRecord(transition);
+  const { ev, ws = '', task, body, req } = toRecord(transition);
   if (body === undefined) return { kind: 'body_lost' };
   const fields = toRecord(delivery);
   const { open, hold } = toRecord(breaker);
@@ -64,6 +66,7 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
     body: Buffer.from(body),
     ...(record && { endpoint: record }),
     destination: { id: record?.destination ?? '', isOpen: open === '1', holdUntil: Number(hold ?? 0) },
+    ...(req !== undefined && { requestId: req }),
     ...(backlogScore !== '' && { inBacklogFrom: Number(backlogScore) }),
   };
 }

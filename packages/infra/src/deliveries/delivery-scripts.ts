@@ -55,19 +55,20 @@ export const END_DELIVERY_LUA = /* lua */ `
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] retention (ms)
 -- ARGV[6] 'canceled' | 'failed'
--- Returns 'ended' | 'settled' (it had ended before) | 'missing'.
+-- Returns {'ended', event, or '' when the transition is lost} | {'settled'} (it had ended before) | {'missing'}.
 ${SETTLE_LUA}
 local status = redis.call('HGET', KEYS[1], 's')
-if not status then return 'missing' end
+if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
 redis.call('ZREM', ARGV[1] .. 'owed', ARGV[2])
+local transition = ARGV[1] .. 'x:' .. redis.call('HGET', KEYS[1], 'x')
 if status ~= 'pending' then
-  local transition = ARGV[1] .. 'x:' .. redis.call('HGET', KEYS[1], 'x')
   redis.call('PEXPIRE', KEYS[1], ARGV[5], 'NX')
   redis.call('PEXPIRE', KEYS[1] .. ':a', ARGV[5], 'NX')
   if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then redis.call('PEXPIRE', transition, ARGV[5], 'NX') end
-  return 'settled'
+  return { 'settled' }
 end
+local event = redis.call('HGET', transition, 'ev') or ''
 settle(ARGV[1], ARGV[2], ARGV[6], ARGV[3], ARGV[4], ARGV[5])
-return 'ended'
+return { 'ended', event }
 `;

@@ -1,4 +1,11 @@
-import type { AttemptVerdict, Delivery, DeliveryId, DeliveryStatus, DisabledReason } from '@herald/core';
+import {
+  EventName,
+  type AttemptVerdict,
+  type Delivery,
+  type DeliveryId,
+  type DeliveryStatus,
+  type DisabledReason,
+} from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
@@ -46,16 +53,27 @@ export type RecordReply = {
   readonly hasBacklog: boolean;
   /** The endpoint was disabled by this attempt. */
   readonly disabled?: DisabledReason;
+  /**
+   * What this attempt, and no other, did to the delivery: it ended it, or brought one that had failed or been canceled.
+   * Absent: it is pending still, or had ended before.
+   */
+  readonly change?: 'settled' | 'recovered';
+  /** The destination's breaker was opened, or closed, by this attempt. */
+  readonly breaker?: 'opened' | 'closed';
 };
+
+/** Whether this call ended the delivery; another may have done so before. The event is absent when Redis forgot it. */
+export type EndReply =
+  { readonly kind: 'ended'; readonly event?: EventName } | { readonly kind: 'settled' | 'missing' };
 
 /** The delivery records of one shard. */
 export type DeliveryStore = {
   readonly load: (id: DeliveryId) => Promise<LoadReply>;
   readonly record: (attempt: RecordedAttempt) => Promise<RecordReply>;
   /** Ends a pending delivery that can't be made any more. */
-  readonly cancel: (id: DeliveryId, reason: CancelReason, now: number) => Promise<void>;
+  readonly cancel: (id: DeliveryId, reason: CancelReason, now: number) => Promise<EndReply>;
   /** Fails a pending delivery whose time is up. */
-  readonly giveUp: (id: DeliveryId, now: number) => Promise<void>;
+  readonly giveUp: (id: DeliveryId, now: number) => Promise<EndReply>;
 };
 
 export type DeliveryStoreDeps = {
@@ -70,12 +88,24 @@ const ScriptReply = z.tuple([
   z.number(),
   z.number(),
   z.enum(['', 'gone', 'failing']),
+  z.enum(['', 'settled', 'recovered']),
+  z.enum(['', 'opened', 'closed']),
 ]);
+
+const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([EventName, z.literal('')]));
 
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps): DeliveryStore {
   const load = defineScript(redis, 'loadDelivery', LOAD_DELIVERY_LUA);
   const record = defineScript(redis, 'recordAttempt', RECORD_ATTEMPT_LUA);
   const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
+
+  const endDelivery = async (id: DeliveryId, status: DeliveryStatus, reason: string, now: number) => {
+    const [kind, event] = EndText.parse(
+      await end([keys.delivery(id)], [keys.prefix, id, reason, now, retention.recordMs, status]),
+    );
+    if (kind !== 'ended') return { kind };
+    return { kind, ...(event && { event }) };
+  };
 
   return {
     async load(id) {
@@ -104,20 +134,18 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         ],
         [JSON.stringify(input), JSON.stringify(attempt)],
       );
-      const [kind, status, owedAttempts, backlog, disabled] = ScriptReply.parse(reply);
+      const [kind, status, owedAttempts, backlog, disabled, change, breaker] = ScriptReply.parse(reply);
       return {
         kind,
         ...(status !== '' && { status: status as DeliveryStatus }),
         owedAttempts,
         hasBacklog: backlog === 1,
         ...(disabled !== '' && { disabled }),
+        ...(change !== '' && { change }),
+        ...(breaker !== '' && { breaker }),
       };
     },
-    async cancel(id, reason, now) {
-      await end([keys.delivery(id)], [keys.prefix, id, reason, now, retention.recordMs, 'canceled']);
-    },
-    async giveUp(id, now) {
-      await end([keys.delivery(id)], [keys.prefix, id, 'too_old', now, retention.recordMs, 'failed']);
-    },
+    cancel: (id, reason, now) => endDelivery(id, 'canceled', reason, now),
+    giveUp: (id, now) => endDelivery(id, 'failed', 'too_old', now),
   };
 }

@@ -22,21 +22,24 @@ export const RECORD_ATTEMPT_LUA = /* lua */ `
 --   health (whether it counts for the endpoint) }
 -- ARGV[2] JSON of the attempt
 -- Returns {'recorded' | 'superseded' | 'missing', status now, redeliveries still owed, 1 | 0 a backlog waits,
---   '' | reason for which the endpoint was disabled just now}.
+--   '' | reason for which the endpoint was disabled just now, '' | 'settled' | 'recovered' (what had failed or been
+--   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now}.
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 ${SETTLE_LUA}
 local input = cjson.decode(ARGV[1])
 local prefix, now = input.prefix, input.now
 
 local function trackDestination()
-  if input.answered == nil then return end
+  local change = ''
+  if input.answered == nil then return change end
   if input.answered then
-    redis.call('HDEL', KEYS[4], 'fails', 'open', 'wait', 'probe')
+    -- A closed breaker has its failures, and nothing else.
+    if redis.call('HDEL', KEYS[4], 'fails', 'open', 'wait', 'probe') > 1 then change = 'closed' end
   else
     local fails = redis.call('HINCRBY', KEYS[4], 'fails', 1)
     local wait = tonumber(redis.call('HGET', KEYS[4], 'wait'))
     if not wait and fails >= ${BREAKER_OPENS_AT} then
-      wait = ${FIRST_PROBE_MS}
+      wait, change = ${FIRST_PROBE_MS}, 'opened'
     elseif wait and input.probe then
       wait = math.min(2 * wait, ${LAST_PROBE_MS})
     else
@@ -49,6 +52,7 @@ local function trackDestination()
     redis.call('HSET', KEYS[4], 'hold', input.hold)
     redis.call('PEXPIRE', KEYS[4], ${BREAKER_TTL_MS})
   end
+  return change
 end
 
 local function disable(reason)
@@ -76,9 +80,9 @@ local function trackEndpoint()
 end
 
 local status = redis.call('HGET', KEYS[1], 's')
-trackDestination()
+local breaker = trackDestination()
 local backlog = redis.call('EXISTS', KEYS[5])
-if not status then return { 'missing', '', 0, backlog, '' } end
+if not status then return { 'missing', '', 0, backlog, '', '', breaker } end
 local disabled = trackEndpoint()
 
 redis.call('RPUSH', KEYS[2], ARGV[2])
@@ -94,12 +98,13 @@ if input.owed and owed > 0 then
   end
 end
 
-local reply = 'recorded'
+local reply, change = 'recorded', ''
 if status ~= 'pending' then
   if input.status == 'delivered' and status ~= 'delivered' then
     redis.call('HSET', KEYS[1], 's', 'delivered', 'end', now)
     redis.call('HDEL', KEYS[1], 'why')
     redis.call('ZREM', prefix .. 'failed', input.id)
+    change = 'recovered'
   elseif not input.owed then
     reply = 'superseded'
   end
@@ -115,13 +120,15 @@ else
     redis.call('HSET', KEYS[1], 'due', input.due)
   elseif disabled ~= '' then
     settle(prefix, input.id, 'canceled', 'receiver_disabled', now, input.ttl)
+    change = 'settled'
   else
     settle(prefix, input.id, input.status, input.why, now, input.ttl)
+    change = 'settled'
   end
 end
 if owed > 0 then
   -- What is still to be sent must not leave before.
   for _, key in ipairs({ KEYS[1], KEYS[2], prefix .. 'x:' .. redis.call('HGET', KEYS[1], 'x') }) do redis.call('PERSIST', key) end
 end
-return { reply, redis.call('HGET', KEYS[1], 's'), owed, backlog, disabled }
+return { reply, redis.call('HGET', KEYS[1], 's'), owed, backlog, disabled, change, breaker }
 `;

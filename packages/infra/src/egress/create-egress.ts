@@ -1,3 +1,4 @@
+import { VERSION } from '../version.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
@@ -15,8 +16,6 @@ export type EgressConfig = {
   readonly deadlineMs: number;
 };
 
-const USER_AGENT = 'Herald/0.1.0';
-
 /** The one way out: every outbound connection is made by this sender. */
 export function createEgressSender({ allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig): Sender {
   const agent = createGuardedAgent({
@@ -24,7 +23,7 @@ export function createEgressSender({ allowCidrs, caPem, dnsServers, deadlineMs }
     lookup: createLookup(dnsServers),
     ...(caPem !== undefined && { ca: [caPem] }),
   });
-  return createSender({ agent, deadlineMs, userAgent: USER_AGENT });
+  return createSender({ agent, deadlineMs, userAgent: `Herald/${VERSION}` });
 }
 
 /** Says why a valid endpoint url can't be a destination, as far as that shows without a look-up. */

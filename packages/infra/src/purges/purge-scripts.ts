@@ -6,7 +6,7 @@ export const PURGE_LUA = /* lua */ `
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] reason   ARGV[5] destination id, or ''
 -- ARGV[6..n+5] their ids
--- Returns the ids of those that were ended; none when the endpoint is enabled.
+-- Returns {id, event} of each that was ended; none when the endpoint is enabled.
 ${SETTLE_LUA}
 local ended = {}
 local endpoint = redis.call('HMGET', KEYS[1], 'on', 'dstWas')
@@ -29,8 +29,9 @@ for index = 2, #KEYS do
     redis.call('HDEL', KEYS[index], 'owe')
     redis.call('ZREM', ARGV[1] .. 'owed', id)
     redis.call('ZREM', ARGV[1] .. 'b:' .. ARGV[5], id)
+    local event = redis.call('HGET', ARGV[1] .. 'x:' .. redis.call('HGET', KEYS[index], 'x'), 'ev') or ''
     settle(ARGV[1], id, 'canceled', ARGV[4], ARGV[2], ARGV[3])
-    ended[#ended + 1] = id
+    ended[#ended + 1] = { id, event }
   end
 end
 return ended

@@ -1,11 +1,15 @@
-import type { DeliveryId, EndpointId } from '@herald/core';
+import { EventName, type DeliveryId, type EndpointId } from '@herald/core';
 import { z } from 'zod';
+import type { CancelReason } from '../deliveries/delivery-store.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import { PURGE_LUA } from './purge-scripts.ts';
+
+/** A delivery that was canceled. The event is absent when Redis forgot it. */
+export type PurgedDelivery = { readonly id: DeliveryId; readonly event?: EventName; readonly reason: CancelReason };
 
 /** Deliveries looked at in one go. */
 const STEP = 500;
@@ -15,10 +19,10 @@ export type PurgeStore = {
   /** Takes endpoints; another sweeper gets them only after `leaseEndsAt` (epoch ms). */
   readonly claim: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly EndpointId[]>;
   /**
-   * Ends the endpoint's pending deliveries, step by step; yields the ids of each. None, once it is enabled again: then
+   * Ends the endpoint's pending deliveries, step by step; yields those of each. None, once it is enabled again: then
    * what waits for its former destination moves to the present one.
    */
-  readonly purge: (id: EndpointId, now: number) => AsyncGenerator<readonly DeliveryId[]>;
+  readonly purge: (id: EndpointId, now: number) => AsyncGenerator<readonly PurgedDelivery[]>;
   readonly finish: (id: EndpointId) => Promise<void>;
 };
 
@@ -27,6 +31,8 @@ export type PurgeStoreDeps = {
   readonly keys: ShardKeys;
   readonly retention: DeliveryRetention;
 };
+
+const Purged = z.array(z.tuple([z.string(), z.union([EventName, z.literal('')])]));
 
 export function createPurgeStore({ redis, keys, retention }: PurgeStoreDeps): PurgeStore {
   const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
@@ -42,7 +48,8 @@ export function createPurgeStore({ redis, keys, retention }: PurgeStoreDeps): Pu
         const page = await redis.zrange(keys.endpointLog(id), offset, String(offset + STEP - 1));
         if (page.length > 0) {
           const args = [keys.prefix, now, retention.recordMs, reason, destination ?? '', ...page];
-          yield z.array(z.string()).parse(await purge([keys.endpoint(id), ...page.map(keys.delivery)], args));
+          const rows = Purged.parse(await purge([keys.endpoint(id), ...page.map(keys.delivery)], args));
+          yield rows.map(([ended, event]) => ({ id: ended, reason, ...(event && { event }) }));
         }
         if (page.length < STEP) return;
       }

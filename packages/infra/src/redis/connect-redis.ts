@@ -15,6 +15,8 @@ export type ConnectRedisDeps = {
   /** Shown by CLIENT LIST. */
   readonly name: string;
   readonly onError: (error: Error) => void;
+  /** It was made again after it had broken. */
+  readonly onReconnect?: () => void;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -30,7 +32,7 @@ export class RedisUnreachableError extends Error {
 }
 
 /** Connects, or throws `RedisUnreachableError` within 5 s. Afterwards the connection restores itself for ever. */
-export async function connectRedis({ url, use, name, onError }: ConnectRedisDeps): Promise<RedisClient> {
+export async function connectRedis({ url, use, name, onError, onReconnect }: ConnectRedisDeps): Promise<RedisClient> {
   const redis = new Redis(url, {
     ...OPTIONS[use],
     connectionName: name,
@@ -55,6 +57,7 @@ export async function connectRedis({ url, use, name, onError }: ConnectRedisDeps
         });
       }),
     ]);
+    redis.on('ready', () => onReconnect?.());
     return redis;
   } catch (error) {
     redis.disconnect();

@@ -95,4 +95,6 @@ export const GLOBAL_KEYS = {
   claim: (digest: string) => `herald:claim:${digest}`,
   /** zset: ids of the workers, by the time each was last seen */
   workers: 'herald:workers',
+  /** string: written to see whether Redis takes writes */
+  probe: 'herald:probe',
 } as const;

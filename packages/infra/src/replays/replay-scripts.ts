@@ -21,26 +21,26 @@ export const STEP_REPLAY_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] backlog that must be there at most   ARGV[6] time to live of a finished replay (ms)   ARGV[7] audit at (ms)
 -- ARGV[8] time from which a sweeper looks after the backlog (ms)
--- Returns 'stepped' | 'wait' (the backlog must empty first) | 'ended'.
+-- Returns {'stepped' | 'wait' (the backlog must empty first) | 'ended', deliveries set pending}.
 local prefix, now = ARGV[1], ARGV[3]
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
 
-local function finish(status)
+local function finish(status, count)
   redis.call('HSET', KEYS[1], 's', status, 'end', now)
   redis.call('PEXPIRE', KEYS[1], ARGV[6])
   redis.call('ZREM', KEYS[2], ARGV[2])
-  return 'ended'
+  return { 'ended', count }
 end
 if replay.s ~= 'running' then
   redis.call('ZREM', KEYS[2], ARGV[2])
-  return 'ended'
+  return { 'ended', 0 }
 end
 local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst')
-if endpoint[1] ~= '1' then return finish('stopped') end
+if endpoint[1] ~= '1' then return finish('stopped', 0) end
 local backlog = prefix .. 'b:' .. endpoint[2]
-if redis.call('ZCARD', backlog) > tonumber(ARGV[5]) then return 'wait' end
+if redis.call('ZCARD', backlog) > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
 -- Where the step begins: after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local from, skip = replay.since, 0
@@ -78,9 +78,9 @@ end
 if replayed > 0 then redis.call('ZADD', prefix .. 'backlogs', 'LT', ARGV[8], endpoint[2]) end
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
-if seen < limit then return finish('done') end
+if seen < limit then return finish('done', replayed) end
 redis.call('HSET', KEYS[1], 'lastAt', lastAt, 'lastId', lastId)
-return 'stepped'
+return { 'stepped', replayed }
 `;
 
 export const STOP_REPLAY_LUA = /* lua */ `

@@ -11,14 +11,19 @@ const STEP = 100;
 /** Backlog above which a replay waits: more would only lie there. */
 const BACKLOG_LIMIT = 500;
 
+/** What came of a step, and how many deliveries it set pending. */
+export type ReplayStep = { readonly kind: 'stepped' | 'wait' | 'ended'; readonly replayed: number };
+
 /** What a worker does for the replays of one shard. */
 export type ReplaySteps = {
   /** Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). */
   readonly claim: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly string[]>;
-  readonly step: (id: string, now: number) => Promise<'stepped' | 'wait' | 'ended'>;
+  readonly step: (id: string, now: number) => Promise<ReplayStep>;
 };
 
 export type ReplayStepsDeps = { readonly redis: RedisClient; readonly keys: ShardKeys; readonly keepMs: number };
+
+const StepReply = z.tuple([z.enum(['stepped', 'wait', 'ended']), z.number()]);
 
 export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps): ReplaySteps {
   const claim = defineScript(redis, 'claimReplays', CLAIM_IDS_LUA);
@@ -32,7 +37,8 @@ export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps): Rep
         [keys.replay(id), keys.replays],
         [...[keys.prefix, id, now, STEP, BACKLOG_LIMIT, keepMs], ...[now + FIRST_AUDIT_MS, now]],
       );
-      return z.enum(['stepped', 'wait', 'ended']).parse(reply);
+      const [kind, replayed] = StepReply.parse(reply);
+      return { kind, replayed };
     },
   };
 }

@@ -12,7 +12,8 @@ export const ACCEPT_TRANSITION_LUA = /* lua */ `
 -- ARGV[2] the body, or ''
 -- Keys of deliveries and logs are made of prefix: their number varies, their slot is the same.
 -- Returns {'conflict'} (something changed meanwhile, or the Task is gone), {'full'} (the Task knows too many facts), or
--- {'accepted', delivery id, ...}: the ids of those that joined their destination's backlog and need no job.
+-- {'accepted', number of deliveries that were canceled at once, delivery id, ...}: the ids of those that joined their
+-- destination's backlog and need no job.
 local input = cjson.decode(ARGV[1])
 if redis.call('HGET', KEYS[1], 'rev') ~= input.revision then return { 'conflict' } end
 if (redis.call('GET', KEYS[3]) or '0') ~= input.subscriptions then return { 'conflict' } end
@@ -29,7 +30,7 @@ end
 redis.call('PEXPIRE', KEYS[8], input.callbackTtl)
 
 local transition = input.transition
-local reply = { 'accepted' }
+local reply = { 'accepted', 0 }
 if not transition then return reply end
 local pending = 0
 for _, delivery in ipairs(transition.deliveries) do
@@ -47,6 +48,7 @@ for _, delivery in ipairs(transition.deliveries) do
       reply[#reply + 1] = id
     end
   else
+    reply[2] = reply[2] + 1
     redis.call('HSET', record, 'end', input.now, 'why', 'receiver_disabled')
     redis.call('PEXPIRE', record, input.recordTtl)
   end

@@ -5,7 +5,7 @@ import {
   type DeliveryId,
   type DestinationId,
   type EndpointId,
-  type EventName,
+  type TaskEventName,
   type TaskChange,
   type TaskId,
   type TaskState,
@@ -39,8 +39,10 @@ export type Target = {
 /** What an emitting transition leaves for its receivers. */
 export type Emission = {
   readonly transitionId: TransitionId;
-  readonly event: EventName;
+  readonly event: TaskEventName;
   readonly body: string;
+  /** Of the request that reported it, so that the log can be followed from there to the attempts. */
+  readonly requestId?: string;
   readonly targets: readonly Target[];
 };
 
@@ -63,8 +65,13 @@ export type CommitReply =
   | { readonly kind: 'conflict' }
   /** The Task knows as many facts as it may, and this one doesn't end it. */
   | { readonly kind: 'full' }
-  /** `inBacklog`: deliveries that wait for their destination already, and need no job. */
-  | { readonly kind: 'accepted'; readonly inBacklog: ReadonlySet<DeliveryId> };
+  | {
+      readonly kind: 'accepted';
+      /** Deliveries that wait for their destination already, and need no job. */
+      readonly inBacklog: ReadonlySet<DeliveryId>;
+      /** How many were canceled at once, because their endpoint is disabled. */
+      readonly canceled: number;
+    };
 
 export type TransitionStore = {
   /** The Task, and which of the facts it knows. */
@@ -76,7 +83,10 @@ export type TransitionStore = {
   readonly commit: (commit: TransitionCommit) => Promise<CommitReply>;
 };
 
-const CommitReplyText = z.array(z.string());
+const CommitReplyText = z.union([
+  z.tuple([z.enum(['conflict', 'full'])]),
+  z.tuple([z.literal('accepted'), z.number()], z.string()),
+]);
 
 export type TransitionStoreDeps = {
   readonly redis: RedisClient;
@@ -134,6 +144,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
               callback: callbackIdOf(task.id),
               fields: [
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
+                ...(emission.requestId === undefined ? [] : ['req', emission.requestId]),
                 ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
               ],
               deliveries: emission.targets.map(({ endpointId, destination, enabled }) => [
@@ -156,9 +167,8 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         ),
         redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), taskTtl),
       ]);
-      const [kind, ...inBacklog] = CommitReplyText.parse(reply);
-      if (kind === 'accepted') return { kind, inBacklog: new Set(inBacklog) };
-      return { kind: kind === 'full' ? 'full' : 'conflict' };
+      const [kind, canceled, ...inBacklog] = CommitReplyText.parse(reply);
+      return kind === 'accepted' ? { kind, canceled, inBacklog: new Set(inBacklog) } : { kind };
     },
   };
 }

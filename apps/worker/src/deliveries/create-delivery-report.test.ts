@@ -1,0 +1,162 @@
+import type { AttemptRecord, EndpointRecord, LoadedDelivery, Logger, RecordReply } from '@herald/infra';
+import { createDeliveryReport } from './create-delivery-report.ts';
+
+const NOW = 1_800_000_000_000;
+const endpoint: EndpointRecord = {
+  ...{ id: 'wh_1', workspaceId: 'ws_1', url: 'https://hooks.example.com/in?token=canary', events: [], description: '' },
+  ...{ enabled: true, createdAt: NOW, destination: 'dst', sealedSecret: 'sealed', health: { consecutiveFailures: 0 } },
+};
+const loaded: LoadedDelivery = {
+  kind: 'loaded',
+  delivery: {
+    ...{ id: 'dlv_1', workspaceId: 'ws_1', endpointId: 'wh_1', transitionId: 'trn_1', taskId: 'task_1' },
+    ...{ event: 'task.done', status: 'pending', createdAt: NOW, tries: 0, scheduledAt: NOW, owedAttempts: 0 },
+  },
+  body: Buffer.from('{}'),
+  destination: { id: 'dst', isOpen: false, holdUntil: 0 },
+  requestId: 'req_1',
+};
+const recorded = (reply: Partial<RecordReply>): RecordReply => ({
+  ...{ kind: 'recorded', owedAttempts: 0, hasBacklog: false },
+  ...reply,
+});
+
+function prepare() {
+  const lines: string[] = [];
+  const fields: unknown[] = [];
+  const counts: string[] = [];
+  const at = (level: string) => (event: string, facts?: unknown) => {
+    lines.push(`${level} ${event}`);
+    fields.push(facts);
+  };
+  const logger: Logger = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+  const count =
+    (name: string) =>
+    (...args: unknown[]) =>
+      counts.push([name, ...args.map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg)))].join(' '));
+  const report = createDeliveryReport({
+    logger,
+    deliveries: {
+      ...{ created: count('created'), settled: count('settled'), recovered: count('recovered') },
+      ...{ replayed: count('replayed'), endpointDisabled: count('disabled') },
+    },
+    attempts: {
+      attempted: (event, outcome) => count('attempted')(event, outcome.kind),
+      ...{ delivered: count('delivered'), breakerChanged: count('breaker') },
+    },
+  });
+  const attempt = (status: number, reply: Partial<RecordReply>, reason?: string) => {
+    const record: AttemptRecord = { at: NOW, durationMs: 5, status };
+    const outcome = { kind: 'responded', status, answer: '' } as const;
+    report.attempted({ loaded, endpoint, outcome, attempt: record, reply: recorded(reply), reason, now: NOW + 7 });
+  };
+  return { report, attempt, lines, fields, counts };
+}
+
+test.each<{
+  when: string;
+  status: number;
+  reply: Partial<RecordReply>;
+  reason?: string;
+  lines: string[];
+  counts: string[];
+}>([
+  {
+    when: 'delivered: at level debug, with its latency',
+    status: 200,
+    reply: { status: 'delivered', change: 'settled' },
+    lines: ['debug delivery.attempted'],
+    counts: ['settled {"event":"task.done","status":"delivered"}', 'delivered task.done 7'],
+  },
+  {
+    when: 'tried again: nothing is settled',
+    status: 500,
+    reply: { status: 'pending' },
+    lines: ['info delivery.attempted'],
+    counts: [],
+  },
+  {
+    when: 'failed for good: a warning',
+    status: 500,
+    reply: { status: 'failed', change: 'settled' },
+    reason: 'schedule_exhausted',
+    lines: ['warn delivery.attempted'],
+    counts: ['settled {"event":"task.done","status":"failed","reason":"schedule_exhausted"}'],
+  },
+  {
+    when: 'ended by a 410: canceled, whatever was to follow',
+    status: 410,
+    reply: { status: 'canceled', change: 'settled', disabled: 'gone' },
+    lines: ['info delivery.attempted', 'warn endpoint.disabled'],
+    counts: ['settled {"event":"task.done","status":"canceled","reason":"receiver_disabled"}', 'disabled gone'],
+  },
+  {
+    when: 'redelivered, and delivered before: settled by no one again',
+    status: 200,
+    reply: { status: 'delivered' },
+    lines: ['debug delivery.attempted'],
+    counts: [],
+  },
+  {
+    when: 'redelivered, and failed before: recovered',
+    status: 200,
+    reply: { status: 'delivered', change: 'recovered' },
+    lines: ['debug delivery.attempted'],
+    counts: ['recovered task.done'],
+  },
+  {
+    when: 'the last of those that open a breaker',
+    status: 500,
+    reply: { status: 'pending', breaker: 'opened' },
+    lines: ['info delivery.attempted', 'warn destination.breaker_opened'],
+    counts: ['breaker opened'],
+  },
+])('$when', ({ status, reply, reason, lines, counts }) => {
+  const { attempt, ...seen } = prepare();
+  attempt(status, reply, reason);
+  expect(seen.lines).toEqual(lines);
+  expect(seen.counts).toEqual(['attempted task.done responded', ...counts]);
+});
+
+test('a line has every id and the host, and nothing of the path', () => {
+  const { attempt, fields } = prepare();
+  attempt(500, { status: 'pending' });
+  expect(fields[0]).toMatchObject({
+    ...{ deliveryId: 'dlv_1', transitionId: 'trn_1', taskId: 'task_1', workspaceId: 'ws_1', requestId: 'req_1' },
+    ...{ endpointId: 'wh_1', host: 'hooks.example.com', status: 500, verdict: 'retry', sinceAcceptanceMs: 5 },
+  });
+  expect(JSON.stringify(fields)).not.toContain('canary');
+});
+
+test('an endpoint that refuses its whole backlog gets a few lines at level info, and every attempt is counted', () => {
+  import.meta.jest.useFakeTimers();
+  const { attempt, lines, counts, fields } = prepare();
+  for (let each = 0; each < 1_000; each++) attempt(500, { status: 'pending' });
+  import.meta.jest.advanceTimersByTime(10_000);
+  import.meta.jest.useRealTimers();
+  expect(lines.filter((line) => line === 'info delivery.attempted')).toHaveLength(20);
+  expect(lines.at(-1)).toBe('info endpoint.failures_not_logged');
+  expect(fields.at(-1)).toMatchObject({ endpointId: 'wh_1', lines: 980 });
+  expect(counts).toHaveLength(1_000);
+});
+
+test('an end without an attempt counts only for whoever made it', () => {
+  const { report, counts, lines } = prepare();
+  report.ended({ id: 'dlv_1' }, 'canceled', 'receiver_removed', { kind: 'settled' });
+  report.ended({ id: 'dlv_1' }, 'canceled', 'receiver_removed', { kind: 'missing' });
+  expect(counts).toEqual([]);
+  report.ended({ id: 'dlv_1' }, 'canceled', 'receiver_removed', { kind: 'ended', event: 'task.done' });
+  expect(counts).toEqual(['settled {"status":"canceled","reason":"receiver_removed","event":"task.done"}']);
+  expect(lines).toEqual(['info delivery.ended']);
+});
+
+test('what a purge ended is counted together, by event and reason', () => {
+  const { report, counts } = prepare();
+  const purged = (id: string, event: 'task.done' | 'task.canceled') =>
+    ({ id, event, reason: 'receiver_removed' }) as const;
+  report.purged('wh_1', [purged('dlv_1', 'task.done'), purged('dlv_2', 'task.canceled'), purged('dlv_3', 'task.done')]);
+  expect(counts).toEqual([
+    'settled {"status":"canceled","reason":"receiver_removed","event":"task.done"} 2',
+    'settled {"status":"canceled","reason":"receiver_removed","event":"task.canceled"} 1',
+  ]);
+});

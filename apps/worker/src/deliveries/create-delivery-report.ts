@@ -1,0 +1,147 @@
+import type { CountedOutcome, DeliveryId, EventName } from '@herald/core';
+import type {
+  AttemptMetrics,
+  AttemptRecord,
+  DeliveryMetrics,
+  EndpointRecord,
+  EndReply,
+  LoadedDelivery,
+  Logger,
+  PurgedDelivery,
+  RecordReply,
+} from '@herald/infra';
+import { createLogLimit } from './create-log-limit.ts';
+
+/** An attempt, and what it did to its delivery. */
+export type ReportedAttempt = {
+  readonly loaded: LoadedDelivery;
+  readonly endpoint: EndpointRecord;
+  readonly outcome: CountedOutcome;
+  readonly attempt: AttemptRecord;
+  readonly reply: RecordReply;
+  /** Why it failed, when it did. */
+  readonly reason?: string | undefined;
+  /** Epoch ms. */
+  readonly now: number;
+};
+
+/**
+ * Tells operators what becomes of deliveries, in the log and in the metrics. Each fact is told once, by whoever made it
+ * one: after Redis has said that it is written, and by this call.
+ */
+export type DeliveryReport = {
+  readonly attempted: (attempt: ReportedAttempt) => void;
+  /** Ended without an attempt. */
+  readonly ended: (
+    delivery: { readonly id: DeliveryId; readonly endpointId?: string },
+    status: 'failed' | 'canceled',
+    reason: string,
+    reply: EndReply,
+  ) => void;
+  readonly purged: (endpointId: string, deliveries: readonly PurgedDelivery[]) => void;
+  readonly bodyLost: (id: DeliveryId) => void;
+};
+
+export type DeliveryReportDeps = {
+  readonly logger: Logger;
+  readonly deliveries: DeliveryMetrics;
+  readonly attempts: Pick<AttemptMetrics, 'attempted' | 'delivered' | 'breakerChanged'>;
+};
+
+/** Failures of one endpoint that are written in full, within so many ms; the rest is there at level debug. */
+const LINES = 20;
+const WINDOW_MS = 10_000;
+
+export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps): DeliveryReport {
+  const isLogged = createLogLimit({
+    ...{ lines: LINES, windowMs: WINDOW_MS },
+    onSuppressed: (endpointId, lines) => {
+      logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
+    },
+  });
+  const reportFollowing = ({ loaded, endpoint, reply, reason, now }: ReportedAttempt) => {
+    const { event, workspaceId, scheduledAt } = loaded.delivery;
+    const ids = { endpointId: endpoint.id, workspaceId };
+    if (reply.change === 'recovered') deliveries.recovered(event);
+    if (reply.change === 'settled' && reply.status !== undefined && reply.status !== 'pending') {
+      deliveries.settled({ event, status: reply.status, ...(reason !== undefined && { reason }) });
+      if (reply.status === 'delivered') attempts.delivered(event, now - scheduledAt);
+    }
+    if (reply.disabled) {
+      deliveries.endpointDisabled(reply.disabled);
+      logger.warn('endpoint.disabled', { ...ids, host: hostOf(endpoint), reason: reply.disabled });
+    }
+    if (reply.breaker) {
+      attempts.breakerChanged(reply.breaker);
+      const facts = { destination: loaded.destination.id, workspaceId, host: hostOf(endpoint) };
+      if (reply.breaker === 'opened') logger.warn('destination.breaker_opened', facts);
+      else logger.info('destination.breaker_closed', facts);
+    }
+  };
+  return {
+    attempted(made) {
+      const { loaded, outcome, attempt, reply } = made;
+      attempts.attempted(loaded.delivery.event, outcome, attempt.durationMs);
+      const level = levelOf(made);
+      const isWritten = level === 'debug' || isLogged(made.endpoint.id);
+      logger[isWritten ? level : 'debug']('delivery.attempted', toFields(made));
+      reportFollowing({ ...made, reason: reply.disabled ? 'receiver_disabled' : made.reason });
+    },
+    ended({ id, endpointId }, status, reason, reply) {
+      if (reply.kind !== 'ended') return;
+      deliveries.settled({ status, reason, ...(reply.event && { event: reply.event }) });
+      const level = isLogged(endpointId ?? reason) ? 'info' : 'debug';
+      logger[level]('delivery.ended', { deliveryId: id, endpointId, event: reply.event, status, reason });
+    },
+    purged(endpointId, purged) {
+      const byFacts = Map.groupBy(purged, ({ event, reason }) => `${event ?? ''} ${reason}`);
+      for (const [first, ...rest] of byFacts.values()) {
+        if (!first) continue;
+        const { event, reason } = first;
+        deliveries.settled({ status: 'canceled', reason, ...(event && { event }) }, rest.length + 1);
+      }
+      for (const { id, event, reason } of purged) {
+        logger.debug('delivery.ended', { deliveryId: id, endpointId, event, status: 'canceled', reason });
+      }
+    },
+    bodyLost(id) {
+      logger.error('delivery.body_lost', { deliveryId: id });
+    },
+  };
+}
+
+/** What arrived is worth no line in operation; what ended without arriving is worth more than what is tried again. */
+function levelOf({ loaded, attempt, reply }: ReportedAttempt): 'debug' | 'info' | 'warn' {
+  if (attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300) return 'debug';
+  const isLost = reply.change === 'settled' && reply.status === 'failed';
+  return isLost && !isTest(loaded.delivery.event) ? 'warn' : 'info';
+}
+
+function isTest(event: EventName): boolean {
+  return event === 'webhook.test';
+}
+
+/** One wide line. The url's path and query stay out: people put tokens there. */
+function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply }: ReportedAttempt) {
+  const followed = reply.status === 'pending' ? 'retry' : (reply.status ?? reply.kind);
+  return {
+    deliveryId: delivery.id,
+    transitionId: delivery.transitionId,
+    taskId: delivery.taskId,
+    workspaceId: delivery.workspaceId,
+    requestId,
+    endpointId: endpoint.id,
+    host: hostOf(endpoint),
+    event: delivery.event,
+    attempt: delivery.tries + 1,
+    status: attempt.status,
+    error: attempt.error,
+    durationMs: attempt.durationMs,
+    sinceAcceptanceMs: Math.round(attempt.at + attempt.durationMs - delivery.createdAt),
+    verdict: reply.kind === 'recorded' ? followed : reply.kind,
+  };
+}
+
+function hostOf({ url }: EndpointRecord): string | undefined {
+  return URL.parse(url)?.host;
+}

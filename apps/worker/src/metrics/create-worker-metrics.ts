@@ -1,0 +1,22 @@
+import {
+  createAttemptMetrics,
+  createDeliveryMetrics,
+  createMetricsRegistry,
+  createRedisMetrics,
+  createUpkeepMetrics,
+} from '@herald/infra';
+
+const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];
+
+/** Everything that a worker counts. */
+export function createWorkerMetrics() {
+  const registry = createMetricsRegistry('worker');
+  return {
+    registry,
+    deliveries: createDeliveryMetrics(registry),
+    attempts: createAttemptMetrics(registry),
+    upkeep: createUpkeepMetrics(registry),
+    redis: createRedisMetrics(registry, CONNECTIONS),
+  };
+}
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;

@@ -1,0 +1,59 @@
+import { answerWithin } from '../lifecycle/answer-within.ts';
+import { rememberFor } from '../lifecycle/remember-for.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { createRedisProbe } from './create-redis-probe.ts';
+import type { Finding } from './finding.ts';
+
+/** Whether a process can do its work now. */
+export type Readiness = {
+  readonly status: 'ok' | 'unavailable';
+  /** Why not. */
+  readonly problems: readonly Finding[];
+  /** What somebody should look at, though it works. */
+  readonly warnings: readonly Finding[];
+  /** Workers seen lately; null when that can't be told. */
+  readonly workers: number | null;
+};
+
+export type ReadinessDeps = {
+  readonly redis: RedisClient;
+  readonly countWorkers: () => Promise<number>;
+};
+
+/** However many probe, we look at most so often, in ms. */
+const REMEMBERED_MS = 1_000;
+/** Whoever probes gets an answer within this time, whatever hangs, in ms. */
+const ANSWER_LIMIT_MS = 1_500;
+
+/**
+ * Finds out whether a process is ready. Missing workers are reported, and don't fail it. Never rejects, never hangs, and
+ * asks for nothing more while an earlier question hangs.
+ */
+export function createReadiness({ redis, countWorkers }: ReadinessDeps): () => Promise<Readiness> {
+  const probeRedis = createRedisProbe(redis);
+  let asked: Promise<Readiness> | undefined;
+  const look = async (): Promise<Readiness> => {
+    const [problems, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
+    const warnings = workers === 0 ? [NO_WORKER] : [];
+    return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
+  };
+  return rememberFor(REMEMBERED_MS, async () => {
+    if (redis.status !== 'ready') return unavailable('redis_away', 'the connection to Redis is down');
+    asked ??= look().finally(() => {
+      asked = undefined;
+    });
+    return await answerWithin(ANSWER_LIMIT_MS, asked, () =>
+      unavailable('redis_hangs', `Redis gave no answer within ${ANSWER_LIMIT_MS / 1_000} s`),
+    );
+  });
+}
+
+const NO_WORKER: Finding = {
+  level: 'warning',
+  code: 'no_worker',
+  sentence: 'no worker was seen lately: transitions are accepted, and nothing is sent; start one',
+};
+
+function unavailable(code: string, sentence: string): Readiness {
+  return { status: 'unavailable', problems: [{ level: 'error', code, sentence }], warnings: [], workers: null };
+}

@@ -1,0 +1,79 @@
+import { checkRedis, closeRedis, connectRedis, type Finding } from '@herald/infra';
+import { startRedis, type RedisOptions, type RunningRedis } from '@herald/test-kit';
+
+const SOUND = { appendonly: true, args: ['--maxmemory', '256mb'] };
+
+async function check(server: RunningRedis, url = server.url, now = Date.now): Promise<readonly Finding[]> {
+  const redis = await connectRedis({ url, use: 'request', name: 'test', onError: () => undefined });
+  try {
+    return await checkRedis(redis, { isClusterExpected: false, now });
+  } finally {
+    await closeRedis(redis);
+  }
+}
+
+const codesOf = (found: readonly Finding[]) => found.map(({ level, code }) => `${level} ${code}`);
+
+test('a Redis that is set up as the README says gives no finding', async () => {
+  await using server = await startRedis(SOUND);
+  expect(await check(server)).toEqual([]);
+});
+
+test.each<{ fault: string; redis: RedisOptions; finding: string; names: string }>([
+  {
+    fault: 'without any persistence',
+    redis: { ...SOUND, appendonly: false },
+    finding: 'warning persistence_off',
+    names: 'set appendonly yes',
+  },
+  {
+    fault: 'with snapshots alone',
+    redis: { args: ['--maxmemory', '256mb', '--save', '3600 1'] },
+    finding: 'warning aof_off',
+    names: 'set appendonly yes',
+  },
+  {
+    fault: 'that evicts',
+    redis: { appendonly: true, args: ['--maxmemory', '256mb', '--maxmemory-policy', 'allkeys-lru'] },
+    finding: 'error eviction_policy',
+    names: 'set maxmemory-policy noeviction',
+  },
+  {
+    fault: 'without a memory limit',
+    redis: { appendonly: true },
+    finding: 'warning maxmemory_unset',
+    names: 'set maxmemory',
+  },
+  {
+    fault: 'that is a cluster',
+    redis: { ...SOUND, args: [...SOUND.args, '--cluster-enabled', 'yes'] },
+    finding: 'error cluster_unexpected',
+    names: 'REDIS_URL',
+  },
+])('a Redis $fault is found, with what to set', async ({ redis, finding, names }) => {
+  await using server = await startRedis(redis);
+  const found = await check(server);
+  expect(codesOf(found)).toEqual([finding]);
+  expect(found[0]?.sentence).toContain(names);
+});
+
+test.each([-5_000, 5_000])('a clock that is %d ms off is found', async (offMs) => {
+  await using server = await startRedis(SOUND);
+  const found = await check(server, server.url, () => Date.now() + offMs);
+  expect(codesOf(found)).toEqual(['warning clock_off']);
+  expect(found[0]?.sentence).toMatch(/differ by (4|5)\d{3} ms/);
+});
+
+test('where INFO and CONFIG are refused, that is what is found, and nothing breaks', async () => {
+  await using server = await startRedis();
+  const owner = await connectRedis({ url: server.url, use: 'request', name: 'owner', onError: () => undefined });
+  await owner.acl('SETUSER', 'herald', 'on', '>secret', '~*', '&*', '+@all', '-info', '-config');
+  await closeRedis(owner);
+  const found = await check(server, server.url.replace('redis://', 'redis://herald:secret@'));
+  expect(codesOf(found)).toEqual([
+    'warning version_unknown',
+    'warning persistence_unknown',
+    'warning memory_unknown',
+    'warning cluster_unknown',
+  ]);
+});

@@ -1,0 +1,88 @@
+import { closeRedis, connectRedis, createReadiness, createWorkerPresence } from '@herald/infra';
+import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
+
+async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {
+  await using cleanUp = new AsyncDisposableStack();
+  const server = cleanUp.use(await startRedis(options));
+  const redis = await connectRedis({ url: server.url, use, name: 'test', onError: () => undefined });
+  cleanUp.defer(() => closeRedis(redis));
+  const presence = createWorkerPresence(redis);
+  const read = createReadiness({
+    redis,
+    countWorkers: () => presence.count(Date.now()),
+  });
+  const codes = async () => (await read()).problems.map(({ code }) => code);
+  const stack = cleanUp.move();
+  return { server, redis, presence, read, codes, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+test('a Redis that takes writes makes ready, and missing workers are a warning', async () => {
+  await using ready = await start();
+  expect(await ready.read()).toMatchObject({
+    ...{ status: 'ok', problems: [], workers: 0 },
+    warnings: [{ code: 'no_worker' }],
+  });
+});
+
+test('workers that were seen lately are told', async () => {
+  await using ready = await start();
+  await ready.presence.show('worker-1', Date.now());
+  expect(await ready.read()).toMatchObject({ workers: 1, warnings: [] });
+});
+
+test('a Redis that evicts makes nobody ready', async () => {
+  await using ready = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'volatile-lru'] });
+  expect(await ready.codes()).toEqual(['eviction_policy']);
+});
+
+test('a Redis that refuses writes is not ready, though it answers pings', async () => {
+  await using ready = await start();
+  await ready.redis.config('SET', 'maxmemory', '1');
+  expect(await ready.redis.ping()).toBe('PONG');
+  expect(await ready.read()).toMatchObject({
+    status: 'unavailable',
+    problems: [{ code: 'redis_refuses_writes', sentence: expect.stringContaining('OOM') as string }],
+  });
+});
+
+test('a Redis that is nearly full is not ready, before it refuses', async () => {
+  await using ready = await start();
+  const used = Number(/used_memory:(\d+)/.exec(await ready.redis.info('memory'))?.[1]);
+  // Room for the probe's own write, and for what changes from one moment to the next.
+  await ready.redis.config('SET', 'maxmemory', Math.round(used * 1.03));
+  expect(await ready.codes()).toEqual(['redis_nearly_full']);
+});
+
+test.each(['request', 'background'] as const)(
+  'a Redis that is away is told, and comes back (%s connection)',
+  async (use) => {
+    await using ready = await start({}, use);
+    await ready.server.kill();
+    await waitFor('the loss to show', ready.codes, { until: (codes) => codes.includes('redis_away') });
+    await ready.server.restart();
+    await waitFor('Redis to be back', ready.codes, { until: (codes) => codes.length === 0 });
+    expect(await ready.read()).toMatchObject({ status: 'ok' });
+  },
+);
+
+test('a Redis that hangs gets an answer out all the same, and isn’t asked again while it hangs', async () => {
+  await using ready = await start({}, 'background');
+  process.kill(ready.server.pid, 'SIGSTOP');
+  try {
+    expect(await ready.codes()).toEqual(['redis_hangs']);
+    await waitFor('several more answers', async () => {
+      expect(await ready.codes()).toEqual(['redis_hangs']);
+      return true;
+    });
+  } finally {
+    process.kill(ready.server.pid, 'SIGCONT');
+  }
+  await waitFor('Redis to answer again', async () => (await ready.read()).status === 'ok');
+});
+
+test('however many probe at once, Redis is asked once', async () => {
+  await using ready = await start();
+  await ready.redis.config('RESETSTAT');
+  await Promise.all(Array.from({ length: 50 }, () => ready.read()));
+  expect(await ready.redis.info('commandstats')).toMatch(/cmdstat_set:calls=1,/);
+});
