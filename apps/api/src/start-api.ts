@@ -12,6 +12,7 @@ import {
   createDeliveryStore,
   createDutyStore,
   createEndpointUrlJudge,
+  createExposition,
   createKeyspace,
   createReadiness,
   createReceiverStore,
@@ -19,6 +20,7 @@ import {
   createResources,
   createScriptCommands,
   createSecretBox,
+  createServiceStateReader,
   createTaskRetention,
   createTaskStore,
   createTestEventStore,
@@ -50,6 +52,7 @@ import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
+import { createMetricsRoutes } from './metrics/metrics-routes.ts';
 import { createApiMetrics, type ApiMetrics } from './metrics/create-api-metrics.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
@@ -250,6 +253,12 @@ function composeApp(
       createOperatorPages({
         ...{ operator: config.operator, redis: operatorRedis, keyspace, retentionMs: config.retentionMs },
         ...{ attemptNow: (workspaceId, id) => deliveries.redeliver(workspaceId, id), resources, logger, now },
+        metrics: createMetricsRoutes(
+          createExposition({
+            registry: metrics.registry,
+            readServiceState: createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
+          }),
+        ),
       }),
   });
 }

@@ -6,7 +6,7 @@ import {
   createRequestMetrics,
 } from '@herald/infra';
 
-const CONNECTIONS = ['herald-api', 'herald-api-queue', 'herald-api-subscriber'];
+const CONNECTIONS = ['herald-api', 'herald-api-queue', 'herald-api-subscriber', 'herald-api-operators'];
 
 /** Everything that an API process counts. */
 export function createApiMetrics() {

@@ -41,10 +41,11 @@ for _, destination in ipairs(destinations) do
     if breaker[1] == '1' then state = open elseif (tonumber(breaker[2]) or 0) > now then state = held end
     local first = redis.call('ZRANGE', backlog, 0, 0, 'WITHSCORES')
     local score, age = tonumber(first[2]), 0
-    -- A live one's score lies so far before the time at which it came; a replayed one's is that time; an urgent one's is 1,
-    -- and a time in the future is a lease.
-    local live = now - ${LIVE_BEFORE_REPLAYED_MS}
-    if score > 1 and score <= live then age = live - score elseif score > live then age = math.max(0, now - score) end
+    -- As \`readBacklogScore\` reads it.
+    if score > 1 and score <= now then
+      if score < now - ${LIVE_BEFORE_REPLAYED_MS} / 2 then score = score + ${LIVE_BEFORE_REPLAYED_MS} end
+      age = math.max(0, now - score)
+    end
     state[1], state[2], state[3] = state[1] + 1, state[2] + count, math.max(state[3], age)
   end
 end
