@@ -54,6 +54,7 @@ test('a paused line sends nothing and its workers wait; resumed, it goes on', as
   await operator.act('PUT', '/api/queues/deliveries/pause');
   const emitted = await createDeliveryClient(workspace).emit();
   await waitFor('the job to wait', async () => (await operator.readQueue('deliveries')).counts.waiting === 1);
+  expect((await operator.readQueue('deliveries')).hasWorkers).toBe(true);
   expect(receiver.requests).toEqual([]);
   await operator.act('PUT', '/api/queues/deliveries/resume');
   expect((await receiver.next()).headers['x-service-delivery']).toBe(emitted.to(registered));

@@ -36,7 +36,7 @@ export class BoardServer extends ExpressAdapter {
       // The body parser's: a request that bull-board itself could not have sent.
       if ('statusCode' in error) return handler(error);
       const { status, detail } = toProblem(error);
-      if (status >= 500) this.#logger.error('board.failed', {}, error);
+      if (status >= 500) this.#logger[status === 500 ? 'error' : 'warn']('board.failed', {}, error);
       return {
         status: status as HTTPStatus,
         body: { error: { key: 'ERRORS.INTERNAL_SERVER_ERROR' }, message: detail },
