@@ -1,19 +1,39 @@
+import { domainToUnicode } from 'node:url';
 import { z } from 'zod';
 
 const LIMIT_CHARACTERS = 2_048;
+
+/** Host and port as they are written: what comes after `https://` and before the path. */
+const AUTHORITY = /^https:\/\/([^/?#]+)/;
 
 /** Why a url can't be an endpoint's, or undefined. Literal rules only: what an address may be is the egress guard's. */
 function judgeEndpointUrl(text: string): string | undefined {
   if (text.length > LIMIT_CHARACTERS) return `must be at most ${LIMIT_CHARACTERS} characters`;
   // The parser would repair blanks, tabs, line breaks and backslashes; what was sent is what must be called.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space, control characters or backslashes';
+  // Half a surrogate pair, or marks that hide or reorder what a person reads.
+  if (/[\p{Cs}\p{Cf}]/u.test(text)) return 'must not contain invisible or broken characters';
   if (!text.startsWith('https://')) return 'must start with https://';
-  if (!/^https:\/\/[^/?#]/.test(text)) return 'must name a host after https://';
+  const authority = AUTHORITY.exec(text)?.[1];
+  if (authority === undefined) return 'must name a host after https://';
+  if (authority.includes('@')) return 'must not contain credentials (user or password)';
   const url = URL.parse(text);
   if (!url) return 'is not a valid url';
-  if (/^https:\/\/[^/?#]*@/.test(text)) return 'must not contain credentials (user or password)';
   if (text.includes('#')) return 'must not contain a fragment (#...)';
-  return undefined;
+  return judgeAuthority(authority, url.hostname);
+}
+
+/** What the parser would rewrite is refused: two readers of such a host may read two hosts. */
+function judgeAuthority(authority: string, hostname: string): string | undefined {
+  const [, host = '', port] = /^(.*?)(?::([^:\]]*))?$/.exec(authority) ?? [];
+  if (port !== undefined && !/^[1-9]\d*$/.test(port))
+    return 'must have a port from 1 to 65535 after the colon, or none';
+  // Of IPv6 any spelling will do: all of them are within the brackets.
+  if (host.startsWith('[')) return undefined;
+  const written = host.toLowerCase();
+  const isAsRead =
+    written === hostname || (written.normalize('NFC') === written && written === domainToUnicode(hostname));
+  return isAsRead ? undefined : `must be written with the host that it means, ${hostname}`;
 }
 
 /** An endpoint's url: literally `https://` and a host, at most 2,048 characters, kept exactly as it was sent. */

@@ -16,6 +16,8 @@ test.each([
   '2001:200::1',
   '::ffff:1.1.1.1',
   '::ffff:101:101',
+  '2606:4700::5efe:1.1.1.1',
+  '2606:4700::5eff:7f00:1',
 ])('%s is public', (address) => {
   expect(publicOnly.isAllowed(address)).toBe(true);
 });
@@ -40,6 +42,8 @@ test.each([
   ['NAT64', '64:ff9b::7f00:1', '64:ff9b::101:101', '64:ff9b:1::1'],
   ['6to4', '2002:7f00:1::1', '2002:101:101::1'],
   ['Teredo', '2001:0:101:101::1'],
+  ['ISATAP', '2606:4700::5efe:127.0.0.1', '2606:4700::200:5efe:10.0.0.1', '2606:4700:1:2:300:5efe:a9fe:a9fe'],
+  ['a zone', '2606:4700::1%lo', '::ffff:1.1.1.1%lo'],
   ['ORCHID', '2001:10::1', '2001:20::1', '2001:30::1'],
   ['segment routing', '5f00::1'],
   ['discard', '100::1'],
@@ -70,6 +74,27 @@ test.each([
   { cidr: '127.0.0.1/32', opens: ['127.0.0.1'], leaves: ['127.0.0.2', '::1'] },
   { cidr: 'fd00:1::/32', opens: ['fd00:1::1'], leaves: ['fd00:2::1', '10.0.0.1'] },
   { cidr: '::1/128', opens: ['::1'], leaves: ['127.0.0.1', '::2'] },
+  {
+    cidr: '::ffff:10.1.0.0/112',
+    opens: ['10.1.2.3', '::ffff:10.1.2.3'],
+    leaves: ['10.2.0.1', '::ffff:10.2.0.1', '::10.1.2.3', '64:ff9b::10.1.2.3'],
+  },
+  {
+    cidr: '127.0.0.0/8',
+    opens: ['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1'],
+    leaves: ['::127.0.0.1', '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::7f00:1', '2002:7f00:1::', '::1'],
+  },
+  {
+    cidr: '64:ff9b::/96',
+    opens: ['64:ff9b::1.1.1.1', '64:ff9b::808:808'],
+    leaves: ['64:ff9b::127.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b::10.0.0.1', '64:ff9b:1::1.1.1.1'],
+  },
+  {
+    cidr: '::/0',
+    opens: ['fd00::1', '::1', '2002:808:808::'],
+    leaves: ['10.0.0.1', '::ffff:10.0.0.1', '2002:a00:1::', '::10.0.0.1', 'fd00::5efe:10.0.0.1'],
+  },
+  { cidr: 'fe80::/10', opens: ['fe80::1', 'fe80::1%eth0'], leaves: ['fe80::5efe:10.0.0.1', 'fd00::1'] },
   { cidr: '0.0.0.0/0', opens: ['10.0.0.1', '169.254.169.254', '::ffff:10.0.0.1'], leaves: ['::1'] },
 ])('$cidr opens itself and nothing beside', ({ cidr, opens, leaves }) => {
   const policy = createAddressPolicy({ allowCidrs: [cidr] });
@@ -90,7 +115,8 @@ test.each([
   '::/129',
   '10.0.0.0/-1',
   '10.0.0.0/255.0.0.0',
-  '::ffff:10.0.0.0/104',
+  '::ffff:0:0/95',
+  'fe80::%eth0/64',
 ])('the range "%s" is refused by name', (cidr) => {
   expect(() => createAddressPolicy({ allowCidrs: ['10.0.0.0/8', cidr] })).toThrow(`"${cidr}"`);
 });
@@ -98,5 +124,7 @@ test.each([
 test('two spellings of one address are the same', () => {
   expect(canonicalAddress('::ffff:7f00:1')).toBe(canonicalAddress('127.0.0.1'));
   expect(canonicalAddress('2606:4700:0:0::1')).toBe(canonicalAddress('2606:4700::1'));
+  expect(canonicalAddress('::1.1.1.1')).toBe(canonicalAddress('::101:101'));
+  expect(canonicalAddress('::1.1.1.1')).not.toBe(canonicalAddress('1.1.1.1'));
   expect(canonicalAddress('localhost')).toBeUndefined();
 });

@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
+import { carriedIpv4 } from './carried-ipv4.ts';
+import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './special-purpose-addresses.ts';
 
 /** Decides which addresses a worker may dial. */
 export interface AddressPolicy {
@@ -8,30 +10,34 @@ export interface AddressPolicy {
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Cidr = [Address, number];
+type Cidr = readonly [network: Address, prefixLength: number];
+type Block = { readonly cidr: Cidr; readonly globallyReachable: boolean | null };
 
-/** All that IANA has ever handed out for the public Internet; ipaddr.js calls the vast rest "unicast" too. */
-const GLOBAL_UNICAST_V6: Cidr = [ipaddr.parse('2000::'), 3];
-
-/** Azure's host agent answers here, inside every virtual machine: a metadata service at a public-looking address. */
-const AZURE_HOST: Cidr = [ipaddr.parse('168.63.129.16'), 32];
-
-/** `::1.1.1.1`, long out of use (RFC 4291, 2.5.5.1). ipaddr.js takes it for `::ffff:1.1.1.1`, the kernel does not. */
-const IPV4_COMPATIBLE = /^::\d+\./;
+/** All that IANA has ever handed out for the public Internet. */
+const GLOBAL_UNICAST_V6 = parseCidr('2000::/3');
+const BESIDES = REFUSED_BESIDES.map(parseCidr);
+/** The most specific first. */
+const BLOCKS: readonly Block[] = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPOSE]
+  .map(({ prefix, globallyReachable }) => ({ cidr: parseCidr(prefix), globallyReachable }))
+  .sort((one, other) => other.cidr[1] - one.cidr[1]);
 
 /**
- * Public addresses only, by the IANA special-purpose registries (RFC 6890), plus what `allowCidrs` opens.
- * Addresses that carry another one inside (NAT64, 6to4, Teredo) are refused whatever they carry, except IPv4-mapped ones,
- * which are judged as the IPv4 address that the kernel would dial.
+ * Public addresses only, by the column "Globally Reachable" of IANA's special-purpose registries, plus what `allowCidrs` opens.
+ * An IPv4-mapped address is judged as the IPv4 address that the kernel would dial, and a range in that form opens the same.
+ * An address that carries an IPv4 address in any other way is never allowed unless the IPv4 address is too: opening NAT64
+ * leads to public IPv4 and no further, and opening loopback opens no gateway's loopback.
  * Throws an Error that names the range when one of `allowCidrs` is malformed.
  */
 export function createAddressPolicy({ allowCidrs }: { allowCidrs: readonly string[] }): AddressPolicy {
-  const opened = allowCidrs.map(parseCidr);
+  const opened = allowCidrs.map(parseOpenedRange);
+  const isAllowed = (address: Address): boolean => {
+    if (!opened.some((cidr) => contains(cidr, address)) && !isPublic(address)) return false;
+    return address instanceof ipaddr.IPv4 || carriedIpv4(address).every(isAllowed);
+  };
   return {
     isAllowed(text) {
       const address = parseAddress(text);
-      if (address === undefined) return false;
-      return opened.some((cidr) => contains(cidr, address)) || isPublic(address);
+      return address !== undefined && isAllowed(address);
     },
   };
 }
@@ -43,25 +49,47 @@ export function canonicalAddress(text: string): string | undefined {
 
 function parseAddress(text: string): Address | undefined {
   // ipaddr.js alone would also read `0177.0.0.1` and `2130706433`, and might read them otherwise than the system does.
-  if (isIP(text) === 0 || IPV4_COMPATIBLE.test(text)) return undefined;
-  return ipaddr.process(text);
+  const family = isIP(text);
+  if (family === 0) return undefined;
+  if (family === 4) return ipaddr.IPv4.parse(text);
+  // It also takes `::1.1.1.1` for `::ffff:1.1.1.1`; in hexadecimal groups there is no doubt.
+  const address = ipaddr.IPv6.parse(text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)/, toGroups));
+  if (!address.isIPv4MappedAddress()) return address;
+  return address.zoneId === undefined ? address.toIPv4Address() : undefined;
+}
+
+function toGroups(_dotted: string, ...bytes: readonly string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv6' ? contains(GLOBAL_UNICAST_V6, address) : !contains(AZURE_HOST, address);
+  if (address instanceof ipaddr.IPv6) {
+    // A zone picks an interface of this machine, which no public address needs.
+    if (address.zoneId !== undefined || !contains(GLOBAL_UNICAST_V6, address)) return false;
+  }
+  const block = BLOCKS.find(({ cidr }) => contains(cidr, address));
+  if (block !== undefined && block.globallyReachable !== true) return false;
+  return !BESIDES.some((cidr) => contains(cidr, address));
 }
 
 function contains([network, prefixLength]: Cidr, address: Address): boolean {
   return network.kind() === address.kind() && address.match(network, prefixLength);
 }
 
-function parseCidr(text: string): Cidr {
+function parseOpenedRange(text: string): Cidr {
   const [network = '', prefixLength, ...rest] = text.split('/');
   const isWellFormed =
     isIP(network) !== 0 && prefixLength !== undefined && rest.length === 0 && ipaddr.isValidCIDR(text);
   if (!isWellFormed) throw new Error(`"${text}" is not an address range such as 10.0.0.0/8 or fd00::/8`);
-  const cidr = ipaddr.parseCIDR(text);
-  if (cidr[0].range() === 'ipv4Mapped') throw new Error(`"${text}" is IPv4-mapped: write the range as IPv4`);
-  return cidr;
+  const address = parseAddress(network);
+  if (address === undefined || network.includes('%')) throw new Error(`"${text}" must be a range without a zone`);
+  if (isIP(network) === 4 || address instanceof ipaddr.IPv6) return [address, Number(prefixLength)];
+  const lengthInIpv4 = Number(prefixLength) - 96;
+  if (lengthInIpv4 < 0) throw new Error(`"${text}" is only partly IPv4-mapped: write the range as IPv4`);
+  return [address, lengthInIpv4];
+}
+
+function parseCidr(text: string): Cidr {
+  return ipaddr.parseCIDR(text);
 }

@@ -4,7 +4,7 @@ import { withoutBrackets } from './judge-url-host.ts';
 import { startExchange, type Exchange, type ExchangeEnd, type Target } from './start-exchange.ts';
 
 export interface SendRequest {
-  /** Must be `https:`. */
+  /** What is no `https:` url is blocked: registration lets none in, and a delivery to it must end all the same. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -40,8 +40,7 @@ export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): S
   const inFlight = new Set<() => void>();
   let isClosed = false;
 
-  async function attempt(request: SendRequest, signal: AbortSignal | undefined): Promise<AttemptOutcome> {
-    const target = readTarget(request.url);
+  async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const headers = { ...request.headers, 'user-agent': userAgent, 'content-length': String(request.body.length) };
     const startedMs = performance.now();
     const isStopped = () => isClosed || signal?.aborted === true;
@@ -76,7 +75,8 @@ export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): S
     async send(request, signal) {
       const startedAt = Date.now();
       const startedMs = performance.now();
-      const outcome = await attempt(request, signal);
+      const target = readTarget(request.url);
+      const outcome: AttemptOutcome = target ? await attempt(target, request, signal) : { kind: 'blocked' };
       return { outcome, startedAt, durationMs: Math.round(performance.now() - startedMs) };
     },
     close() {
@@ -87,8 +87,9 @@ export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): S
   };
 }
 
-function readTarget(text: string): Target {
-  const url = new URL(text);
-  if (url.protocol !== 'https:') throw new TypeError(`only https is sent to, not ${url.protocol}`);
+function readTarget(text: string): Target | undefined {
+  const url = URL.parse(text);
+  // Node would take port 0 for "none given" and dial 443.
+  if (url?.protocol !== 'https:' || url.port === '0') return undefined;
   return { url, host: withoutBrackets(url.hostname), port: url.port === '' ? 443 : Number(url.port) };
 }

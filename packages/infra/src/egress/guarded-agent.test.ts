@@ -121,6 +121,23 @@ describe('an address that is not allowed', () => {
   });
 });
 
+test.each([1, 22, 25, 6667, 10_080])('port %i is not dialled at an address that is allowed', async (port) => {
+  await expect(get(createAgent(), { host: '127.0.0.1', port })).rejects.toThrow(`port ${port} is not allowed`);
+});
+
+test('a connection is used again by requests to its own host and port alone', async () => {
+  await using receiver = await startReceiver();
+  const lookup = answering(['127.0.0.1']);
+  const agent = createAgent({ lookup });
+  expect(await get(agent, { host: 'receiver.test', port: receiver.port })).toBe(200);
+  expect(await get(agent, { host: '127.0.0.1', port: receiver.port })).toBe(200);
+  const stranger = get(agent, { host: 'other.test', port: receiver.port });
+  await expect(stranger).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  expect(receiver.connections).toHaveLength(3);
+  expect(await get(agent, { host: 'receiver.test', port: receiver.port })).toBe(200);
+  expect(receiver.connections).toHaveLength(3);
+});
+
 test('refused addresses leave nothing behind', async () => {
   const agent = createAgent({ policy: publicOnly });
   for (const host of ['10.0.0.1', '10.0.0.2']) await expect(get(agent, { host })).rejects.toThrow(host);

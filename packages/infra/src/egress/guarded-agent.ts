@@ -12,6 +12,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
+import { BLOCKED_PORTS } from './blocked-ports.ts';
 import { BlockedAddressError } from './egress-errors.ts';
 import { guardLookup } from './guard-lookup.ts';
 
@@ -160,8 +161,9 @@ export class GuardedAgent extends Agent {
     if (this.sockets[name]?.length === 0) Reflect.deleteProperty(this.sockets, name);
   }
 
-  #refusalOf({ host, socketPath }: RequestOptions): Error | undefined {
+  #refusalOf({ host, port, socketPath }: RequestOptions): Error | undefined {
     if (socketPath) return new BlockedAddressError('a socket path is no destination');
+    if (BLOCKED_PORTS.has(Number(port))) return new BlockedAddressError(`port ${Number(port)} is not allowed`);
     if (!host) return new TypeError('a request needs a host');
     // net.connect doesn't look an address up, so the guarded look-up never sees it.
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);

@@ -14,6 +14,7 @@ test.each([
   'https://localhost.example.com/',
   'https://internal.example.com/',
   'https://127.0.0.1.example.com/',
+  'https://nobody.invalid/',
 ])('%s may be registered', (url) => {
   expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({ ok: true });
 });
@@ -56,6 +57,8 @@ test.each([
   ['https://metadata.google.internal/', 'a private network'],
   ['https://nas.home.arpa/', 'a private network'],
   ['https://localhost.localdomain/', 'a private network'],
+  ['https://wiki.corp/', 'a private network'],
+  ['https://router.lan/', 'a private network'],
   ['https://intranet/', 'not a full host name'],
   ['https://redis:8443/', 'not a full host name'],
   ['https://example.com:25/', 'port 25'],

@@ -5,8 +5,14 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 /** `reason` is a sentence for the customer who registers the URL. */
 export type HostVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** Names that only mean something inside one network: RFC 6762, RFC 8375, ICANN's `internal`, and common habit. */
-const PRIVATE_SUFFIXES = ['.local', '.localdomain', '.internal', '.home.arpa'];
+/**
+ * Names that mean something inside one network only: RFC 6762, RFC 8375, ICANN's `internal`, what ICANN withholds because so
+ * many networks use it, and common habit. A name that exists nowhere (`.invalid`) may be registered; it gets no delivery.
+ */
+const PRIVATE_SUFFIXES = [
+  ...['.local', '.home.arpa', '.internal', '.corp', '.home', '.mail'],
+  ...['.lan', '.intranet', '.private', '.localdomain'],
+];
 
 /**
  * What registration can refuse of a URL's host and port without a look-up. It is a courtesy to the customer:
