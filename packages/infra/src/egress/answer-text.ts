@@ -1,19 +1,27 @@
 /** How much of a body is kept. */
 export const KEPT_BYTES = 1_024;
 
-/** Controls but tab and newline; then marks that reorder or hide text, line separators, and tag characters. */
+/**
+ * Controls but tab and newline; then all that is not seen, or hides, reorders or breaks what is: format characters and
+ * whatever else a font may ignore, line separators, noncharacters. Joiners and variation selectors make letters and emoji.
+ */
 const UNSAFE =
-  /[^\P{Cc}\t\n]|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
+
+/** Look-alikes, which no normalisation turns back into markup. */
+const INERT: Readonly<Record<string, string>> = { '<': '\u2039', '>': '\u203a' };
 
 /**
- * The beginning of an answer's body as text that is safe to show in a terminal, a log or a page that escapes markup:
- * at most 1 KiB of UTF-8, cut between characters; what is no UTF-8 or could disguise the rest becomes U+FFFD.
+ * The beginning of an answer's body as text that is safe to show in a terminal, a log or a page, also one that forgets to
+ * escape: at most 1 KiB of UTF-8, cut between characters; what is no UTF-8 or could disguise the rest becomes U+FFFD, and
+ * the angle brackets of markup become `‹` and `›`.
  */
 export function readAnswerText(bodyStart: Uint8Array): string {
   const isWhole = bodyStart.length <= KEPT_BYTES;
   // A decoder that expects more leaves out the character that the cut went through.
   const text = new TextDecoder().decode(bodyStart.subarray(0, KEPT_BYTES), { stream: !isWhole });
-  return shorten(text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, '\ufffd'));
+  const harmless = text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, '\ufffd');
+  return shorten(harmless.replaceAll(/[<>]/g, (bracket) => INERT[bracket] ?? '\ufffd'));
 }
 
 /** A replacement takes three bytes where one stood. */

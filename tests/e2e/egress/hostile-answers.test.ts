@@ -1,0 +1,131 @@
+import { createCertificateAuthority, startTls } from '@herald/test-kit';
+import type { TLSSocket } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { createDeliveryClient, type DeliveryView } from '../../support/delivery-client.ts';
+import { dumpRedis, toText } from '../../support/redis-dump.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { startRawServer } from '../../support/start-raw-server.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+const CANARY = 'canary-7c1f';
+const MARKS = '\u001b]0;\u0007\u0000\u009b\u202e\u2066\u200b\u00ad\ufeff\u2028';
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s' } });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+async function deliverTo(url: string): Promise<DeliveryView> {
+  const deliveries = createDeliveryClient(await herald.createWorkspace());
+  const { toCallback } = await deliveries.emit({ callback: { url } });
+  return await deliveries.waitUntil(toCallback, ({ status }) => status !== 'pending', 20_000);
+}
+
+/** What the delivery is told to have come to. */
+async function answerWith(answer: (socket: TLSSocket) => void) {
+  await using server = await startRawServer({ ca: herald.ca, answer });
+  const { attempts } = await deliverTo(server.url);
+  const [{ at: _at, durationMs: _durationMs, ...told } = { at: '', durationMs: 0 }] = attempts;
+  return told;
+}
+
+const say = (...parts: (string | Buffer)[]) => {
+  return (socket: TLSSocket) => {
+    for (const part of parts) socket.write(part);
+  };
+};
+
+/** Writes for as long as the other side listens. */
+const pour = (head: string, drop: string) => (socket: TLSSocket) => {
+  socket.write(head);
+  const goOn = () => {
+    if (socket.writable && socket.write(drop)) setImmediate(goOn);
+  };
+  socket.on('drain', goOn);
+  goOn();
+};
+
+const withBody = (head: string, body: Buffer) =>
+  say(`HTTP/1.1 500 No\r\n${head}content-length: ${body.length}\r\n\r\n`, body);
+
+describe('an answer', () => {
+  test.each<[string, (socket: TLSSocket) => void, object]>([
+    [
+      'of a compressed bomb is kept as it came, and never opened',
+      withBody('content-encoding: gzip\r\n', gzipSync(Buffer.alloc(50_000_000, CANARY))),
+      { status: 500, answer: expect.not.stringContaining(CANARY) as string },
+    ],
+    [
+      'of markup, escapes and marks is kept without them',
+      withBody('', Buffer.from(`<img src=x onerror="${CANARY}">${MARKS}`)),
+      { status: 500, answer: `‹img src=x onerror="${CANARY}"›\ufffd]0;${'\ufffd'.repeat(9)}` },
+    ],
+    [
+      'of bytes that are no text is kept as text',
+      withBody('', Buffer.from([0x61, 0xff, 0xed, 0xa0, 0x80, 0xc0, 0x80, 0x62])),
+      { status: 500, answer: `a${'\ufffd'.repeat(6)}b` },
+    ],
+    [
+      'with a long and colourful reason is kept without it',
+      say(`HTTP/1.1 500 ${CANARY}\u001b[31m${'x'.repeat(8_000)}\r\ncontent-length: 2\r\n\r\nno`),
+      { status: 500, answer: 'no' },
+    ],
+    [
+      'with headers of all kinds is kept without them',
+      say(`HTTP/1.1 500 No\r\nx-internal: ${CANARY}\r\nset-cookie: ${CANARY}\r\ncontent-length: 2\r\n\r\nno`),
+      { status: 500, answer: 'no' },
+    ],
+    [
+      'with one header too large is malformed',
+      say(`HTTP/1.1 200 OK\r\nx-a: ${CANARY.repeat(4_000)}\r\ncontent-length: 0\r\n\r\n`),
+      { error: 'malformed_answer' },
+    ],
+    [
+      'of headers without end is malformed',
+      pour('HTTP/1.1 200 OK\r\n', `x-a: ${CANARY}\r\n`),
+      { error: 'malformed_answer' },
+    ],
+    [
+      'of early hints without end is a timeout',
+      pour('', `HTTP/1.1 103 Early Hints\r\nlink: <${CANARY}>\r\n\r\n`),
+      { error: 'timeout_response' },
+    ],
+    [
+      'with two lengths is malformed',
+      say('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'),
+      { error: 'malformed_answer' },
+    ],
+    ['in no protocol at all is malformed', say(`220 ${CANARY} ESMTP\r\n`), { error: 'malformed_answer' }],
+    ['with a NUL in a header is malformed', say('HTTP/1.1 200 OK\r\nx-a: b\0c\r\n\r\n'), { error: 'malformed_answer' }],
+    [
+      'that switches protocols is malformed',
+      say('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      { error: 'malformed_answer' },
+    ],
+  ])('%s', async (_what, answer, told) => {
+    expect(await answerWith(answer)).toEqual(told);
+  });
+
+  test('such as these leaves the worker as well as before', async () => {
+    const receiver = await herald.startReceiver();
+    expect(await deliverTo(receiver.url)).toMatchObject({ status: 'delivered', attempts: [{ status: 200 }] });
+  });
+});
+
+test('the text of a certificate that is refused is told nowhere', async () => {
+  const stranger = await createCertificateAuthority(CANARY);
+  const { certPem, keyPem } = await stranger.issueCertificate({ hosts: [`${CANARY}.internal`, '10.11.12.13'] });
+  await using server = await startTls({ cert: certPem, key: keyPem }, () => undefined);
+  const { attempts } = await deliverTo(server.url);
+  expect(attempts).toEqual([
+    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_failed' },
+  ]);
+  const workspace = await herald.createWorkspace();
+  const { id } = await workspace.registerReceiver({ url: server.url });
+  expect((await workspace.sendTest(id)).body).toEqual({ delivered: false, error: 'tls_failed' });
+  expect(`${toText(await dumpRedis(herald.redis))}${herald.logs()}`).not.toMatch(
+    /canary-7c1f\.internal|10\.11\.12\.13/,
+  );
+});
