@@ -89,7 +89,8 @@ export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): S
 
 function readTarget(text: string): Target | undefined {
   const url = URL.parse(text);
-  // Node would take port 0 for "none given" and dial 443.
-  if (url?.protocol !== 'https:' || url.port === '0') return undefined;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined;
+  // Node would take it for "none given" and dial 443.
+  if (url.port === '0') return undefined;
   return { url, host: withoutBrackets(url.hostname), port: url.port === '' ? 443 : Number(url.port) };
 }
