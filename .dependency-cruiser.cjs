@@ -47,6 +47,19 @@ module.exports = {
       from: { path: '^(apps|packages)/', pathNot: ['^packages/(infra|test-kit)/', '^apps/(worker|api)/src/queue'] },
       to: { path: '^node_modules/(bullmq|ioredis|got)' },
     },
+    {
+      name: 'only-egress-opens-connections',
+      comment: 'the guard is the one way out; of http and net eslint.config.js lets pass what a server needs',
+      severity: 'error',
+      from: {
+        path: '^(apps|packages)/',
+        pathNot: ['^packages/infra/src/egress/', '^packages/test-kit/', '\\.test\\.ts$'],
+      },
+      to: {
+        path: '^(https|http2|tls|dns|dns/promises|dgram|child_process|cluster|undici|node_modules/undici/.*)$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     { name: 'no-orphans', severity: 'error', from: { orphan: true, path: 'src/', pathNot: '\\.test\\.ts$' }, to: {} },
   ],
   options: {

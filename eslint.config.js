@@ -3,6 +3,12 @@ import jest from 'eslint-plugin-jest';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+/** What opens outbound connections; `Socket` is one that can. */
+const CONNECTING = {
+  http: ['request', 'get', 'Agent', 'globalAgent', 'ClientRequest', 'default'],
+  net: ['connect', 'createConnection', 'Socket', 'default'],
+};
+
 export default defineConfig(
   globalIgnores(['**/dist/', 'bench/results/', '.herald/']),
   js.configs.recommended,
@@ -26,6 +32,23 @@ export default defineConfig(
     files: ['packages/{core,infra}/src/**', 'apps/*/src/**'],
     ignores: ['apps/*/src/main.ts', '**/*.test.ts'],
     rules: { 'no-restricted-properties': ['error', { object: 'process', property: 'env' }] },
+  },
+  {
+    // The guard is the one way out (docs/egress.md); dependency-cruiser keeps the other modules of the network from the rest.
+    files: ['packages/{core,infra}/src/**', 'apps/*/src/**'],
+    // security-headers.ts makes a socket that is never connected.
+    ignores: ['packages/infra/src/egress/**', 'apps/api/src/http/security-headers.ts', '**/*.test.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          paths: Object.entries(CONNECTING).flatMap(([name, importNames]) =>
+            [name, `node:${name}`].map((module) => ({ name: module, importNames, allowTypeImports: true })),
+          ),
+        },
+      ],
+      'no-restricted-globals': ['error', 'fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'],
+    },
   },
   {
     files: ['**/*.test.ts'],
