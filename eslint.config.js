@@ -56,6 +56,7 @@ export default defineConfig(
     rules: {
       ...jest.configs['flat/recommended'].rules,
       '@typescript-eslint/unbound-method': 'off',
+      'jest/expect-expect': ['warn', { assertFunctionNames: ['expect', 'fc.assert'] }],
     },
   },
   {
