@@ -1,4 +1,13 @@
-import { DestinationEnv, IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
+import {
+  DestinationEnv,
+  IntegerText,
+  Port,
+  readEnv,
+  RetentionEnv,
+  SecretsEnv,
+  SharedEnv,
+  TracingEnv,
+} from '@herald/infra';
 import { z } from 'zod';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operators/operator-env.ts';
 
@@ -13,6 +22,7 @@ const ApiEnv = withBothCredentials(
     ...SecretsEnv.shape,
     ...DestinationEnv.shape,
     ...RetentionEnv.shape,
+    ...TracingEnv.shape,
     PORT: Port.default(8080),
     HOST: z.string().default('127.0.0.1'),
     ACTION_URL_TEMPLATE: ActionUrlTemplate,
@@ -38,6 +48,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     allowCidrs: given.EGRESS_ALLOW_CIDRS,
     retentionMs: given.RETENTION,
     taskRetentionMs: given.TASK_RETENTION,
+    traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
     port: given.PORT,
     host: given.HOST,
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,

@@ -1,4 +1,4 @@
-import type { Logger, RequestMetrics } from '@herald/infra';
+import type { Logger, RequestMetrics, Tracing } from '@herald/infra';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
@@ -8,10 +8,13 @@ import { BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { giveRequestId } from './http/request-id.ts';
 import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
+import { createRequestTrace } from './http/trace-requests.ts';
 
 export type AppDeps = {
   readonly logger: Logger;
   readonly requestMetrics: RequestMetrics;
+  /** Absent: no traces. */
+  readonly tracing?: Tracing | undefined;
   readonly authenticate: Authenticate;
   /** Follows the authentication of workspace keys; executor keys have no limit. */
   readonly limitRate: RequestHandler;
@@ -39,6 +42,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
   app.use(health);
+  if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   app.use('/api/public/webhooks', authenticate('webhooks'), limitRate, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limitRate, parse, deps.deliveries);
   app.use('/api/public/replays', authenticate('webhooks'), limitRate, parse, deps.replays);

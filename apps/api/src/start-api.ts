@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createActionUrl } from '@herald/core';
 import {
+  addTracing,
   closeRedis,
   connectRedis,
   createApiKeyStore,
@@ -224,6 +225,7 @@ function composeApp(
   return createApp({
     logger,
     requestMetrics: metrics.requests,
+    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
     authenticate: createAuthenticate({
       findKey,
       failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),

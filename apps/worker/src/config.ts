@@ -8,6 +8,7 @@ import {
   RetentionEnv,
   SecretsEnv,
   SharedEnv,
+  TracingEnv,
 } from '@herald/infra';
 import { DEFAULT_SCHEDULE_MS } from '@herald/core';
 import { z } from 'zod';
@@ -17,6 +18,8 @@ const WorkerEnv = z.object({
   ...SecretsEnv.shape,
   ...EgressEnv.shape,
   ...RetentionEnv.shape,
+  ...TracingEnv.shape,
+  TRACEPARENT_TO_RECEIVERS: z.enum(['true', 'false']).default('false'),
   WORKER_PORT: Port.default(8081),
   WORKER_HOST: z.string().default('127.0.0.1'),
   CONCURRENCY: IntegerText(1, 10_000).default(100),
@@ -47,6 +50,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       dnsServers: given.EGRESS_DNS_SERVERS,
     },
     retentionMs: given.RETENTION,
+    traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
+    sendsTraceparent: given.TRACEPARENT_TO_RECEIVERS === 'true',
     port: given.WORKER_PORT,
     host: given.WORKER_HOST,
     concurrency: given.CONCURRENCY,

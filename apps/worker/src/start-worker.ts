@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  addTracing,
   closeRedis,
   connectRedis,
   createEgressSender,
@@ -63,6 +64,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
       signingKeyOf,
+      tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
+      sendsTraceparent: config.sendsTraceparent,
       now: Date.now,
     });
     const cutOff = new AbortController();

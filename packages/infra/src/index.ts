@@ -1,4 +1,7 @@
 export { SCOPES, createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from './api-keys/api-key-store.ts';
+export { addTracing } from './tracing/add-tracing.ts';
+export type { Tracing, TraceSpan } from './tracing/create-tracing.ts';
+export { TracingEnv } from './tracing/tracing-env.ts';
 export {
   ConfigError,
   Duration,

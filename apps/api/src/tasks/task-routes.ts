@@ -20,6 +20,7 @@ import { NoBody, readBody, readQuery } from '../http/read-body.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { traceparentOf } from '../http/trace-requests.ts';
 import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
@@ -45,7 +46,9 @@ const ListTaskDeliveries = z.strictObject({
 export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret }: TaskRoutesDeps): Router {
   const accept = async (req: Request<{ id: string }>, report: TransitionReport, impliesStart = false) => {
     const workspaceId = workspaceOf(req);
-    const [result] = await acceptTransitions([{ taskId: req.params.id, report, workspaceId, impliesStart }]);
+    const [result] = await acceptTransitions([
+      { taskId: req.params.id, report, workspaceId, impliesStart, traceparent: traceparentOf(req) },
+    ]);
     if (result instanceof DomainError) throw result;
     return result;
   };

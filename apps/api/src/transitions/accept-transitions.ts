@@ -35,6 +35,8 @@ import type { AcceptanceReport } from './create-acceptance-report.ts';
 export type ReportedTransition = {
   readonly taskId: TaskId;
   readonly report: TransitionReport;
+  /** The trace in which it is reported (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
   /** Whose Task it must be; absent when the reporter is the executor, which reports for every workspace. */
   readonly workspaceId?: WorkspaceId;
   /** See `judgeTransition`. */
@@ -180,7 +182,7 @@ type DecideInput = {
 
 /** Decides one report and starts its commit. The next report of the same Task is decided on what this one leaves. */
 function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscriptions, now }: DecideInput): Decided {
-  const { report, impliesStart = false } = slot;
+  const { report, impliesStart = false, traceparent } = slot;
   const isKnownFact = knownFacts.has(factKeyOf(report));
   const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
   const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
@@ -199,7 +201,7 @@ function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscript
     now,
     change: fullChange,
     ...(verdict.kind === 'accepted' && { factKey: verdict.factKey }),
-    ...(emission && { emission }),
+    ...(emission && { emission: traceparent === undefined ? emission : { ...emission, traceparent } }),
   });
   // Looked at in order later; until then a rejection must not count as unhandled.
   committed.catch(() => undefined);

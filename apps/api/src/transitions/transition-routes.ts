@@ -18,6 +18,7 @@ import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import type { TaskOperations } from '../tasks/task-operations.ts';
 import { toExecutorTask, toExecutorTaskItem } from '../tasks/task-view.ts';
+import { traceparentOf } from '../http/trace-requests.ts';
 import type { AcceptTransitions, ReportedTransition } from './accept-transitions.ts';
 
 export type TransitionRoutesDeps = {
@@ -45,7 +46,7 @@ export function createTransitionRoutes({
     .route('/tasks/:id/transitions')
     .post(...parseSingle, async (req, res) => {
       const report = readBody(TransitionReport, req);
-      const [result] = await acceptTransitions([{ taskId: req.params.id, report }]);
+      const [result] = await acceptTransitions([{ taskId: req.params.id, report, traceparent: traceparentOf(req) }]);
       if (result instanceof DomainError) throw result;
       res.json(result);
     })
@@ -55,7 +56,7 @@ export function createTransitionRoutes({
     .post(...parseBatch, async (req, res) => {
       // What is wrong within an item is that item's problem.
       const { transitions } = readBody(TransitionBatch, req, { itemsLater: true });
-      res.json({ results: await acceptBatch(acceptTransitions, transitions) });
+      res.json({ results: await acceptBatch(acceptTransitions, transitions, traceparentOf(req)) });
     })
     .all(refuseOtherMethods('POST'));
   router
@@ -82,9 +83,13 @@ export function createTransitionRoutes({
 }
 
 /** Judges a batch item by item, in order; a bad item is a problem in its place. */
-async function acceptBatch(acceptTransitions: AcceptTransitions, items: readonly unknown[]): Promise<unknown[]> {
+async function acceptBatch(
+  acceptTransitions: AcceptTransitions,
+  items: readonly unknown[],
+  traceparent: string | undefined,
+): Promise<unknown[]> {
   const read = items.map(readItem);
-  const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
+  const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [{ ...item, traceparent }]));
   const accepted = (await acceptTransitions(reports)).values();
   return read.map((item) => {
     const result = item instanceof ValidationError ? item : accepted.next().value;

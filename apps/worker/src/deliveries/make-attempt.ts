@@ -1,5 +1,5 @@
-import { signatureHeaders, type AttemptOutcome, type SigningKey } from '@herald/core';
-import type { EndpointRecord, LoadedDelivery } from '@herald/infra';
+import { signatureHeaders, type AttemptOutcome, type Delivery, type SigningKey } from '@herald/core';
+import type { EndpointRecord, LoadedDelivery, TraceSpan, Tracing } from '@herald/infra';
 
 export type SendResult = {
   readonly outcome: AttemptOutcome;
@@ -16,13 +16,17 @@ export type Send = (
 export type MakeAttemptDeps = {
   readonly send: Send;
   readonly signingKeyOf: (sealed: string, endpointId: string) => SigningKey;
+  /** Absent: no traces. */
+  readonly tracing?: Tracing | undefined;
+  /** Whether receivers are told of the trace (W3C Trace Context). */
+  readonly sendsTraceparent?: boolean;
   readonly now: () => number;
 };
 
 /** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that doesn't open. */
-export function createMakeAttempt({ send, signingKeyOf, now }: MakeAttemptDeps) {
+export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent = false, now }: MakeAttemptDeps) {
   return async function makeAttempt(
-    { delivery, body }: LoadedDelivery,
+    { delivery, body, traceparent }: LoadedDelivery,
     endpoint: EndpointRecord,
     signal?: AbortSignal,
   ): Promise<SendResult> {
@@ -32,11 +36,42 @@ export function createMakeAttempt({ send, signingKeyOf, now }: MakeAttemptDeps) 
       current: signingKeyOf(sealedSecret, id),
       ...(previousSecret && previousSecret.until > at && { previous: signingKeyOf(previousSecret.sealed, id) }),
     };
+    const span = tracing?.startAttempt(`deliver ${delivery.event}`, traceparent, attributesOf(delivery, endpoint));
     const headers = {
       'content-type': 'application/json',
+      ...(sendsTraceparent && span?.traceparent !== undefined && { traceparent: span.traceparent }),
       ...signatureHeaders({ id: delivery.id, event: delivery.event, body, now: at }, keys),
     };
-    return await send({ url: endpoint.url, headers, body }, signal);
+    return await endingWith(span, send({ url: endpoint.url, headers, body }, signal));
   };
 }
 export type MakeAttempt = ReturnType<typeof createMakeAttempt>;
+
+function attributesOf({ id, transitionId, taskId, workspaceId, tries }: Delivery, endpoint: EndpointRecord) {
+  return {
+    ...{ 'herald.delivery_id': id, 'herald.transition_id': transitionId, 'herald.workspace_id': workspaceId },
+    ...(taskId !== undefined && { 'herald.task_id': taskId }),
+    ...{ 'herald.endpoint_id': endpoint.id, 'http.request.resend_count': tries },
+    ...{ 'http.request.method': 'POST', 'server.address': new URL(endpoint.url).host },
+  };
+}
+
+async function endingWith(span: TraceSpan | undefined, sending: Promise<SendResult>): Promise<SendResult> {
+  if (span === undefined) return await sending;
+  try {
+    const result = await sending;
+    const { outcome } = result;
+    const status = outcome.kind === 'responded' ? outcome.status : undefined;
+    span.end({
+      failed: status === undefined || status < 200 || status > 299,
+      attributes: {
+        'herald.outcome': outcome.kind,
+        ...(status !== undefined && { 'http.response.status_code': status }),
+      },
+    });
+    return result;
+  } catch (error) {
+    span.end({ failed: true, attributes: { 'herald.outcome': 'own_fault' } });
+    throw error;
+  }
+}

@@ -36,6 +36,8 @@ export type LoadedDelivery = {
   readonly kind: 'loaded';
   readonly delivery: Delivery;
   readonly body: Buffer;
+  /** The trace in which its transition was accepted (W3C Trace Context). */
+  readonly traceparent?: string;
   /** Absent when it was removed meanwhile. */
   readonly endpoint?: EndpointRecord;
   readonly destination: DestinationState;
@@ -55,7 +57,7 @@ const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply, FlatReply, z.string
 export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
   if (reply === null) return { kind: 'missing' };
   const [delivery, transition, endpoint, breaker, backlogScore] = LoadFields.parse(reply);
-  const { ev, ws = '', task, body, req } = toRecord(transition);
+  const { ev, ws = '', task, body, req, trace } = toRecord(transition);
   if (body === undefined) return { kind: 'body_lost' };
   const fields = toRecord(delivery);
   const { open, hold } = toRecord(breaker);
@@ -64,6 +66,7 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
     kind: 'loaded',
     delivery: readDelivery(id, fields, { workspaceId: ws, event: EventName.parse(ev), ...(task && { taskId: task }) }),
     body: Buffer.from(body),
+    ...(trace !== undefined && { traceparent: trace }),
     ...(record && { endpoint: record }),
     destination: { id: record?.destination ?? '', isOpen: open === '1', holdUntil: Number(hold ?? 0) },
     ...(req !== undefined && { requestId: req }),

@@ -43,6 +43,8 @@ export type Emission = {
   readonly body: string;
   /** Of the request that reported it, so that the log can be followed from there to the attempts. */
   readonly requestId?: string;
+  /** The trace that it belongs to (W3C Trace Context); each attempt continues it. */
+  readonly traceparent?: string;
   readonly targets: readonly Target[];
 };
 
@@ -146,6 +148,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
                 ...(emission.requestId === undefined ? [] : ['req', emission.requestId]),
                 ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
+                ...(emission.traceparent === undefined ? [] : ['trace', emission.traceparent]),
               ],
               deliveries: emission.targets.map(({ endpointId, destination, enabled }) => [
                 deliveryIdOf(emission.transitionId, endpointId),
