@@ -63,7 +63,7 @@ export function createApiKeyStore({ redis, now }: ApiKeyStoreDeps): ApiKeyStore 
       const { lookUp, proof } = digestApiKey(key);
       const fields = await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp));
       const record = fromFields(fields);
-      const isValid = record && isSameProof(proof, fields.proof ?? '') && (record.expiresAt ?? Infinity) > now();
+      const isValid = record && isSameProof(proof, fields.proof) && (record.expiresAt ?? Infinity) > now();
       return isValid ? record : undefined;
     },
     async list() {

@@ -19,16 +19,16 @@ export function isApiKeyText(text: string): boolean {
   return match?.[1] !== undefined && match[2] === checksumOf(match[1]);
 }
 
-/** A key's SHA-256 in two halves, in hex: its record is found by the one and proves itself by the other. */
+/** What is kept of a key, in hex: the SHA-256 by which its record is found, and another by which the record proves itself. */
 export type ApiKeyDigest = { readonly lookUp: string; readonly proof: string };
 
 export function digestApiKey(key: string): ApiKeyDigest {
-  const digest = hash('sha256', key, 'hex');
-  return { lookUp: digest.slice(0, 32), proof: digest.slice(32) };
+  return { lookUp: hash('sha256', key, 'hex'), proof: hash('sha256', `proof ${key}`, 'hex') };
 }
 
-/** Compares in constant time. */
-export function isSameProof(given: string, stored: string): boolean {
+/** Compares in constant time. Records of release 0.1.0 have no proof: a whole SHA-256 that was found is proof enough. */
+export function isSameProof(given: string, stored: string | undefined): boolean {
+  if (stored === undefined) return true;
   const [a, b] = [Buffer.from(given), Buffer.from(stored)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
