@@ -1,3 +1,5 @@
+import { findAnswerBreaches } from './find-answer-breaches.ts';
+
 export interface RequestOptions {
   /** API key; without it the request carries no authorization. */
   key?: string;
@@ -19,6 +21,7 @@ export interface HttpAnswer {
   durationMs: number;
 }
 
+/** Sends a request to the API, and throws when its answer is not as the OpenAPI document says. */
 export async function sendRequest(
   origin: string,
   method: string,
@@ -39,13 +42,18 @@ export async function sendRequest(
   });
   const text = await response.text();
   const isJson = /^application\/(problem\+)?json\b/.test(response.headers.get('content-type') ?? '');
-  return {
+  const answer: HttpAnswer = {
     status: response.status,
     headers: Object.fromEntries(response.headers),
     body: isJson ? (JSON.parse(text) as unknown) : text,
     text,
     durationMs: performance.now() - startedAt,
   };
+  const breaches = findAnswerBreaches({ method, path, hasBody: payload !== undefined }, answer);
+  if (breaches.length > 0) {
+    throw new Error(`the answer to ${method} ${path} is not as documented: ${breaches.join('; ')}\n${text}`);
+  }
+  return answer;
 }
 
 /** The body of an answer that must have this status. */

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntilSettled } from './delivery-state.ts';
 import { createExecutorClient, type ExecutorClient } from './executor-client.ts';
+import { assertWebhook } from './find-webhook-breaches.ts';
 import { sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
 import {
   startHeraldProcess,
@@ -60,7 +61,7 @@ export interface Herald extends AsyncDisposable {
   createKey(workspaceId: string | undefined, scopes: readonly Scope[]): Promise<string>;
   /** A new workspace with a key for everything that a customer may do. */
   createWorkspace(via?: HeraldProcess): Promise<WorkspaceClient>;
-  /** A receiver whose certificate the workers trust. Closed with Herald at the latest. */
+  /** A receiver whose certificate the workers trust, and which insists on webhooks as documented. Closed with Herald at the latest. */
   startReceiver(respond?: ReceiverOptions['respond']): Promise<Receiver>;
   /** See `waitUntilSettled`. */
   settled(deadlineMs?: number): Promise<void>;
@@ -147,7 +148,7 @@ export async function startHerald({
         return createWorkspaceClient(id, await createKey(id, ['webhooks', 'tasks']), send);
       },
       async startReceiver(respond) {
-        return stack.use(await startReceiver({ ca, ...(respond && { respond }) }));
+        return stack.use(await startReceiver({ ca, inspect: assertWebhook, ...(respond && { respond }) }));
       },
       settled: (deadlineMs) => waitUntilSettled(client, deadlineMs),
       async waitForLog(text, by) {

@@ -22,6 +22,7 @@ export type AppDeps = {
   readonly proxyCount: number;
   readonly idempotency: RequestHandler;
   readonly health: Router;
+  readonly document: Router;
   readonly receivers: Router;
   readonly deliveries: Router;
   readonly replays: Router;
@@ -41,7 +42,7 @@ export function createApp(deps: AppDeps): Express {
   rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(health);
+  app.use(health, deps.document);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   app.use('/api/public/webhooks', authenticate('webhooks'), limitRate, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limitRate, parse, deps.deliveries);

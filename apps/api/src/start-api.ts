@@ -51,6 +51,7 @@ import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
+import { createDocumentRoutes } from './openapi/document-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './metrics/metrics-routes.ts';
@@ -244,6 +245,7 @@ function composeApp(
         countWorkers: () => presence.count(now()),
       }),
     }),
+    document: createDocumentRoutes(),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),
     replays: createReplayRoutes({ replays }),

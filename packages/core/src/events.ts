@@ -9,7 +9,10 @@ export const EVENT_NAMES = [
   'webhook.test',
 ] as const;
 
-export const EventName = z.enum(EVENT_NAMES);
+export const EventName = z.enum(EVENT_NAMES).meta({
+  id: 'EventName',
+  description: 'What happened. `webhook.test` comes from the test operation alone.',
+});
 export type EventName = z.infer<typeof EventName>;
 
 /** An event that a Task transition emits; `webhook.test` comes from the test operation alone (spec section 3). */

@@ -32,7 +32,7 @@ export {
   type DisabledReason,
   type Endpoint,
 } from './endpoints/endpoint.ts';
-export { ListDeliveries, PageLimit, RequestReplay } from './deliveries/delivery-requests.ts';
+export { CursorText, ListDeliveries, PageLimit, RequestReplay } from './deliveries/delivery-requests.ts';
 export { createSigningKey, newSigningSecret, type SigningKey } from './endpoints/signing-secret.ts';
 export {
   DomainError,
@@ -48,6 +48,15 @@ export {
   type InputProblem,
 } from './errors.ts';
 export { EVENT_NAMES, EventName, type TaskEventName } from './events.ts';
+export {
+  ApprovalIdText,
+  CallbackIdText,
+  DeliveryIdText,
+  ReceiverIdText,
+  ReplayIdText,
+  TaskIdText,
+  TransitionIdText,
+} from './ids/id-texts.ts';
 export {
   callbackIdOf,
   deliveryIdOf,
@@ -85,6 +94,7 @@ export {
 export { factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
 export { judgeResolution, type ResolutionVerdict } from './transitions/judge-resolution.ts';
 export { judgeTransition, type TaskChange, type TransitionVerdict } from './transitions/judge-transition.ts';
-export { projectOutcome } from './transitions/projection.ts';
+export { PublicOutcome, projectOutcome } from './transitions/projection.ts';
 export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
+export { WEBHOOK_PAYLOADS } from './transitions/webhook-payloads.ts';
 export { createActionUrl, renderTestBody, renderWebhookBody, type ActionUrl } from './transitions/webhook-body.ts';

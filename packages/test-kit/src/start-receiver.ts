@@ -36,6 +36,8 @@ export interface ReceiverOptions {
   respond?: Respond | readonly AnyAnswer[];
   /** Without it: any free one. */
   port?: number;
+  /** Looks at every request before it is answered. When it throws, `next` and `close` do. */
+  inspect?: (request: ReceivedRequest) => void;
 }
 
 export interface Receiver extends AsyncDisposable {
@@ -53,7 +55,7 @@ export interface Receiver extends AsyncDisposable {
 }
 
 /** A real HTTPS server on loopback that records what it is sent. A `respond` that throws makes `next` and `close` throw. */
-export async function startReceiver({ ca, respond = [200], port = 0 }: ReceiverOptions): Promise<Receiver> {
+export async function startReceiver({ ca, respond = [200], port = 0, inspect }: ReceiverOptions): Promise<Receiver> {
   const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1', '::1', 'localhost'] });
   const decide = typeof respond === 'function' ? respond : answerInTurn(respond);
   const requests: ReceivedRequest[] = [];
@@ -62,7 +64,9 @@ export async function startReceiver({ ca, respond = [200], port = 0 }: ReceiverO
   const sockets = new Map<number | undefined, Socket>(); // by remote port: a TLS socket can't be reset, the one below can
 
   const answer = async (request: ReceivedRequest, req: IncomingMessage, res: ServerResponse) => {
-    const decision = await decide(request, requests.push(request) - 1);
+    const index = requests.push(request) - 1;
+    inspect?.(request);
+    const decision = await decide(request, index);
     if (decision === 'hang') return;
     if (decision === 'reset') {
       sockets.get(req.socket.remotePort)?.resetAndDestroy();

@@ -1,9 +1,96 @@
-import type { Delivery } from '@herald/core';
+import {
+  CallbackIdText,
+  DELIVERY_STATUSES,
+  DeliveryIdText,
+  EventName,
+  ReceiverIdText,
+  TaskIdText,
+  TransitionIdText,
+  type Delivery,
+} from '@herald/core';
 import type { AttemptRecord } from '@herald/infra';
-import { toTime } from '../http/to-time.ts';
+import { z } from 'zod';
+import { NextCursor } from '../http/cursor.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
+
+const DeliveryFields = {
+  id: DeliveryIdText,
+  event: EventName,
+  status: z.enum(DELIVERY_STATUSES),
+  endpointId: z.union([ReceiverIdText, CallbackIdText]),
+  transitionId: TransitionIdText,
+  taskId: TaskIdText.nullable().meta({ description: 'Null on a test event.' }),
+  createdAt: TimeText,
+  tries: z.int().min(0).meta({ description: 'Tries made of the schedule.' }),
+  nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due; null when none is.' }),
+  settledAt: TimeText.nullable(),
+  reason: z
+    .string()
+    .regex(/^[a-z_]+$/)
+    .meta({
+      description: 'Why it failed or was canceled, as a stable code.',
+      examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
+    })
+    .exactOptional(),
+  owedAttempts: z.int().min(1).meta({ description: 'Redeliveries asked for and not made yet.' }).exactOptional(),
+};
+
+const EXAMPLE = {
+  id: 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+  ...{ event: 'task.done', status: 'delivered', endpointId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd' },
+  transitionId: 'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+  taskId: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
+  ...{ createdAt: '2030-01-31T12:00:00.000Z', tries: 2, nextAttemptAt: null, settledAt: '2030-01-31T12:00:05.351Z' },
+};
 
 /** A delivery as its workspace sees it. */
-export function toDeliveryView(delivery: Delivery) {
+export const DeliveryView = z
+  .strictObject(DeliveryFields)
+  .meta({ id: 'Delivery', description: 'The duty to tell one endpoint about one transition.', examples: [EXAMPLE] });
+export type DeliveryView = z.infer<typeof DeliveryView>;
+
+/** An attempt as its workspace sees it: a status or an error code, and the start of the answer. */
+const AttemptView = z
+  .strictObject({
+    at: TimeText,
+    durationMs: z.int().min(0),
+    status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
+    error: z
+      .string()
+      .regex(/^[a-z_]+$/)
+      .meta({
+        description: 'Why no status came, as a stable code.',
+        examples: ['timeout_response', 'connection_refused', 'dns_failed', 'address_blocked'],
+      })
+      .exactOptional(),
+    answer: z.string().meta({ description: 'The first 1 KiB of the answer, made harmless.' }).exactOptional(),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
+type AttemptView = z.infer<typeof AttemptView>;
+
+export const DeliveryWithAttempts = z
+  .strictObject({
+    ...DeliveryFields,
+    attempts: z.array(AttemptView).meta({ description: 'In the order they were made.' }),
+  })
+  .meta({
+    id: 'DeliveryWithAttempts',
+    examples: [
+      {
+        ...EXAMPLE,
+        attempts: [
+          { at: '2030-01-31T12:00:00.120Z', durationMs: 83, status: 503, answer: 'try later' },
+          { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204, answer: '' },
+        ],
+      },
+    ],
+  });
+
+export const DeliveryPage = z
+  .strictObject({ deliveries: z.array(DeliveryView), nextCursor: NextCursor })
+  .meta({ id: 'DeliveryPage' });
+
+export function toDeliveryView(delivery: Delivery): DeliveryView {
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
   return {
     id,
@@ -21,8 +108,7 @@ export function toDeliveryView(delivery: Delivery) {
   };
 }
 
-/** An attempt as its workspace sees it: a status or an error code, and the start of the answer. */
-export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord) {
+export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord): AttemptView {
   return {
     at: toTime(at),
     durationMs,

@@ -1,5 +1,28 @@
 import type { Readiness } from '@herald/infra';
 import { Router } from 'express';
+import { z } from 'zod';
+
+export const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+
+const FindingView = z
+  .strictObject({
+    level: z.enum(['warning', 'error']),
+    code: z
+      .string()
+      .regex(/^[a-z_]+$/)
+      .meta({ description: 'Stable.', examples: ['redis_away'] }),
+    sentence: z.string().meta({ description: 'What is wrong, and what to do.' }),
+  })
+  .meta({ id: 'Finding' });
+
+export const ReadinessView = z
+  .strictObject({
+    status: z.enum(['ok', 'unavailable']),
+    problems: z.array(FindingView).meta({ description: 'Why requests can not be served now; empty when they can.' }),
+    warnings: z.array(FindingView).meta({ description: 'What somebody should look at, though it works.' }),
+    workers: z.int().min(0).nullable().meta({ description: 'Workers seen lately; null when that can not be told.' }),
+  })
+  .meta({ id: 'Readiness' });
 
 export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
 
@@ -7,11 +30,15 @@ export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness
 export function createHealthRoutes({ readReadiness }: HealthRoutesDeps): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
-    res.json({ status: 'ok' });
+    const alive: z.infer<typeof Alive> = { status: 'ok' };
+    res.json(alive);
   });
   router.get('/readyz', async (_req, res) => {
-    const readiness = await readReadiness();
-    res.status(readiness.status === 'ok' ? 200 : 503).json(readiness);
+    const { status, problems, warnings, workers } = await readReadiness();
+    const readiness: z.infer<typeof ReadinessView> = {
+      ...{ status, problems: [...problems], warnings: [...warnings], workers },
+    };
+    res.status(status === 'ok' ? 200 : 503).json(readiness);
   });
   return router;
 }

@@ -1,4 +1,11 @@
 import { ValidationError } from '@herald/core';
+import { z } from 'zod';
+
+/** Where the next page begins, in an answer. */
+export const NextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: 'The `cursor` of the next page; null on the last one.' });
 
 /** Where a page ends: a number that the list is ordered by, and the id that tells apart what shares it. */
 export type Position = { readonly at: number; readonly id: string };

@@ -1,10 +1,12 @@
-import { DomainError, UnavailableError, ValidationError, type ErrorCode, type InputProblem } from '@herald/core';
+import { DomainError, UnavailableError, ValidationError, type ErrorCode } from '@herald/core';
 import { isRedisUnavailable } from '@herald/infra';
+import { z } from 'zod';
 import { HttpFault, type HttpFaultCode } from './http-fault.ts';
 
 export type ProblemCode = ErrorCode | HttpFaultCode | 'internal';
 
-const STATUS: Record<ProblemCode, number> = {
+/** The HTTP status of every code. */
+export const STATUS: Readonly<Record<ProblemCode, number>> = {
   invalid_json: 400,
   malformed_request: 400,
   unauthenticated: 401,
@@ -35,15 +37,36 @@ const STATUS: Record<ProblemCode, number> = {
   unavailable: 503,
 };
 
-/** An error as RFC 9457 `application/problem+json`; `code` is stable, `detail` says what to change. */
-export type Problem = {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly code: ProblemCode;
-  readonly errors?: readonly InputProblem[];
+const ProblemFields = {
+  type: z
+    .string()
+    .meta({ description: 'A URI that names the kind of problem.', examples: ['urn:herald:problem:task_closed'] }),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  detail: z.string().meta({ description: 'For people: what to change.' }),
+  code: z.enum(Object.keys(STATUS) as [ProblemCode, ...ProblemCode[]]).meta({
+    id: 'ProblemCode',
+    description: 'Stable: what programs go by.',
+  }),
+  errors: z
+    .array(z.strictObject({ path: z.string(), message: z.string() }))
+    .meta({ description: 'Of `validation_failed`: where in the input, keys joined by dots, and what to change.' })
+    .exactOptional(),
 };
+
+/** An error as RFC 9457 problem details. */
+export const Problem = z
+  .strictObject(ProblemFields)
+  .meta({ id: 'ItemProblem', description: 'Problem details (RFC 9457) of one item.' });
+export type Problem = z.infer<typeof Problem>;
+
+/** The body of an answer that is an error. */
+export const AnsweredProblem = z
+  .strictObject({
+    ...ProblemFields,
+    requestId: z.string().meta({ description: 'The `x-request-id` of the answer; finds the request in our log.' }),
+  })
+  .meta({ id: 'Problem', description: 'Problem details (RFC 9457), as `application/problem+json`.' });
 
 /** Seconds after which a caller may try again when something is away. */
 const RETRY_AFTER_S = 2;
@@ -57,14 +80,18 @@ export function problemHeaders(error: unknown): Readonly<Record<string, string>>
 /** What the caller is told of an error. Of a bug nothing but that there was one. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ValidationError) {
-    return { ...problem('validation_failed', error.message), errors: error.problems };
+    return {
+      ...describeProblem('validation_failed', error.message),
+      errors: error.problems.map(({ path, message }) => ({ path, message })),
+    };
   }
-  if (error instanceof DomainError || error instanceof HttpFault) return problem(error.code, error.message);
+  if (error instanceof DomainError || error instanceof HttpFault) return describeProblem(error.code, error.message);
   if (isRedisUnavailable(error)) return toProblem(new UnavailableError('the store is away for a moment; try again'));
-  return problem('internal', 'something went wrong on our side; the request id finds it in our log');
+  return describeProblem('internal', 'something went wrong on our side; the request id finds it in our log');
 }
 
-function problem(code: ProblemCode, detail: string): Problem {
+/** The problem of a code. */
+export function describeProblem(code: ProblemCode, detail: string): Problem {
   const words = code.replaceAll('_', ' ');
   const title = words.charAt(0).toUpperCase() + words.slice(1);
   return { type: `urn:herald:problem:${code}`, title, status: STATUS[code], detail, code };

@@ -1,10 +1,38 @@
 import type { Response } from 'express';
-import { toTime } from './to-time.ts';
+import { z } from 'zod';
+import { TimeText, toTime } from './to-time.ts';
+
+export const SIGNING_SECRET_EXAMPLE = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+
+/** A signing secret in an answer. */
+export const SigningSecret = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  .meta({
+    description:
+      'The signing secret. Shown this once, and never again: an answer that is repeated for its `Idempotency-Key` leaves it out.',
+    examples: [SIGNING_SECRET_EXAMPLE],
+  });
+
+/** The answer to a rotation. */
+export const SecretRotated = z
+  .strictObject({
+    secret: SigningSecret.exactOptional(),
+    overlapEndsAt: TimeText.nullable().meta({
+      description:
+        'Until then the old secret is in force too: `x-service-signature` is made with it, `webhook-signature` with both. Null: the new one alone.',
+    }),
+  })
+  .meta({ id: 'SecretRotated' });
 
 export type RotatedSecret = { readonly secret: string; readonly overlapEndsAt: number | undefined };
 
 /** Shows a new signing secret, this once, and until when the old one is in force beside it. */
 export function sendRotatedSecret(res: Response, { secret, overlapEndsAt }: RotatedSecret): void {
   res.set('cache-control', 'no-store');
-  res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
+  const view: z.infer<typeof SecretRotated> = {
+    secret,
+    overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt),
+  };
+  res.json(view);
 }

@@ -20,7 +20,7 @@ import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReplays } from '../replays/manage-replays.ts';
-import { toReplayView } from '../replays/replay-routes.ts';
+import { toReplayView } from '../replays/replay-view.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import { toReceiverView } from './receiver-view.ts';
 import type { TestOutcome } from './send-test-event.ts';

@@ -1,18 +1,87 @@
+import { EventName, ReceiverIdText } from '@herald/core';
 import type { DestinationHealth, EndpointRecord } from '@herald/infra';
-import { toTime } from '../http/to-time.ts';
+import { z } from 'zod';
+import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 
+const ReceiverHealth = z
+  .strictObject({
+    state: z.enum(['healthy', 'failing', 'paused', 'disabled']).meta({
+      description:
+        '`failing`: the last attempt failed. `paused`: the destination gave no answers or asked to be left alone, and what is due waits. `disabled`: nothing is sent.',
+    }),
+    since: TimeText,
+    consecutiveFailures: z.int().min(0),
+    backlog: z.int().min(0).meta({ description: 'Deliveries that wait for the destination.' }),
+    lastSuccessAt: TimeText.nullable(),
+  })
+  .meta({ id: 'ReceiverHealth' });
+type ReceiverHealth = z.infer<typeof ReceiverHealth>;
+
+const ReceiverFields = {
+  id: ReceiverIdText,
+  url: z.string(),
+  events: z.array(EventName).meta({ description: 'Empty means every event.' }),
+  description: z.string(),
+  enabled: z.boolean(),
+  createdAt: TimeText,
+  disabledAt: TimeText.exactOptional(),
+  disabledReason: z
+    .enum(['by_request', 'gone', 'failing'])
+    .meta({ description: '`gone`: it answered 410. `failing`: it failed for too long without one success.' })
+    .exactOptional(),
+  health: ReceiverHealth,
+};
+
+const EXAMPLE = {
+  id: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
+  url: 'https://hooks.example.com/herald',
+  events: ['task.done', 'task.canceled'],
+  description: 'Billing, production',
+  enabled: true,
+  createdAt: '2030-01-31T12:00:00.000Z',
+  health: {
+    ...{ state: 'healthy', since: '2030-01-31T12:00:00.000Z', consecutiveFailures: 0, backlog: 0 },
+    lastSuccessAt: '2030-02-01T08:30:00.000Z',
+  },
+};
+
 /** A receiver as its workspace sees it: never with its secret. */
-export function toReceiverView({ receiver, destination }: ReceiverWithHealth) {
+export const ReceiverView = z.strictObject(ReceiverFields).meta({
+  id: 'Receiver',
+  description: 'A url of the workspace to which events are sent.',
+  examples: [EXAMPLE],
+});
+export type ReceiverView = z.infer<typeof ReceiverView>;
+
+/** The answer to a registration. */
+export const RegisteredReceiver = z.strictObject({ ...ReceiverFields, secret: SigningSecret.exactOptional() }).meta({
+  id: 'RegisteredReceiver',
+  description: 'A new receiver, with its signing secret, this once.',
+  examples: [{ ...EXAMPLE, secret: SIGNING_SECRET_EXAMPLE }],
+});
+
+export const ReceiverList = z
+  .strictObject({
+    webhooks: z.array(ReceiverView),
+    events: z.array(EventName).meta({ description: 'All valid event names.' }),
+  })
+  .meta({ id: 'ReceiverList' });
+
+export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
+
+export function toReceiverView({ receiver, destination }: ReceiverWithHealth): ReceiverView {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
   return {
     id,
     url,
-    events,
+    events: [...events],
     description,
     enabled,
     createdAt: toTime(createdAt),
-    ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt), disabledReason }),
+    ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
+    ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
     health: toHealth(receiver, destination),
   };
 }
@@ -21,7 +90,10 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth) {
  * `paused`: its destination gave no answers, or asked to be left alone, and what is due waits in the backlog.
  * `failing`: its last attempt failed. `since` is when that began; of a pause that it did not cause itself, its last success.
  */
-function toHealth({ enabled, disabledAt, health, createdAt }: EndpointRecord, destination?: DestinationHealth) {
+function toHealth(
+  { enabled, disabledAt, health, createdAt }: EndpointRecord,
+  destination?: DestinationHealth,
+): ReceiverHealth {
   const { consecutiveFailures, failingSince, lastSuccessAt, healthySince } = health;
   const isPaused = destination !== undefined && (destination.isOpen || destination.holdUntil > Date.now());
   const state = !enabled ? 'disabled' : isPaused ? 'paused' : consecutiveFailures > 0 ? 'failing' : 'healthy';

@@ -9,6 +9,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryJob, EndReply, TestEventStore, TestReplies } from '@herald/infra';
+import { z } from 'zod';
 import type { TestEventReport } from './create-test-event-report.ts';
 
 export type SendTestEventDeps = {
@@ -22,9 +23,23 @@ export type SendTestEventDeps = {
   readonly now: () => number;
 };
 
-export type TestOutcome =
-  | { readonly delivered: boolean; readonly receiverStatus: number }
-  | { readonly delivered: false; readonly error: string };
+/** What came of a test event (spec section 4). */
+export const TestOutcome = z
+  .union([
+    z.strictObject({
+      delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
+      receiverStatus: z.int().min(100).max(999),
+    }),
+    z.strictObject({
+      delivered: z.literal(false),
+      error: z
+        .string()
+        .regex(/^[a-z_]+$/)
+        .meta({ description: 'Why no status came, as a stable code.', examples: ['timeout_response'] }),
+    }),
+  ])
+  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+export type TestOutcome = z.infer<typeof TestOutcome>;
 
 /** How long a worker may take to start the send, in ms. */
 const PICK_UP_MS = 5_000;

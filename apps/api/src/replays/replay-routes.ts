@@ -1,10 +1,9 @@
-import type { Replay } from '@herald/infra';
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import { toTime } from '../http/to-time.ts';
 import type { ManageReplays } from './manage-replays.ts';
+import { toReplayView } from './replay-view.ts';
 
 /** `/api/public/replays`: how far a replay is, and its end. */
 export function createReplayRoutes({ replays }: { readonly replays: ManageReplays }): Router {
@@ -19,29 +18,4 @@ export function createReplayRoutes({ replays }: { readonly replays: ManageReplay
     })
     .all(refuseOtherMethods('GET', 'DELETE'));
   return router;
-}
-
-/** A replay as its workspace sees it. */
-export function toReplayView({
-  id,
-  endpointId,
-  status,
-  statuses,
-  since,
-  until,
-  createdAt,
-  endedAt,
-  ...counts
-}: Replay) {
-  return {
-    id,
-    receiverId: endpointId,
-    status,
-    statuses,
-    since: toTime(since),
-    until: toTime(until),
-    createdAt: toTime(createdAt),
-    endedAt: endedAt === undefined ? null : toTime(endedAt),
-    ...counts,
-  };
 }

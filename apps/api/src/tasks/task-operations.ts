@@ -31,6 +31,7 @@ import {
   type TaskStore,
 } from '@herald/infra';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
+import type { ApprovalResolved } from './task-view.ts';
 
 export type TaskOperationsDeps = {
   readonly tasks: TaskStore;
@@ -100,7 +101,12 @@ export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }:
       return message;
     },
 
-    async resolve(workspaceId: WorkspaceId, id: TaskId, approvalId: string, request: ResolveApproval) {
+    async resolve(
+      workspaceId: WorkspaceId,
+      id: TaskId,
+      approvalId: string,
+      request: ResolveApproval,
+    ): Promise<ApprovalResolved> {
       for (let round = 0; round < RESOLVE_ROUNDS; round++) {
         const task = await find(workspaceId, id);
         const earlier = await tasks.findDecision(task, request.actionVersion, approvalId);

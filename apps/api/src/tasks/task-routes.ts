@@ -3,6 +3,7 @@ import {
   callbackIdOf,
   CloseTask,
   CreateTask,
+  CursorText,
   DomainError,
   NotFoundError,
   PageLimit,
@@ -27,7 +28,7 @@ import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { toTaskView } from './task-view.ts';
+import { toTaskView, type MessageAdded } from './task-view.ts';
 
 export type TaskRoutesDeps = {
   readonly tasks: TaskOperations;
@@ -37,9 +38,9 @@ export type TaskRoutesDeps = {
 };
 
 /** Query of a Task's deliveries. `limit` counts transitions: each is shown with all its deliveries. */
-const ListTaskDeliveries = z.strictObject({
-  limit: PageLimit,
-  cursor: z.string().max(256).exactOptional(),
+export const ListTaskDeliveries = z.strictObject({
+  limit: PageLimit.meta({ description: 'Transitions in a page; each is shown with all its deliveries.' }),
+  cursor: CursorText.exactOptional(),
 });
 
 /** `/tasks`: what customers do with their Tasks. */
@@ -77,7 +78,8 @@ export function createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateS
     .post(async (req, res) => {
       const request = readBody(AddMessage, req);
       const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, seedOf(req));
-      res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
+      const added: z.infer<typeof MessageAdded> = { taskId: req.params.id, text, createdAt: toTime(createdAt) };
+      res.json(added);
     })
     .all(refuseOtherMethods('POST'));
   router

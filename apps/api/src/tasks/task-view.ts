@@ -1,10 +1,89 @@
-import { projectOutcome, type Decision, type Message } from '@herald/core';
+import { EventName, projectOutcome, PublicOutcome, TaskIdText, TaskStatus } from '@herald/core';
 import type { TaskRecord } from '@herald/infra';
-import { toTime } from '../http/to-time.ts';
+import { z } from 'zod';
+import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
 
-/** A Task as its workspace sees it: the outcome in its public-safe part, the newest one while there is no final one. */
-export function toTaskView(task: TaskRecord) {
-  const { id, status, createdAt, updatedAt, executionWorkspaceId, callback, result, usage, checkpoint } = task;
+/** What the customer and the executor both see. */
+export const TaskFields = {
+  id: TaskIdText,
+  status: TaskStatus,
+  createdAt: TimeText,
+  updatedAt: TimeText,
+  workspaceId: z
+    .string()
+    .meta({ description: 'The controller workspace: by its receivers and callback the events go.' }),
+  executionWorkspaceId: z.string().meta({ description: 'Where the Task runs.' }),
+  actionVersion: z
+    .int()
+    .min(1)
+    .meta({ description: 'What `resolve` must name; only while the Task requires an action.' })
+    .exactOptional(),
+  result: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
+  outcome: PublicOutcome.nullable().meta({ description: 'The newest one while there is no final one.' }),
+  usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
+};
+
+const Callback = { url: z.string(), events: z.array(EventName).meta({ description: 'Empty means every event.' }) };
+
+const EXAMPLE = {
+  ...{ id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd', status: 'done' },
+  ...{ createdAt: '2030-01-31T12:00:00.000Z', updatedAt: '2030-01-31T12:04:10.000Z' },
+  ...{ workspaceId: 'ws_acme', executionWorkspaceId: 'ws_acme' },
+  result: { invoice: 'in_42' },
+  outcome: { summary: 'The invoice was sent.', progress: 1 },
+  usage: { tokens: 1_234 },
+  callback: { url: 'https://hooks.example.com/invoice-42', events: [] },
+};
+
+/** A Task as its workspace sees it: the outcome in its public-safe part. */
+export const TaskView = z
+  .strictObject({ ...TaskFields, callback: z.strictObject(Callback).exactOptional() })
+  .meta({ id: 'Task', examples: [EXAMPLE] });
+export type TaskView = z.infer<typeof TaskView>;
+
+/** The answer to a creation. */
+export const CreatedTask = z
+  .strictObject({
+    ...TaskFields,
+    callback: z.strictObject({ ...Callback, secret: SigningSecret.exactOptional() }).exactOptional(),
+  })
+  .meta({
+    id: 'CreatedTask',
+    description: "A new Task, with its callback's signing secret, this once.",
+    examples: [
+      {
+        ...{ ...EXAMPLE, status: 'queued', updatedAt: EXAMPLE.createdAt, result: null, outcome: null, usage: null },
+        callback: { ...EXAMPLE.callback, secret: SIGNING_SECRET_EXAMPLE },
+      },
+    ],
+  });
+
+export const MessageAdded = z
+  .strictObject({ taskId: TaskIdText, text: z.string(), createdAt: TimeText })
+  .meta({ id: 'MessageAdded' });
+
+/** The answer to a decision. */
+export const ApprovalResolved = z
+  .strictObject({
+    taskId: TaskIdText,
+    approvalId: z.string(),
+    decision: z.string(),
+    actionVersion: z.int().min(1),
+    status: TaskStatus,
+    duplicate: z.boolean().meta({ description: 'The same decision was taken before; nothing was changed.' }),
+  })
+  .meta({ id: 'ApprovalResolved' });
+export type ApprovalResolved = z.infer<typeof ApprovalResolved>;
+
+export function toTaskView(task: TaskRecord): TaskView {
+  const { callback } = task;
+  return { ...toTaskFields(task), ...(callback && { callback: { url: callback.url, events: [...callback.events] } }) };
+}
+
+/** A Task without its callback: where that goes is none of the executor's business. */
+export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
+  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint } = task;
   const outcome = task.outcome ?? checkpoint?.outcome;
   return {
     id,
@@ -13,34 +92,9 @@ export function toTaskView(task: TaskRecord) {
     updatedAt: toTime(updatedAt),
     workspaceId: task.workspaceId,
     executionWorkspaceId,
-    ...(callback && { callback: { url: callback.url, events: callback.events } }),
     ...(task.action && status === 'requires_action' && { actionVersion: task.action.version }),
     result: result ?? null,
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
-  };
-}
-
-export type ExecutorTask = {
-  readonly task: TaskRecord;
-  readonly messages: readonly Message[];
-  readonly decisions: readonly Decision[];
-};
-
-/** A Task in an executor's list. Where its callback goes is none of the executor's business. */
-export function toExecutorTaskItem(task: TaskRecord) {
-  const { callback, ...view } = toTaskView(task);
-  return view;
-}
-
-/** A Task as the executor sees it: what it works from, and where it was. */
-export function toExecutorTask({ task, messages, decisions }: ExecutorTask) {
-  const { checkpoint } = task;
-  return {
-    ...toExecutorTaskItem(task),
-    input: task.input ?? null,
-    messages: messages.map(({ text, createdAt }) => ({ text, createdAt: toTime(createdAt) })),
-    decisions: decisions.map(({ decidedAt, ...decision }) => ({ ...decision, decidedAt: toTime(decidedAt) })),
-    lastCheckpoint: checkpoint ? { ...checkpoint, at: toTime(checkpoint.at) } : null,
   };
 }

@@ -6,13 +6,15 @@ import {
   judgeTransition,
   NotFoundError,
   renderWebhookBody,
+  TaskIdText,
+  TaskStatus,
+  TransitionIdText,
   UnavailableError,
   wantsEvent,
   type ActionUrl,
   type TaskEventName,
   type DeliveryId,
   type TaskId,
-  type TaskStatus,
   type TransitionId,
   type TransitionReport,
   type TransitionVerdict,
@@ -28,6 +30,7 @@ import {
   type TaskRecord,
   type TransitionStore,
 } from '@herald/infra';
+import { z } from 'zod';
 
 import type { AcceptanceReport } from './create-acceptance-report.ts';
 
@@ -43,13 +46,16 @@ export type ReportedTransition = {
   readonly impliesStart?: boolean;
 };
 
-export type AcceptedTransition = {
-  readonly transitionId: TransitionId;
-  readonly taskId: TaskId;
-  readonly status: TaskStatus;
-  /** The fact was known before; nothing was emitted. */
-  readonly duplicate: boolean;
-};
+/** The answer to a report. */
+export const AcceptedTransition = z
+  .strictObject({
+    transitionId: TransitionIdText,
+    taskId: TaskIdText,
+    status: TaskStatus.meta({ description: 'The status of the Task now.' }),
+    duplicate: z.boolean().meta({ description: 'The fact was known before; nothing was emitted.' }),
+  })
+  .meta({ id: 'AcceptedTransition' });
+export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
 /** An emission that was committed. */
 export type AcceptedEmission = Emission & {

@@ -1,5 +1,6 @@
 import {
   BatchItem,
+  CursorText,
   DomainError,
   PageLimit,
   TASK_STATUSES,
@@ -12,14 +13,15 @@ import type { TaskRecord } from '@herald/infra';
 import { Router, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { toProblem } from '../http/problem.ts';
+import { Problem, toProblem } from '../http/problem.ts';
 import { readBody, readInput, readQuery } from '../http/read-body.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import type { TaskOperations } from '../tasks/task-operations.ts';
-import { toExecutorTask, toExecutorTaskItem } from '../tasks/task-view.ts';
+import { toExecutorTask } from '../tasks/executor-task-view.ts';
+import { toTaskFields } from '../tasks/task-view.ts';
 import { traceparentOf } from '../http/trace-requests.ts';
-import type { AcceptTransitions, ReportedTransition } from './accept-transitions.ts';
+import { AcceptedTransition, type AcceptTransitions, type ReportedTransition } from './accept-transitions.ts';
 
 export type TransitionRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;
@@ -28,10 +30,21 @@ export type TransitionRoutesDeps = {
   readonly parseBatch: readonly RequestHandler[];
 };
 
-const ListTasks = z.strictObject({
+/** The answer to a batch. */
+export const BatchResults = z
+  .strictObject({
+    results: z
+      .array(z.union([AcceptedTransition, z.strictObject({ error: Problem })]))
+      .meta({ description: 'One per item, in order.' }),
+  })
+  .meta({ id: 'BatchResults' });
+type BatchResults = z.infer<typeof BatchResults>;
+
+/** Query of an executor's list. */
+export const ListTasks = z.strictObject({
   status: z.enum(TASK_STATUSES),
   limit: PageLimit,
-  cursor: z.string().max(256).optional(),
+  cursor: CursorText.exactOptional(),
 });
 
 /** `/api/internal`: what executors report and read. */
@@ -66,7 +79,7 @@ export function createTransitionRoutes({
       const after = readCursor(cursor);
       const page = await tasks.listByStatus(status, limit, after && { updatedAt: after.at, id: after.id });
       res.json({
-        tasks: page.tasks.map(toExecutorTaskItem),
+        tasks: page.tasks.map(toTaskFields),
         nextCursor: page.next ? writeCursor({ at: page.next.updatedAt, id: page.next.id }) : null,
       });
     })
@@ -87,12 +100,13 @@ async function acceptBatch(
   acceptTransitions: AcceptTransitions,
   items: readonly unknown[],
   traceparent: string | undefined,
-): Promise<unknown[]> {
+): Promise<BatchResults['results']> {
   const read = items.map(readItem);
   const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [{ ...item, traceparent }]));
   const accepted = (await acceptTransitions(reports)).values();
   return read.map((item) => {
     const result = item instanceof ValidationError ? item : accepted.next().value;
+    if (result === undefined) throw new Error('every report has its result');
     return result instanceof DomainError ? { error: toProblem(result) } : result;
   });
 }

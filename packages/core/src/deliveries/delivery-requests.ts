@@ -5,7 +5,11 @@ import { DELIVERY_STATUSES } from './delivery.ts';
 /** An RFC 3339 time, as epoch ms. */
 const Time = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2030-01-31T12:00:00Z' })
-  .transform((text) => Date.parse(text));
+  .transform((text) => Date.parse(text))
+  .meta({ examples: ['2030-01-31T12:00:00Z'] });
+
+/** Where a page begins, as a query parameter. */
+export const CursorText = z.string().max(256).meta({ description: 'The `nextCursor` of the page before.' });
 
 const PAGE_LIMIT_RULE = 'must be given once, as a whole number from 1 to 100';
 
@@ -15,18 +19,21 @@ export const PageLimit = z
   .regex(/^\d{1,3}$/, PAGE_LIMIT_RULE)
   .transform(Number)
   .refine((limit) => limit >= 1 && limit <= 100, PAGE_LIMIT_RULE)
-  .default(50);
+  .default(50)
+  .meta({
+    description: 'How many items a page may hold, from 1 to 100. Default: 50.',
+    override: { pattern: '^(0{0,2}[1-9]|0?[1-9][0-9]|100)$' },
+    examples: ['50'],
+  });
 
 /** Query of the lists of deliveries. */
 export const ListDeliveries = z.strictObject({
   status: z.enum(DELIVERY_STATUSES).exactOptional(),
   event: EventName.exactOptional(),
-  /** Accepted at or after. */
-  since: Time.exactOptional(),
-  /** Accepted before. */
-  until: Time.exactOptional(),
+  since: Time.meta({ description: 'Accepted at or after this time.' }).exactOptional(),
+  until: Time.meta({ description: 'Accepted before this time.' }).exactOptional(),
   limit: PageLimit,
-  cursor: z.string().max(256).exactOptional(),
+  cursor: CursorText.exactOptional(),
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
 
@@ -36,15 +43,18 @@ const Replayable = z.enum(REPLAYABLE, { error: `must be one of ${REPLAYABLE.join
 /** Body of `POST /api/public/webhooks/{id}/replay`. */
 export const RequestReplay = z
   .strictObject({
-    since: Time,
-    until: Time.exactOptional(),
-    /** One status or several; what is pending needs no replay. */
+    since: Time.meta({ description: 'Deliveries accepted at or after this time.' }),
+    until: Time.meta({ description: 'Deliveries accepted before this time. Default: now.' }).exactOptional(),
     status: z
       .union([Replayable.transform((status) => [status]), z.array(Replayable).min(1).max(REPLAYABLE.length)])
-      .default(['failed', 'canceled']),
+      .default(['failed', 'canceled'])
+      .meta({
+        description: 'One status or several, by default `failed` and `canceled`. What is pending needs no replay.',
+      }),
   })
   .refine(({ since, until }) => until === undefined || until > since, {
     path: ['until'],
     error: 'must be later than since',
-  });
+  })
+  .meta({ id: 'RequestReplay', examples: [{ since: '2030-01-31T12:00:00Z', status: ['failed'] }] });
 export type RequestReplay = z.infer<typeof RequestReplay>;

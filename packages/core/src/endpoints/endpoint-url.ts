@@ -37,7 +37,17 @@ function judgeAuthority(authority: string, hostname: string): string | undefined
 }
 
 /** An endpoint's url: literally `https://` and a host, at most 2,048 characters, kept exactly as it was sent. */
-export const EndpointUrl = z.string().superRefine((text, context) => {
-  const problem = judgeEndpointUrl(text);
-  if (problem) context.addIssue({ code: 'custom', message: problem });
-});
+export const EndpointUrl = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = judgeEndpointUrl(text);
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({
+    id: 'EndpointUrl',
+    description:
+      'Literally `https://` and a host that is public; no credentials, no fragment, no white space. Kept and called exactly as it was sent.',
+    pattern: '^https://[^/?#]',
+    maxLength: LIMIT_CHARACTERS,
+    examples: ['https://hooks.example.com/herald'],
+  });

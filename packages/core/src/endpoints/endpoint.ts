@@ -13,16 +13,20 @@ const FILTER_LIMIT = EVENT_NAMES.length * 4;
 const EventFilter = z
   .array(EventName, { error: 'must be an array of event names' })
   .max(FILTER_LIMIT, `must hold at most ${FILTER_LIMIT} names`)
-  .transform((events) => EVENT_NAMES.filter((name) => events.includes(name)));
-const Description = TypedText(0, 1_024);
+  .transform((events) => EVENT_NAMES.filter((name) => events.includes(name)))
+  .meta({ description: 'The events to send. Empty means every event.', examples: [['task.done', 'task.canceled']] });
+const Description = TypedText(0, 1_024).meta({ description: 'For people.', examples: ['Billing, production'] });
+const Enabled = z.boolean().meta({ description: 'A disabled receiver is sent nothing but test events.' });
 
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
-export const RegisterReceiver = z.strictObject({
-  url: EndpointUrl,
-  events: EventFilter.default([]),
-  description: Description.default(''),
-  enabled: z.boolean().default(true),
-});
+export const RegisterReceiver = z
+  .strictObject({
+    url: EndpointUrl,
+    events: EventFilter.default([]),
+    description: Description.default(''),
+    enabled: Enabled.default(true),
+  })
+  .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
 
 /** Body of `PATCH /api/public/webhooks/{id}`: what is left out stays as it is. */
@@ -31,22 +35,29 @@ export const PatchReceiver = z
     url: EndpointUrl.exactOptional(),
     events: EventFilter.exactOptional(),
     description: Description.exactOptional(),
-    enabled: z.boolean().exactOptional(),
+    enabled: Enabled.exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
     error: 'must change at least one of url, events, description, enabled',
-  });
+  })
+  .meta({ id: 'PatchReceiver', description: 'What is left out stays as it is.', minProperties: 1 });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
 
 /** Body of the operations that rotate a signing secret. */
-export const RotateSecret = z.strictObject({
-  /** How long the old secret stays in force beside the new one, in seconds. */
-  overlapSeconds: z.int().min(0).max(604_800).default(86_400),
-});
+export const RotateSecret = z
+  .strictObject({
+    overlapSeconds: z.int().min(0).max(604_800).default(86_400).meta({
+      description: 'How long the old secret stays in force beside the new one, in seconds. 0 switches now.',
+    }),
+  })
+  .meta({ id: 'RotateSecret' });
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
-export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) });
+export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) }).meta({
+  id: 'TaskCallback',
+  description: 'Where the events of this one Task go, besides the receivers. Never listed with receivers.',
+});
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
 /** Where a delivery goes: a receiver or a callback. Its signing secret is kept apart, sealed. */

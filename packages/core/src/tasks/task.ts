@@ -5,7 +5,7 @@ import { ID_PATTERNS, type TaskId, type WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 
 export const TASK_STATUSES = ['queued', 'running', 'requires_action', 'done', 'canceled'] as const;
-export const TaskStatus = z.enum(TASK_STATUSES);
+export const TaskStatus = z.enum(TASK_STATUSES).meta({ id: 'TaskStatus' });
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
 export type TerminalStatus = Extract<TaskStatus, 'done' | 'canceled'>;
@@ -18,41 +18,60 @@ export function isTerminal(status: TaskStatus): status is TerminalStatus {
 export const Json = z.unknown();
 export type Json = z.infer<typeof Json>;
 
-/**
- * What a piece of work came to. `summary` and `progress` (0 to 1) are public-safe; every other field is kept for the
- * executor and never leaves.
- */
-export const Outcome = z.looseObject({
-  summary: z.string().max(4_096),
-  progress: z.number().min(0).max(1).exactOptional(),
-});
+/** What a piece of work came to. What of it is public-safe `projectOutcome` says. */
+export const Outcome = z
+  .looseObject({
+    summary: z.string().max(4_096).meta({ description: 'Public-safe.' }),
+    progress: z.number().min(0).max(1).exactOptional().meta({ description: 'Public-safe. From 0 to 1.' }),
+  })
+  .meta({
+    id: 'Outcome',
+    description:
+      'What a piece of work came to. `summary` and `progress` are public-safe: they go out in webhooks and to the customer. Every other field is kept for the executor and never leaves.',
+    examples: [{ summary: 'The invoice is drafted.', progress: 0.5, toolOutput: 'kept, and never sent' }],
+  });
 export type Outcome = z.infer<typeof Outcome>;
 
 /** Workspace ids, and any other id that somebody else chooses. */
-export const WorkspaceIdText = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -');
+export const WorkspaceIdText = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
+  .meta({ examples: ['ws_acme'] });
 export const GivenId = z.string().regex(ID_PATTERNS.approval, 'must be 1 to 128 letters, digits, . _ : or -');
 
 /** Body of `POST /tasks`. */
-export const CreateTask = z.strictObject({
-  input: Json.exactOptional(),
-  callback: TaskCallback.exactOptional(),
-  executionWorkspaceId: WorkspaceIdText.exactOptional(),
-});
+export const CreateTask = z
+  .strictObject({
+    input: Json.exactOptional().meta({ description: 'What the executor works from: any JSON.' }),
+    callback: TaskCallback.exactOptional(),
+    executionWorkspaceId: WorkspaceIdText.exactOptional().meta({
+      description:
+        "Where the Task runs. Default: the key's own workspace. Its events go by the key's workspace all the same.",
+    }),
+  })
+  .meta({
+    id: 'CreateTask',
+    examples: [{ input: { invoice: 'in_42' }, callback: { url: 'https://hooks.example.com/invoice-42' } }],
+  });
 export type CreateTask = z.infer<typeof CreateTask>;
 
 /** Body of `POST /tasks/{id}/messages`. */
-export const AddMessage = z.strictObject({ text: z.string().min(1).max(32_768) });
+export const AddMessage = z
+  .strictObject({ text: z.string().min(1).max(32_768) })
+  .meta({ id: 'AddMessage', examples: [{ text: 'The amount includes VAT.' }] });
 export type AddMessage = z.infer<typeof AddMessage>;
 
 /** Body of `POST /tasks/{id}/approvals/{approvalId}/resolve`. */
-export const ResolveApproval = z.strictObject({
-  decision: TypedText(1, 64),
-  actionVersion: z.int().min(1),
-});
+export const ResolveApproval = z
+  .strictObject({
+    decision: TypedText(1, 64).meta({ description: 'Usually the id of a decision item, though any text will do.' }),
+    actionVersion: z.int().min(1).meta({ description: 'The `action_version` of the event that asked.' }),
+  })
+  .meta({ id: 'ResolveApproval', examples: [{ decision: 'yes', actionVersion: 1 }] });
 export type ResolveApproval = z.infer<typeof ResolveApproval>;
 
 /** Body of `POST /tasks/{id}/close`, the legacy close path. */
-export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) });
+export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) }).meta({ id: 'CloseTask' });
 export type CloseTask = z.infer<typeof CloseTask>;
 
 /** Context added to a Task. `id`: what makes one that is added again known; messages of release 0.1.0 have none. */

@@ -1,18 +1,43 @@
-import type { Outcome } from '../tasks/task.ts';
+import { z } from 'zod';
+import { Outcome } from '../tasks/task.ts';
 import type { ActionRequiredReport, ApprovalRequest, DecisionItem } from './transition-report.ts';
 
 // Allow-lists: what is not named here never leaves, whatever the executor sends.
 
 /** The public-safe part of an outcome. */
-export function projectOutcome({ summary, progress }: Outcome): Outcome {
+export const PublicOutcome = z
+  .strictObject({
+    summary: z.string(),
+    progress: z.number().min(0).max(1).exactOptional().meta({ description: 'From 0 to 1.' }),
+  })
+  .meta({
+    id: 'PublicOutcome',
+    description: 'The public-safe part of an outcome.',
+    examples: [{ summary: 'The invoice is drafted.', progress: 0.5 }],
+  });
+export type PublicOutcome = z.infer<typeof PublicOutcome>;
+
+/** The public-safe part of the primary approval request. */
+export const PublicApprovalRequest = z
+  .strictObject({ id: z.string(), title: z.string(), description: z.string().exactOptional() })
+  .meta({ id: 'PublicApprovalRequest', description: 'The public-safe part of the primary approval request.' });
+type PublicApprovalRequest = z.infer<typeof PublicApprovalRequest>;
+
+/** The public-safe part of a decision item. */
+export const PublicDecisionItem = z
+  .strictObject({ id: z.string(), label: z.string(), description: z.string().exactOptional() })
+  .meta({ id: 'PublicDecisionItem', description: 'The public-safe part of a decision item.' });
+type PublicDecisionItem = z.infer<typeof PublicDecisionItem>;
+
+export function projectOutcome({ summary, progress }: Outcome): PublicOutcome {
   return { summary, ...(progress !== undefined && { progress }) };
 }
 
-function projectApprovalRequest({ id, title, description }: ApprovalRequest) {
+function projectApprovalRequest({ id, title, description }: ApprovalRequest): PublicApprovalRequest {
   return { id, title, ...(description !== undefined && { description }) };
 }
 
-function projectDecisionItem({ id, label, description }: DecisionItem) {
+function projectDecisionItem({ id, label, description }: DecisionItem): PublicDecisionItem {
   return { id, label, ...(description !== undefined && { description }) };
 }
 

@@ -1,29 +1,46 @@
 import { z } from 'zod';
 import { GivenId, Json, Outcome } from '../tasks/task.ts';
 
-/** Something a person must approve. `id`, `title` and `description` are public-safe, nothing else is. */
-const ApprovalRequest = z.looseObject({
-  id: GivenId,
-  primary: z.boolean().default(false),
-  title: z.string().min(1).max(256),
-  description: z.string().max(4_096).exactOptional(),
-});
+/** Something a person must approve. */
+const ApprovalRequest = z
+  .looseObject({
+    id: GivenId.meta({ description: 'Public-safe on the primary request. By it the request is resolved.' }),
+    primary: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'True on exactly one: resolving it sets the Task running.' }),
+    title: z.string().min(1).max(256).meta({ description: 'Public-safe on the primary request.' }),
+    description: z.string().max(4_096).exactOptional().meta({ description: 'Public-safe on the primary request.' }),
+  })
+  .meta({
+    id: 'ApprovalRequest',
+    description:
+      'Something a person must approve. Of the primary request `id`, `title` and `description` are public-safe and go out in webhooks; every other field, and every other request, never leaves.',
+  });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
-/** One of the answers to choose from. `id`, `label` and `description` are public-safe, nothing else is. */
-const DecisionItem = z.looseObject({
-  id: GivenId,
-  label: z.string().min(1).max(256),
-  description: z.string().max(1_024).exactOptional(),
-});
+/** One of the answers to choose from. */
+const DecisionItem = z
+  .looseObject({
+    id: GivenId.meta({ description: 'Public-safe.' }),
+    label: z.string().min(1).max(256).meta({ description: 'Public-safe.' }),
+    description: z.string().max(1_024).exactOptional().meta({ description: 'Public-safe.' }),
+  })
+  .meta({
+    id: 'DecisionItem',
+    description:
+      'One of the answers to choose from. `id`, `label` and `description` are public-safe and go out in webhooks; every other field never leaves.',
+  });
 export type DecisionItem = z.infer<typeof DecisionItem>;
 
-const Start = z.strictObject({ type: z.literal('start') });
+const Start = z
+  .strictObject({ type: z.literal('start') })
+  .meta({ id: 'StartReport', description: 'The Task runs. Emits nothing.' });
 
 const Checkpoint = z
   .strictObject({
     type: z.literal('checkpoint'),
-    checkpointId: GivenId,
+    checkpointId: GivenId.meta({ description: 'Reporting the same id again changes nothing.', examples: ['cp_1'] }),
     canonical: z.boolean(),
     material: z.boolean(),
     outcome: Outcome.exactOptional(),
@@ -31,15 +48,26 @@ const Checkpoint = z
   .refine(({ canonical, material, outcome }) => outcome !== undefined || !(canonical && material), {
     path: ['outcome'],
     error: 'is required on a material canonical checkpoint: its event carries it',
+  })
+  .meta({
+    id: 'CheckpointReport',
+    description:
+      'A point that the Task reached. Only one that is `canonical` and `material` emits `task.check_in`, and must have an `outcome`; every other is recorded and emits nothing.',
   });
 
 const ActionRequired = z
   .strictObject({
     type: z.literal('action_required'),
-    actionVersion: z.int().min(1),
+    actionVersion: z
+      .int()
+      .min(1)
+      .meta({ description: 'Rises with every new action of the Task.', examples: [1] }),
     approvalRequests: z.array(ApprovalRequest).min(1).max(50),
     decisionItems: z.array(DecisionItem).max(100).default([]),
-    apiResolvable: z.boolean().default(false),
+    apiResolvable: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the resolve operation may answer it. Public-safe.' }),
     outcome: Outcome,
   })
   .refine(({ approvalRequests }) => approvalRequests.filter(({ primary }) => primary).length === 1, {
@@ -49,19 +77,34 @@ const ActionRequired = z
   .refine(({ approvalRequests }) => new Set(approvalRequests.map(({ id }) => id)).size === approvalRequests.length, {
     path: ['approvalRequests'],
     error: 'must not repeat an id',
+  })
+  .meta({
+    id: 'ActionRequiredReport',
+    description:
+      'The Task waits for a decision. Emits `task.requires_action`. A higher `actionVersion` replaces what was asked before; a lower one is `stale_action_version`.',
   });
 
-const Done = z.strictObject({
-  type: z.literal('done'),
-  result: Json.exactOptional(),
-  outcome: Outcome.exactOptional(),
-  usage: Json.exactOptional(),
+const AnyResult = Json.exactOptional().meta({
+  description: 'Any JSON. Read with `GET /tasks/{id}`; never in a webhook.',
 });
 
-const Canceled = z.strictObject({ type: z.literal('canceled') });
+const Done = z
+  .strictObject({
+    type: z.literal('done'),
+    result: AnyResult,
+    outcome: Outcome.exactOptional(),
+    usage: AnyResult,
+  })
+  .meta({ id: 'DoneReport', description: 'The Task is done. Emits `task.done`, which carries none of these fields.' });
+
+const Canceled = z
+  .strictObject({ type: z.literal('canceled') })
+  .meta({ id: 'CanceledReport', description: 'The Task is canceled. Emits `task.canceled`.' });
 
 /** Body of `POST /api/internal/tasks/{id}/transitions`: one fact that the executor reports about a Task. */
-export const TransitionReport = z.discriminatedUnion('type', [Start, Checkpoint, ActionRequired, Done, Canceled]);
+export const TransitionReport = z
+  .discriminatedUnion('type', [Start, Checkpoint, ActionRequired, Done, Canceled])
+  .meta({ id: 'TransitionReport', description: 'One fact that the executor reports about a Task.' });
 export type TransitionReport = z.infer<typeof TransitionReport>;
 export type ActionRequiredReport = z.infer<typeof ActionRequired>;
 
@@ -71,13 +114,16 @@ export const BATCH_LIMIT = 500;
 /** Body of `POST /api/internal/transitions`. Items are judged one by one: a bad one spoils no other. */
 export const TransitionBatch = z.strictObject({ transitions: z.array(z.unknown()).min(1).max(BATCH_LIMIT) });
 
+const About = { taskId: z.string({ error: 'must be the id of a Task' }).max(64) };
+
 /** One item of a batch: a report, and the Task it is about. Problems are named by their place in the item as sent. */
 export const BatchItem = z
-  .looseObject({ taskId: z.string({ error: 'must be the id of a Task' }).max(64) })
-  .transform(({ taskId, ...rest }, context) => {
-    const report = TransitionReport.safeParse(rest);
-    if (report.success) return { taskId, report: report.data };
-    for (const { path, message } of report.error.issues) context.addIssue({ code: 'custom', path, message });
-    return z.NEVER;
-  });
+  .discriminatedUnion('type', [
+    Start.safeExtend(About),
+    Checkpoint.safeExtend(About),
+    ActionRequired.safeExtend(About),
+    Done.safeExtend(About),
+    Canceled.safeExtend(About),
+  ])
+  .transform(({ taskId, ...report }) => ({ taskId, report }));
 export type BatchItem = z.infer<typeof BatchItem>;

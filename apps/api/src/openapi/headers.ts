@@ -1,0 +1,56 @@
+import type { oas31 } from 'zod-openapi';
+
+/** Response headers, by the name they are sent under. */
+export const HEADERS = {
+  'x-request-id': {
+    description:
+      "The request's own `x-request-id` when it is 1 to 64 letters, digits, `.`, `_` or `-`; else a new one.",
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+    example: 'req_8fK2mQ0ZxYbA',
+  },
+  location: {
+    description: 'Path of what was created.',
+    required: true,
+    schema: { type: 'string', pattern: '^/' },
+  },
+  'cache-control': {
+    description: '`no-store`: the answer may hold a secret.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+  },
+  'www-authenticate': {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', pattern: '^Bearer\\b' },
+  },
+  'retry-after': {
+    description: 'Seconds after which to try again.',
+    required: true,
+    schema: { type: 'string', pattern: '^\\d+$' },
+    example: '2',
+  },
+  'idempotency-replayed': {
+    description:
+      '`true`: this is the answer of an earlier request with the same `Idempotency-Key`, without its secret.',
+    schema: { type: 'string', const: 'true' },
+  },
+  ratelimit: {
+    description:
+      'What is left of the limit, `r`, and in how many seconds it is whole again, `t`. Absent without a limit.',
+    schema: { type: 'string' },
+    example: '"api-key"; r=199; t=1',
+  },
+  'ratelimit-policy': {
+    description: 'Requests, `q`, of one API key in so many seconds, `w`. Absent without a limit.',
+    schema: { type: 'string' },
+    example: '"api-key"; q=200; w=1; pk=:MTIz:',
+  },
+} as const satisfies Record<string, oas31.HeaderObject>;
+export type HeaderName = keyof typeof HEADERS;
+
+export const RATE_LIMIT_HEADERS = ['ratelimit', 'ratelimit-policy'] as const satisfies readonly HeaderName[];
+
+export function headerRef(name: HeaderName): oas31.ReferenceObject {
+  return { $ref: `#/components/headers/${name}` };
+}

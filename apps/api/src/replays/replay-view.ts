@@ -1,0 +1,55 @@
+import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
+import type { Replay } from '@herald/infra';
+import { z } from 'zod';
+import { TimeText, toTime } from '../http/to-time.ts';
+
+/** A replay as its workspace sees it. */
+export const ReplayView = z
+  .strictObject({
+    id: ReplayIdText,
+    receiverId: ReceiverIdText,
+    status: z.enum(['running', 'done', 'stopped']).meta({
+      description: '`stopped`: by request, or because the receiver was disabled or removed.',
+    }),
+    statuses: z.array(z.enum(DELIVERY_STATUSES)).meta({ description: 'Which deliveries are set pending again.' }),
+    since: TimeText,
+    until: TimeText,
+    createdAt: TimeText,
+    endedAt: TimeText.nullable(),
+    total: z.int().min(0).meta({ description: 'Deliveries in the time range.' }),
+    seen: z.int().min(0).meta({ description: 'Of these, those looked at so far.' }),
+    replayed: z.int().min(0).meta({ description: 'Of these, those set pending again.' }),
+  })
+  .meta({
+    id: 'Replay',
+    description: 'Deliveries of a time range that are made once more.',
+    examples: [
+      {
+        ...{ id: 'rpl_0f1e2d3c4b5a69788796a5b4', receiverId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd', status: 'running' },
+        ...{ statuses: ['failed', 'canceled'], since: '2030-01-31T12:00:00.000Z', until: '2030-02-01T12:00:00.000Z' },
+        ...{ createdAt: '2030-02-01T12:00:00.000Z', endedAt: null, total: 1_200, seen: 300, replayed: 17 },
+      },
+    ],
+  });
+export type ReplayView = z.infer<typeof ReplayView>;
+
+export function toReplayView({
+  id,
+  endpointId,
+  status,
+  statuses,
+  since,
+  until,
+  createdAt,
+  endedAt,
+  total,
+  seen,
+  replayed,
+}: Replay): ReplayView {
+  return {
+    ...{ id, receiverId: endpointId, status, statuses: [...statuses] },
+    ...{ since: toTime(since), until: toTime(until), createdAt: toTime(createdAt) },
+    endedAt: endedAt === undefined ? null : toTime(endedAt),
+    ...{ total, seen, replayed },
+  };
+}

@@ -1,0 +1,59 @@
+import { Outcome, type Decision, type Message } from '@herald/core';
+import type { TaskRecord } from '@herald/infra';
+import { z } from 'zod';
+import { NextCursor } from '../http/cursor.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
+import { TaskFields, toTaskFields } from './task-view.ts';
+
+/** A Task in an executor's list. */
+const ExecutorTaskItem = z.strictObject(TaskFields).meta({ id: 'ExecutorTaskItem' });
+export type ExecutorTaskItem = z.infer<typeof ExecutorTaskItem>;
+
+export const ExecutorTaskPage = z
+  .strictObject({ tasks: z.array(ExecutorTaskItem), nextCursor: NextCursor })
+  .meta({ id: 'ExecutorTaskPage' });
+
+/** A Task as the executor sees it: what it works from, and where it was. */
+export const ExecutorTaskView = z
+  .strictObject({
+    ...TaskFields,
+    input: z.unknown().meta({ description: 'Any JSON; null when none was given.' }),
+    messages: z.array(z.strictObject({ text: z.string(), createdAt: TimeText })),
+    decisions: z.array(
+      z.strictObject({
+        approvalId: z.string(),
+        actionVersion: z.int().min(1),
+        decision: z.string(),
+        decidedAt: TimeText,
+      }),
+    ),
+    lastCheckpoint: z
+      .strictObject({
+        checkpointId: z.string(),
+        canonical: z.boolean(),
+        material: z.boolean(),
+        outcome: Outcome.exactOptional(),
+        at: TimeText,
+      })
+      .nullable()
+      .meta({ description: 'From which an executor that crashed goes on; null before the first.' }),
+  })
+  .meta({ id: 'ExecutorTask', description: 'What the executor works from.' });
+export type ExecutorTaskView = z.infer<typeof ExecutorTaskView>;
+
+export type ExecutorTask = {
+  readonly task: TaskRecord;
+  readonly messages: readonly Message[];
+  readonly decisions: readonly Decision[];
+};
+
+export function toExecutorTask({ task, messages, decisions }: ExecutorTask): ExecutorTaskView {
+  const { checkpoint } = task;
+  return {
+    ...toTaskFields(task),
+    input: task.input ?? null,
+    messages: messages.map(({ text, createdAt }) => ({ text, createdAt: toTime(createdAt) })),
+    decisions: decisions.map(({ decidedAt, ...decision }) => ({ ...decision, decidedAt: toTime(decidedAt) })),
+    lastCheckpoint: checkpoint ? { ...checkpoint, at: toTime(checkpoint.at) } : null,
+  };
+}

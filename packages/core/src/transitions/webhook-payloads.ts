@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { EventName } from '../events.ts';
+import { TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
+import type { TaskStatus } from '../tasks/task.ts';
+import { PublicApprovalRequest, PublicDecisionItem, PublicOutcome } from './projection.ts';
+
+const EXAMPLE = {
+  id: 'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+  created_at: '2030-01-31T12:00:00.000Z',
+  sequence: 3,
+  taskId: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
+};
+
+const CreatedAt = z.iso.datetime().meta({ description: 'When the transition was accepted.' });
+const Sequence = z
+  .int()
+  .min(1)
+  .meta({ description: "Strictly rising among a Task's events. Deliveries may arrive in another order." });
+
+function taskFields<Event extends EventName, Status extends TaskStatus>(
+  event: Event,
+  statuses: readonly [Status, ...Status[]],
+) {
+  return {
+    id: TransitionIdText,
+    event: z.literal(event),
+    created_at: CreatedAt,
+    sequence: Sequence,
+    task: z
+      .strictObject({ id: TaskIdText, status: z.enum(statuses) })
+      .meta({ description: 'Its id, and its status then.' }),
+  };
+}
+
+function example(event: EventName, status: TaskStatus, more: object = {}) {
+  const { taskId, ...common } = EXAMPLE;
+  return [{ ...common, event, task: { id: taskId, status }, ...more }];
+}
+
+const outcome = { summary: 'The invoice is drafted.', progress: 0.5 };
+
+/** What the body of each event holds (spec sections 2 and 6). `renderWebhookBody` and `renderTestBody` make them. */
+export const WEBHOOK_PAYLOADS = {
+  'task.check_in': z
+    .strictObject({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })
+    .meta({ id: 'CheckInPayload', examples: example('task.check_in', 'running', { outcome }) }),
+  'task.requires_action': z
+    .strictObject({
+      ...taskFields('task.requires_action', ['requires_action']),
+      outcome: PublicOutcome,
+      approval_request: PublicApprovalRequest,
+      action_version: z.int().min(1).meta({ description: 'Must be sent back when the request is resolved.' }),
+      decision_items: z.array(PublicDecisionItem),
+      api_resolvable: z.boolean().meta({
+        description: 'Whether `POST /tasks/{id}/approvals/{approvalId}/resolve` may answer it.',
+      }),
+      action_url: z.url().meta({ description: 'A page where a person signs in and acts. It carries no credential.' }),
+    })
+    .meta({
+      id: 'RequiresActionPayload',
+      examples: example('task.requires_action', 'requires_action', {
+        outcome,
+        approval_request: { id: 'pay', title: 'Pay the invoice', description: '12 EUR' },
+        action_version: 1,
+        decision_items: [
+          { id: 'yes', label: 'Pay' },
+          { id: 'no', label: 'Refuse' },
+        ],
+        api_resolvable: true,
+        action_url: `https://app.example.com/tasks/${EXAMPLE.taskId}/actions/1`,
+      }),
+    }),
+  'task.done': z
+    .strictObject(taskFields('task.done', ['done']))
+    .meta({ id: 'DonePayload', examples: example('task.done', 'done') }),
+  'task.canceled': z
+    .strictObject(taskFields('task.canceled', ['canceled']))
+    .meta({ id: 'CanceledPayload', examples: example('task.canceled', 'canceled') }),
+  'webhook.test': z
+    .strictObject({ id: TransitionIdText, event: z.literal('webhook.test'), created_at: CreatedAt })
+    .meta({
+      id: 'TestPayload',
+      examples: [{ id: EXAMPLE.id, event: 'webhook.test', created_at: EXAMPLE.created_at }],
+    }),
+} satisfies Record<EventName, z.ZodType>;

@@ -1,0 +1,87 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { createOpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface MediaType {
+  schema: object;
+}
+
+export interface HeaderObject {
+  required?: boolean;
+  schema: object;
+}
+
+export interface ResponseObject {
+  headers?: Readonly<Record<string, HeaderObject | Reference>>;
+  content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface ParameterObject {
+  in: 'path' | 'query' | 'header';
+  name: string;
+  required?: boolean;
+  schema: object;
+}
+
+export interface OperationObject {
+  operationId: string;
+  security?: readonly Readonly<Record<string, readonly string[]>>[];
+  parameters?: readonly (ParameterObject | Reference)[];
+  requestBody?: { required?: boolean; content: Readonly<Record<string, MediaType>> };
+  responses: Readonly<Record<string, ResponseObject | Reference>>;
+}
+
+type PathItems = Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+
+/** The parts of the document that tests go by. */
+export interface Document {
+  paths: PathItems;
+  webhooks: PathItems;
+}
+
+/** As readers get it: the answer of `GET /openapi.json`. */
+export const document = JSON.parse(JSON.stringify(createOpenApiDocument())) as Document;
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema(document, 'document');
+
+/** `path` from keys, as a JSON pointer. */
+export function pointerTo(...keys: readonly string[]): string {
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The object itself, or what it refers to; with where that is. */
+export function resolve<Item extends object>(item: Item | Reference, pointer: string): { item: Item; pointer: string } {
+  if (!('$ref' in item)) return { item, pointer };
+  const keys = item.$ref.slice(2).split('/');
+  const target = keys.reduce<unknown>(
+    (node, key) => (node as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+    document,
+  );
+  return { item: target as Item, pointer: item.$ref.slice(1) };
+}
+
+/** What of a value breaks the schema at a place in the document; empty: nothing. */
+export function findSchemaBreaches(pointer: string, value: unknown): string[] {
+  const validate = validatorAt(pointer);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath || 'it'} ${message ?? ''} ${JSON.stringify(params)}`,
+  );
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function validatorAt(pointer: string): ValidateFunction {
+  const known = validators.get(pointer);
+  if (known) return known;
+  const validate = ajv.getSchema(`document#${encodeURI(pointer)}`);
+  if (!validate) throw new Error(`the document has no schema at ${pointer}`);
+  validators.set(pointer, validate);
+  return validate;
+}
