@@ -281,7 +281,13 @@ async function settle(
     const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
     results[slot.index] = result;
     const deliveries = emission?.targets.length ?? 0;
-    report.accepted({ ...result, ...(emission && { event: emission.event }), deliveries, canceled: commit.canceled });
+    report.accepted({
+      ...result,
+      workspaceId,
+      ...(emission && { event: emission.event }),
+      deliveries,
+      canceled: commit.canceled,
+    });
   }
   if (conflicts.length > 0) subscriptions.forget(workspaceId);
   return { conflicts, emissions };

@@ -1,10 +1,11 @@
-import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId } from '@herald/core';
+import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
 import type { AcceptanceMetrics, DeliveryMetrics, Logger } from '@herald/infra';
 
 /** What the acceptance of a transition led to. */
 export type Acceptance = {
   readonly transitionId: TransitionId;
   readonly taskId: TaskId;
+  readonly workspaceId: WorkspaceId;
   /** Of the Task, from then on. */
   readonly status: TaskStatus;
   /** The fact was known before. */
@@ -32,7 +33,7 @@ export type AcceptanceReportDeps = {
 
 export function createAcceptanceReport({ logger, acceptance, deliveries }: AcceptanceReportDeps): AcceptanceReport {
   return {
-    accepted({ transitionId, taskId, status, duplicate, event, ...counts }) {
+    accepted({ transitionId, taskId, workspaceId, status, duplicate, event, ...counts }) {
       if (duplicate) acceptance.repeated();
       else acceptance.accepted(event);
       if (event && counts.deliveries > 0) deliveries.created(event, counts.deliveries);
@@ -40,7 +41,7 @@ export function createAcceptanceReport({ logger, acceptance, deliveries }: Accep
         deliveries.settled({ event, status: 'canceled', reason: 'receiver_disabled' }, counts.canceled);
       }
       logger.debug(duplicate ? 'transition.repeated' : 'transition.accepted', {
-        ...{ transitionId, taskId, taskStatus: status, event, ...counts },
+        ...{ transitionId, taskId, workspaceId, taskStatus: status, event, ...counts },
       });
     },
     refused(taskId, { code }) {

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { scrape } from '../../support/metrics.ts';
+import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
+import { startHerald } from '../../support/start-herald.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+const REPOSITORY = new URL('../../../', import.meta.url);
+const read = (path: string) => readFile(new URL(path, REPOSITORY), 'utf8');
+
+interface Alert {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook: string };
+}
+interface AlertFile {
+  groups: { name: string; rules: Alert[] }[];
+}
+interface Dashboard {
+  panels: { title: string; targets: { expr: string }[] }[];
+}
+
+const readAlerts = async () =>
+  (parse(await read('ops/prometheus/alerts.yml')) as AlertFile).groups.flatMap(({ rules }) => rules);
+const readPanels = async () => (JSON.parse(await read('ops/grafana/herald.json')) as Dashboard).panels;
+
+/** Names of metrics in an expression: ours, and those of the processes. A histogram's are known by its own name. */
+function metricsIn(expr: string): string[] {
+  const names = expr.match(/\b(?:herald|nodejs|process)_\w+/g) ?? [];
+  return names.map((name) => name.replace(/(_seconds)_(?:bucket|count|sum)$/, '$1'));
+}
+
+/** As GitHub makes anchors of headings. */
+function anchorsIn(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+test('every metric that the alerts and the dashboard name is shown by a running process', async () => {
+  await using herald = await startHerald({ env: OPERATOR_ENV });
+  const api = await scrape(
+    herald.apis[0]?.origin ?? '',
+    basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD),
+  );
+  const worker = await scrape(herald.workers[0]?.origin ?? '');
+  const shown = new Set([...api.names, ...worker.names]);
+  const alerts = (await readAlerts()).map(({ expr }) => expr);
+  const panels = (await readPanels()).flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  expect(alerts.length).toBeGreaterThan(7);
+  expect(panels.length).toBeGreaterThan(20);
+  const named = [...alerts, ...panels].map((expr) => ({ expr, metrics: metricsIn(expr) }));
+  expect(named.filter(({ metrics }) => metrics.length === 0)).toEqual([]);
+  expect(named.filter(({ metrics }) => metrics.some((name) => !shown.has(name)))).toEqual([]);
+});
+
+test('every alert waits before it rings, says how urgent it is and what happens, and who reads it finds more', async () => {
+  for (const alert of await readAlerts()) {
+    expect(alert).toEqual({
+      alert: expect.stringMatching(/^Herald[A-Za-z]+$/) as string,
+      expr: expect.any(String) as string,
+      for: expect.stringMatching(/^\d+[smh]$/) as string,
+      labels: { severity: expect.stringMatching(/^(page|warn)$/) as string },
+      annotations: {
+        summary: expect.stringMatching(/.{20}/) as string,
+        runbook: expect.stringMatching(/^docs\/runbook\.md#[a-z-]+$/) as string,
+      },
+    });
+  }
+});
+
+test('every alert leads to a section of the runbook', async () => {
+  const anchors = anchorsIn(await read('docs/runbook.md'));
+  const missing = (await readAlerts()).filter(
+    ({ annotations }) => !anchors.has(annotations.runbook.split('#')[1] ?? ''),
+  );
+  expect(missing).toEqual([]);
+});
