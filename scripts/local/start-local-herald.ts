@@ -9,6 +9,8 @@ import type { LocalSettings } from './local-settings.ts';
 
 /** The user for whom a local board is opened. */
 export const LOCAL_OPERATOR = 'operator';
+/** Far more than a try-out needs; full, it refuses writes instead of taking the machine's memory. */
+const LOCAL_REDIS_MEMORY = '1gb';
 
 export interface LocalHeraldOptions {
   /** Of the repository. */
@@ -108,7 +110,7 @@ async function startLocalRedis(folder: LocalFolder) {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const last = Number(await folder.read('redis-port'));
   const port = last > 0 && (await isPortFree(last)) ? last : await freePort();
-  const redis = await startRedis({ dir, port, appendonly: true });
+  const redis = await startRedis({ dir, port, appendonly: true, args: ['--maxmemory', LOCAL_REDIS_MEMORY] });
   await folder.write('redis-port', String(port));
   return redis;
 }
