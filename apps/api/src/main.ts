@@ -1,5 +1,4 @@
-import { createLogger, runProcess, type Logger } from '@herald/infra';
-import { readApiConfig } from './config.ts';
+import { createLogger, readApiConfig, runProcess, type Logger } from '@herald/infra';
 import { startApi } from './start-api.ts';
 
 const STOP_LIMIT_MS = 15_000;

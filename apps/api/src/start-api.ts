@@ -5,6 +5,7 @@ import {
   addTracing,
   closeRedis,
   connectRedis,
+  type ApiConfig,
   createApiKeyStore,
   createClaimStore,
   createDeliveryLog,
@@ -17,10 +18,13 @@ import {
   createKeyspace,
   createReadiness,
   createReceiverStore,
+  createRedeliver,
+  createReplayOperations,
   createReplayStore,
   createResources,
   createScriptCommands,
   createSecretBox,
+  createSendTestEvent,
   createServiceStateReader,
   createTaskRetention,
   createTaskStore,
@@ -42,10 +46,10 @@ import {
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
-import type { ApiConfig } from './config.ts';
 import { createApp } from './create-app.ts';
 import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
 import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
+import { createRedeliveryReport } from './deliveries/create-redelivery-report.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
 import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
@@ -60,8 +64,6 @@ import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { createTestEventReport } from './receivers/create-test-event-report.ts';
-import { createSendTestEvent } from './receivers/send-test-event.ts';
-import { createManageReplays } from './replays/manage-replays.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
@@ -206,16 +208,21 @@ function composeApp(
     now,
   });
 
+  const log = createDeliveryLog({ redis, keyspace });
   const deliveries = createManageDeliveries({
-    log: createDeliveryLog({ redis, keyspace }),
-    findReceiver: receivers.find,
-    findTask: tasks.find,
-    hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
-    ...{ metrics: metrics.acceptance, logger, now },
+    ...{ log, findReceiver: receivers.find, findTask: tasks.find },
+    redeliver: createRedeliver({
+      hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
+      ...{ log, report: createRedeliveryReport({ logger, ...metrics }), now },
+    }),
   });
-  const replays = createManageReplays({
+  const replays = createReplayOperations({
     replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
-    ...{ metrics: metrics.acceptance, logger, now },
+    onRequested: ({ id, endpointId }, workspaceId) => {
+      metrics.acceptance.replayRequested();
+      logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
+    },
+    now,
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });

@@ -1,5 +1,4 @@
-import { createLogger, runProcess, type Logger } from '@herald/infra';
-import { readWorkerConfig } from './config.ts';
+import { createLogger, readWorkerConfig, runProcess, type Logger } from '@herald/infra';
 import { startWorker } from './start-worker.ts';
 
 let logger: Logger | undefined;

@@ -15,8 +15,8 @@ import {
   type RedisClient,
   type Resources,
   type ShardKeys,
+  type WorkerConfig,
 } from '@herald/infra';
-import type { WorkerConfig } from './config.ts';
 import type { WorkerMetrics } from './metrics/create-worker-metrics.ts';
 import type { DeliveryReport } from './deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from './deliveries/make-attempt.ts';

@@ -15,8 +15,8 @@ import {
   logRedisFindings,
   type Logger,
   type RunningProcess,
+  type WorkerConfig,
 } from '@herald/infra';
-import type { WorkerConfig } from './config.ts';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';

@@ -1,7 +1,6 @@
 export { SCOPES, createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from './api-keys/api-key-store.ts';
 export { addTracing } from './tracing/add-tracing.ts';
 export type { Tracing, TraceSpan } from './tracing/create-tracing.ts';
-export { TracingEnv } from './tracing/tracing-env.ts';
 export {
   ConfigError,
   Duration,
@@ -13,6 +12,10 @@ export {
   SecretsEnv,
   SharedEnv,
 } from './config/env.ts';
+export { readApiConfig, type ApiConfig } from './config/api-config.ts';
+export { type OperatorConfig } from './config/operator-env.ts';
+export { readWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
+export { createRedeliver, type Redeliver, type RedeliveryReport } from './deliveries/create-redeliver.ts';
 export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
 export { type AttemptRecord, type LoadedDelivery } from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
@@ -24,6 +27,7 @@ export {
   type EndReply,
   type RecordReply,
 } from './deliveries/delivery-store.ts';
+export { countOldOwed } from './deliveries/count-old-owed.ts';
 export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
 export {
   createDeliveryLog,
@@ -38,14 +42,18 @@ export {
   type BacklogDetail,
   type BacklogView,
 } from './operators/backlog-view.ts';
-export { type DeliveryDescription } from './operators/describe-deliveries.ts';
+export { describeDeliveries, type DeliveryDescription } from './operators/describe-deliveries.ts';
 export { createFailedView, type FailedView } from './operators/failed-view.ts';
 export { createLineView, LINE_STATES, type LineJob, type LineState, type LineView } from './operators/line-view.ts';
+export { createOwnerLookUp, type OwnerLookUp } from './operators/owner-look-up.ts';
+export { walkReceivers } from './operators/walk-receivers.ts';
 export { createPurgeStore, type PurgedDelivery, type PurgeStore } from './purges/purge-store.ts';
+export { createReplayOperations, type ReplayOperations } from './replays/create-replay-operations.ts';
 export { createReplaySteps, type ReplaySteps } from './replays/replay-steps.ts';
 export { createReplayStore, type Replay, type ReplayStore } from './replays/replay-store.ts';
 export { createEgressSender, createEndpointUrlJudge } from './egress/create-egress.ts';
 export { DestinationEnv, EgressEnv } from './egress/egress-env.ts';
+export { judgeEndpointHealth, type EndpointState } from './endpoints/judge-endpoint-health.ts';
 export { type EndpointHealth, type EndpointRecord } from './endpoints/endpoint-record.ts';
 export {
   createReceiverStore,
@@ -61,7 +69,9 @@ export {
   type RequestName,
 } from './idempotency/claim-store.ts';
 export { type Finding } from './health/finding.ts';
+export { createRedisProbe } from './health/create-redis-probe.ts';
 export { createReadiness, type Readiness } from './health/create-readiness.ts';
+export { messageOfThrown } from './lifecycle/is-error-like.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type LogFields, type Logger } from './log/logger.ts';
@@ -77,6 +87,7 @@ export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './que
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { checkRedis } from './redis/check-redis.ts';
+export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts';
 export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
@@ -84,7 +95,7 @@ export { newRevision } from './redis/revision.ts';
 export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { forgetGeneration, type ForgetReport } from './secrets/forget-generation.ts';
 export { createGenerationStore, type Generation, type GenerationStore } from './secrets/generation-store.ts';
-export { joinGenerations } from './secrets/join-generations.ts';
+export { describeUnlisted, joinGenerations } from './secrets/join-generations.ts';
 export { resealSecrets, type ResealProgress, type ResealReport } from './secrets/reseal-secrets.ts';
 export { createSealedSecretStore, type SealedSecretStore } from './secrets/sealed-secret-store.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
@@ -99,6 +110,7 @@ export {
   type TaskPage,
   type TaskStore,
 } from './tasks/task-store.ts';
+export { createSendTestEvent, type TestEventReport, type TestOutcome } from './test-events/send-test-event.ts';
 export { createTestEventStore, type TestEvent, type TestEventStore } from './test-events/test-event-store.ts';
 export {
   createTestReplyListener,

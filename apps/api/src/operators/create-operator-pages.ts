@@ -1,9 +1,9 @@
+import type { OperatorConfig } from '@herald/infra';
 import { Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BOARD_PATH } from './board/board-server.ts';
 import { createBoard, type BoardDeps } from './board/create-board.ts';
 import { createOperatorGuard } from './guard-operators.ts';
-import type { OperatorConfig } from './operator-env.ts';
 
 export type OperatorPagesDeps = Omit<BoardDeps, 'canWrite'> & {
   readonly operator: OperatorConfig;

@@ -1,13 +1,4 @@
-import type { AcceptanceMetrics, DeliveryMetrics, EndReply, Logger, TestEvent } from '@herald/infra';
-
-/** Tells operators of test events, in the log and in the metrics. */
-export type TestEventReport = {
-  readonly created: (event: TestEvent) => void;
-  /** No worker took it. */
-  readonly withdrawn: (event: TestEvent, reply: EndReply) => void;
-  /** How the operation ended; without an outcome nobody knows. */
-  readonly ended: (endpointId: string, outcome: { readonly delivered: boolean } | undefined) => void;
-};
+import type { AcceptanceMetrics, DeliveryMetrics, Logger, TestEventReport } from '@herald/infra';
 
 export type TestEventReportDeps = {
   readonly logger: Logger;
@@ -15,6 +6,7 @@ export type TestEventReportDeps = {
   readonly deliveries: Pick<DeliveryMetrics, 'created' | 'settled'>;
 };
 
+/** Tells operators of test events, in the log and in the metrics. */
 export function createTestEventReport({ logger, acceptance, deliveries }: TestEventReportDeps): TestEventReport {
   return {
     created({ deliveryId, transitionId, endpointId, workspaceId }) {

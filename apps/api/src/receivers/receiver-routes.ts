@@ -8,6 +8,7 @@ import {
   type EndpointId,
   type WorkspaceId,
 } from '@herald/core';
+import type { ReplayOperations } from '@herald/infra';
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
 import { toDeliveryView } from '../deliveries/delivery-view.ts';
@@ -19,16 +20,15 @@ import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
-import type { ManageReplays } from '../replays/manage-replays.ts';
 import { toReplayView } from '../replays/replay-view.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import { toReceiverView } from './receiver-view.ts';
-import type { TestOutcome } from './send-test-event.ts';
+import type { TestOutcome } from './test-outcome-view.ts';
 
 export type ReceiverRoutesDeps = {
   readonly receivers: ManageReceivers;
   readonly deliveries: ManageDeliveries;
-  readonly replays: ManageReplays;
+  readonly replays: ReplayOperations;
   readonly sendTestEvent: (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
 };
 

@@ -1,5 +1,5 @@
 import { EventName, ReceiverIdText } from '@herald/core';
-import type { DestinationHealth, EndpointRecord } from '@herald/infra';
+import { judgeEndpointHealth, type DestinationHealth, type EndpointRecord } from '@herald/infra';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
@@ -86,26 +86,12 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): R
   };
 }
 
-/**
- * `paused`: its destination gave no answers, or asked to be left alone, and what is due waits in the backlog.
- * `failing`: its last attempt failed. `since` is when that began; of a pause that it did not cause itself, its last success.
- */
-function toHealth(
-  { enabled, disabledAt, health, createdAt }: EndpointRecord,
-  destination?: DestinationHealth,
-): ReceiverHealth {
-  const { consecutiveFailures, failingSince, lastSuccessAt, healthySince } = health;
-  const isPaused = destination !== undefined && (destination.isOpen || destination.holdUntil > Date.now());
-  const state = !enabled ? 'disabled' : isPaused ? 'paused' : consecutiveFailures > 0 ? 'failing' : 'healthy';
-  const since = {
-    disabled: disabledAt,
-    paused: failingSince ?? lastSuccessAt,
-    failing: failingSince,
-    healthy: healthySince,
-  }[state];
+function toHealth(receiver: EndpointRecord, destination?: DestinationHealth): ReceiverHealth {
+  const { consecutiveFailures, lastSuccessAt } = receiver.health;
+  const { state, since } = judgeEndpointHealth(receiver, destination, Date.now());
   return {
     state,
-    since: toTime(since ?? createdAt),
+    since: toTime(since),
     consecutiveFailures,
     backlog: destination?.backlog ?? 0,
     lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),

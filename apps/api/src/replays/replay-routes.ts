@@ -1,12 +1,12 @@
+import type { ReplayOperations } from '@herald/infra';
 import { Router } from 'express';
 import { workspaceOf } from '../auth/authenticate.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import type { ManageReplays } from './manage-replays.ts';
 import { toReplayView } from './replay-view.ts';
 
 /** `/api/public/replays`: how far a replay is, and its end. */
-export function createReplayRoutes({ replays }: { readonly replays: ManageReplays }): Router {
+export function createReplayRoutes({ replays }: { readonly replays: ReplayOperations }): Router {
   const router = refuseMalformedIds(Router(), { id: 'replay' });
   router
     .route('/:id')

@@ -6,6 +6,12 @@ import { SHARD_TAGS } from '../redis/shards.ts';
 /** The environment is wrong; the message lists everything that is. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** Each problem by itself, beginning with its variable. */
+  readonly problems: readonly string[];
+  constructor(message: string, problems: readonly string[] = [message]) {
+    super(message);
+    this.problems = problems;
+  }
 }
 
 /** A duration such as `15s`, as ms. */
@@ -88,6 +94,6 @@ export function readEnv<Schema extends z.ZodType>(
   const given = Object.entries(env).filter(([name, value]) => value !== '' || emptyMeans.includes(name));
   const parsed = schema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
-  throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  throw new ConfigError(['The configuration is wrong:', ...problems].join('\n  '), problems);
 }

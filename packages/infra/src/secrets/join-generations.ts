@@ -33,10 +33,11 @@ export async function joinGenerations({ redis, keyspace, box, seals }: JoinGener
     for (const [keys, counts] of found) await generations.enter(keys, counts);
   }
   const [unlisted] = await generations.join(box.fingerprints, seals ? box.fingerprints[0] : undefined);
-  if (unlisted) throw new ConfigError(refusalOf(unlisted));
+  if (unlisted) throw new ConfigError(describeUnlisted(unlisted));
 }
 
-function refusalOf({ fingerprint, count }: Generation): string {
+/** What is wrong when SECRETS_KEY lacks the key of a generation, and what to set. */
+export function describeUnlisted({ fingerprint, count }: Generation): string {
   const remedy = 'add that key behind the first, separated by a comma.';
   return count > 0
     ? `Secrets in this Redis are sealed with the key ${fingerprint}, which SECRETS_KEY doesn't list; ${remedy}`

@@ -10,7 +10,7 @@ import { DeliveryPage } from '../../deliveries/delivery-view.ts';
 import { NoBody } from '../../http/read-body.ts';
 import { SecretRotated } from '../../http/send-rotated-secret.ts';
 import { ReceiverDeleted, ReceiverList, ReceiverView, RegisteredReceiver } from '../../receivers/receiver-view.ts';
-import { TestOutcome } from '../../receivers/send-test-event.ts';
+import { TestOutcome } from '../../receivers/test-outcome-view.ts';
 import { ReplayView } from '../../replays/replay-view.ts';
 import type { Operation } from '../operation.ts';
 import { OfReceiver } from './params.ts';

@@ -1,15 +1,8 @@
-import {
-  DestinationEnv,
-  IntegerText,
-  Port,
-  readEnv,
-  RetentionEnv,
-  SecretsEnv,
-  SharedEnv,
-  TracingEnv,
-} from '@herald/infra';
 import { z } from 'zod';
-import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operators/operator-env.ts';
+import { DestinationEnv } from '../egress/egress-env.ts';
+import { TracingEnv } from '../tracing/tracing-env.ts';
+import { IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from './env.ts';
+import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
 const ActionUrlTemplate = z
   .string({ error: 'must be set, such as https://app.example.com/tasks/{taskId}/actions/{actionVersion}' })
@@ -34,7 +27,7 @@ const ApiEnv = withBothCredentials(
   }),
 );
 
-/** Times are in ms. */
+/** What an API process is started with. Times are in ms. */
 export type ApiConfig = ReturnType<typeof readApiConfig>;
 
 /** @throws ConfigError with every problem at once */

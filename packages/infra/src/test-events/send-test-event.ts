@@ -8,9 +8,19 @@ import {
   type EndpointId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryJob, EndReply, TestEventStore, TestReplies } from '@herald/infra';
-import { z } from 'zod';
-import type { TestEventReport } from './create-test-event-report.ts';
+import type { EndReply } from '../deliveries/delivery-store.ts';
+import type { DeliveryJob } from '../queues/delivery-queue.ts';
+import type { TestEvent, TestEventStore } from './test-event-store.ts';
+import type { TestReplies } from './test-replies.ts';
+
+/** Tells operators of test events. */
+export type TestEventReport = {
+  readonly created: (event: TestEvent) => void;
+  /** No worker took it. */
+  readonly withdrawn: (event: TestEvent, reply: EndReply) => void;
+  /** How the operation ended; without an outcome nobody knows. */
+  readonly ended: (endpointId: string, outcome: { readonly delivered: boolean } | undefined) => void;
+};
 
 export type SendTestEventDeps = {
   readonly findReceiver: (workspaceId: WorkspaceId, id: EndpointId) => Promise<unknown>;
@@ -24,22 +34,9 @@ export type SendTestEventDeps = {
 };
 
 /** What came of a test event (spec section 4). */
-export const TestOutcome = z
-  .union([
-    z.strictObject({
-      delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
-      receiverStatus: z.int().min(100).max(999),
-    }),
-    z.strictObject({
-      delivered: z.literal(false),
-      error: z
-        .string()
-        .regex(/^[a-z_]+$/)
-        .meta({ description: 'Why no status came, as a stable code.', examples: ['timeout_response'] }),
-    }),
-  ])
-  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
-export type TestOutcome = z.infer<typeof TestOutcome>;
+export type TestOutcome =
+  | { readonly delivered: boolean; readonly receiverStatus: number }
+  | { readonly delivered: false; readonly error: string };
 
 /** How long a worker may take to start the send, in ms. */
 const PICK_UP_MS = 5_000;

@@ -1,17 +1,8 @@
-import {
-  Duration,
-  DurationList,
-  EgressEnv,
-  IntegerText,
-  Port,
-  readEnv,
-  RetentionEnv,
-  SecretsEnv,
-  SharedEnv,
-  TracingEnv,
-} from '@herald/infra';
 import { DEFAULT_SCHEDULE_MS } from '@herald/core';
 import { z } from 'zod';
+import { EgressEnv } from '../egress/egress-env.ts';
+import { TracingEnv } from '../tracing/tracing-env.ts';
+import { Duration, DurationList, IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from './env.ts';
 
 const WorkerEnv = z.object({
   ...SharedEnv.shape,
@@ -33,7 +24,7 @@ const WorkerEnv = z.object({
   ]),
 });
 
-/** Times are in ms. */
+/** What a worker process is started with. Times are in ms. */
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 /** @throws ConfigError with every problem at once */

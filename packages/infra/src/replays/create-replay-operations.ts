@@ -8,17 +8,16 @@ import {
   type Seed,
   type WorkspaceId,
 } from '@herald/core';
-import type { AcceptanceMetrics, Logger, Replay, ReplayStore } from '@herald/infra';
+import type { Replay, ReplayStore } from './replay-store.ts';
 
-export type ManageReplaysDeps = {
+export type ReplayOperationsDeps = {
   readonly replays: ReplayStore;
-  readonly metrics: Pick<AcceptanceMetrics, 'replayRequested'>;
-  readonly logger: Logger;
+  readonly onRequested: (replay: Pick<Replay, 'id' | 'endpointId'>, workspaceId: WorkspaceId) => void;
   readonly now: () => number;
 };
 
-/** Replays of a receiver's deliveries. A worker carries them out. */
-export function createManageReplays({ replays, metrics, logger, now }: ManageReplaysDeps) {
+/** Replays of a receiver's deliveries. A worker carries them out. Each throws NotFoundError for what isn't there. */
+export function createReplayOperations({ replays, onRequested, now }: ReplayOperationsDeps) {
   const find = async (workspaceId: WorkspaceId, id: string): Promise<Replay> => {
     const replay = await replays.find(workspaceId, id);
     if (!replay) throw new NotFoundError('replay', id);
@@ -26,6 +25,7 @@ export function createManageReplays({ replays, metrics, logger, now }: ManageRep
   };
   return {
     find,
+    /** @throws ReceiverDisabledError */
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,
@@ -37,8 +37,7 @@ export function createManageReplays({ replays, metrics, logger, now }: ManageRep
       const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
       if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
-      metrics.replayRequested();
-      logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
+      onRequested({ id, endpointId }, workspaceId);
       return await find(workspaceId, id);
     },
     async stop(workspaceId: WorkspaceId, id: string): Promise<Replay> {
@@ -47,4 +46,4 @@ export function createManageReplays({ replays, metrics, logger, now }: ManageRep
     },
   };
 }
-export type ManageReplays = ReturnType<typeof createManageReplays>;
+export type ReplayOperations = ReturnType<typeof createReplayOperations>;

@@ -1,0 +1,19 @@
+import type { AcceptanceMetrics, Logger, RedeliveryReport } from '@herald/infra';
+
+export type RedeliveryReportDeps = {
+  readonly logger: Logger;
+  readonly acceptance: Pick<AcceptanceMetrics, 'redeliveryRequested'>;
+};
+
+/** Tells operators of redeliveries, in the log and in the metrics. */
+export function createRedeliveryReport({ logger, acceptance }: RedeliveryReportDeps): RedeliveryReport {
+  return {
+    requested(workspaceId, id) {
+      acceptance.redeliveryRequested();
+      logger.info('delivery.redelivery_requested', { deliveryId: id, workspaceId });
+    },
+    leftOwed(id, error) {
+      logger.warn('delivery.redelivery_left_owed', { deliveryId: id }, error);
+    },
+  };
+}
