@@ -1,22 +1,24 @@
-import { readDuration, WorkspaceIdText } from '@herald/core';
-import { SCOPES, type ApiKey, type ApiKeyStore, type Scope } from '@herald/infra';
+import { readDuration } from '@herald/core';
+import { createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from '@herald/infra';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from './command-deps.ts';
+import type { Cell } from './output/cell.ts';
+import { readListOf, readWorkspace } from './read-arguments.ts';
 
-/** Runs an operation on the key store and closes what it opened. */
-export type WithKeys = (use: (keys: ApiKeyStore) => Promise<void>) => Promise<void>;
+type CreateOptions = JsonOption & { workspace?: string; scopes?: Scope[]; executor?: true; expiresIn?: number };
 
-type CreateOptions = { workspace?: string; scopes?: Scope[]; executor?: true; expiresIn?: number };
-
-const WORKSPACE_SCOPES: readonly Scope[] = ['webhooks', 'tasks'];
+const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
 
 /** `herald keys`: API keys are made and revoked here, and nowhere else. */
-export function createKeysCommand(withKeys: WithKeys, print: (line: string) => void, now: () => number): Command {
+export function createKeysCommand({ withHerald, output, now }: CommandDeps): Command {
+  const withKeys = (use: (keys: ApiKeyStore) => Promise<void>) =>
+    withHerald(({ redis }) => use(createApiKeyStore({ redis, now })));
   const keys = new Command('keys').description('make, list and revoke API keys');
   keys
     .command('create')
     .description('print one new key; it is shown this once')
     .option('--workspace <id>', 'controller workspace that the key belongs to', readWorkspace)
-    .option('--scopes <list>', `comma-separated: ${WORKSPACE_SCOPES.join(', ')}`, readScopes)
+    .option('--scopes <list>', `comma-separated: ${WORKSPACE_SCOPES.join(', ')}`, readListOf(WORKSPACE_SCOPES))
     .addOption(
       new Option('--executor', 'a key for executors, which report for every workspace').conflicts([
         'workspace',
@@ -24,53 +26,54 @@ export function createKeysCommand(withKeys: WithKeys, print: (line: string) => v
       ]),
     )
     .option('--expires-in <duration>', 'such as 90d; without it the key never expires', readExpiry)
-    .action(async ({ workspace, scopes, executor, expiresIn }: CreateOptions, command: Command) => {
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      examples(
+        'herald keys create --workspace ws_x',
+        'herald keys create --workspace ws_x --scopes webhooks --expires-in 90d',
+        'herald keys create --executor',
+      ),
+    )
+    .action(async ({ workspace, scopes, executor, expiresIn, json }: CreateOptions, command: Command) => {
       if (!executor && workspace === undefined)
         command.error('error: name a --workspace, or ask for an --executor key');
       const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
       await withKeys(async (store) => {
-        const { key } = await store.create(
+        const { key, record } = await store.create(
           workspace === undefined
             ? { scopes: ['execute'], ...expiry }
-            : { workspaceId: workspace, scopes: scopes ?? WORKSPACE_SCOPES, ...expiry },
+            : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry },
         );
-        print(key);
+        if (json) output.json({ key, ...toJson(record) });
+        else output.line(key);
       });
     });
   keys
     .command('list')
     .description('every key that is valid: never the key itself')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: true }) => {
+    .option(...JSON_OPTION)
+    .action(async ({ json }: JsonOption) => {
       await withKeys(async (store) => {
         const list = await store.list();
-        if (json) print(JSON.stringify(list.map(toRow), undefined, 2));
-        else for (const line of toTable(list.map(toRow))) print(line);
+        if (json) output.json(list.map(toJson));
+        else output.table(COLUMNS, list.map(toRow), 'No keys yet: "herald keys create --workspace ws_x" makes one.');
       });
     });
   keys
     .command('revoke <id>')
     .description('refuse a key from now on; its id is in the list')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('herald keys revoke key_0123456789abcdef'))
+    .action(async (id: string, { json }: JsonOption, command: Command) => {
       await withKeys(async (store) => {
         if (!(await store.revoke(id)))
           command.error(`error: there is no key ${id}; herald keys list shows those there are`);
-        print(`revoked ${id}`);
+        if (json) output.json({ id, revoked: true });
+        else output.line(`revoked ${id}`);
       });
     });
   return keys;
-}
-
-function readWorkspace(text: string): string {
-  const parsed = WorkspaceIdText.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'is not a workspace id');
-}
-
-function readScopes(text: string): Scope[] {
-  const scopes = SCOPES.filter((scope) => WORKSPACE_SCOPES.includes(scope) && text.split(',').includes(scope));
-  if (scopes.length === text.split(',').length) return scopes;
-  throw new InvalidArgumentError(`must be of ${WORKSPACE_SCOPES.join(', ')}, separated by commas`);
 }
 
 function readExpiry(text: string): number {
@@ -79,7 +82,8 @@ function readExpiry(text: string): number {
   throw new InvalidArgumentError('must be a duration such as 12h or 90d');
 }
 
-function toRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
+/** `expires` and `last used` are times, or the word never. */
+function toJson({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
   return {
     id,
     workspace: workspaceId ?? '(executor)',
@@ -90,16 +94,12 @@ function toRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: Ap
   };
 }
 
-function toTable(rows: readonly Record<string, string>[]): string[] {
-  const [first] = rows;
-  if (!first) return ['no keys yet: herald keys create --workspace ws_x makes one'];
-  const names = Object.keys(first);
-  const lines = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))];
-  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used'];
+
+function toRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey): Cell[] {
+  const timeOr = (ms: number | undefined) => (ms === undefined ? 'never' : new Date(ms));
+  return [
+    ...[id, workspaceId ?? '(executor)', scopes.join(','), new Date(createdAt)],
+    ...[timeOr(expiresAt), timeOr(lastUsedAt)],
+  ];
 }

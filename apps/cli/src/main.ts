@@ -1,48 +1,29 @@
-import {
-  closeRedis,
-  ConfigError,
-  connectRedis,
-  createApiKeyStore,
-  isRedisUnavailable,
-  RedisUnreachableError,
-} from '@herald/infra';
-import { Command } from 'commander';
-import { readCliConfig, readSecretsConfig } from './config.ts';
-import { createSecretsOperations } from './create-secrets-operations.ts';
-import { createKeysCommand, type WithKeys } from './keys-command.ts';
-import { createSecretsCommand } from './secrets-command.ts';
+import { DomainError } from '@herald/core';
+import { ConfigError, isRedisUnavailable, RedisUnreachableError } from '@herald/infra';
+import { createOutput } from './output/create-output.ts';
+import { createProgram } from './create-program.ts';
+import { createWithHerald } from './open-herald.ts';
 import { startProgress } from './start-progress.ts';
 
-const withKeys: WithKeys = async (use) => {
-  const { redisUrl } = readCliConfig(process.env);
-  // A lost connection shows in the command that needed it.
-  const redis = await connectRedis({ url: redisUrl, use: 'request', name: 'herald-cli', onError: () => undefined });
-  try {
-    await use(createApiKeyStore({ redis, now: Date.now }));
-  } finally {
-    await closeRedis(redis);
-  }
+const { env, stdout, stderr } = process;
+const now = Date.now;
+const setExitCode = (code: number) => {
+  process.exitCode = code;
 };
+const output = createOutput({ stdout, stderr, env, now, setExitCode });
 
-const print = (line: string) => {
-  process.stdout.write(`${line}\n`);
-};
-
-const complain = (line: string) => {
-  process.stderr.write(`${line}\n`);
-  process.exitCode = 1;
-};
-const operations = createSecretsOperations(() => readSecretsConfig(process.env));
+// Whoever reads the answer may have read enough: "herald deliveries list | head".
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 
 try {
-  await new Command('herald')
-    .description('Operate Herald: signed webhooks for Task transitions.')
-    .addCommand(createKeysCommand(withKeys, print, Date.now))
-    .addCommand(createSecretsCommand({ operations, startProgress, print, complain }))
-    .showHelpAfterError('(--help shows what there is)')
-    .parseAsync();
+  await createProgram({ withHerald: createWithHerald(env, now), output, startProgress, now, env }).parseAsync();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof RedisUnreachableError) complain(error.message);
-  else if (isRedisUnavailable(error)) complain('Redis stopped answering. Run this again when it is back.');
+  const isForeseen =
+    error instanceof ConfigError || error instanceof RedisUnreachableError || error instanceof DomainError;
+  if (isForeseen) output.problem(error.message);
+  else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
   else throw error;
 }

@@ -1,8 +1,8 @@
 import { freePort } from '@herald/test-kit';
-import { problemOf } from '../support/problems.ts';
-import { dumpRedis } from '../support/redis-dump.ts';
-import { runCli } from '../support/run-cli.ts';
-import { startHerald, type Herald } from '../support/start-herald.ts';
+import { problemOf } from '../../support/problems.ts';
+import { dumpRedis } from '../../support/redis-dump.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 const KEY = /^hrld_[0-9A-Za-z]{38}$/;
 

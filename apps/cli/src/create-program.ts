@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import type { CommandDeps } from './command-deps.ts';
+import { readSecretsConfig } from './config.ts';
+import { createSecretsOperations } from './create-secrets-operations.ts';
+import { createDeliveriesCommand } from './deliveries-command.ts';
+import { createDoctorCommand } from './doctor-command.ts';
+import { createKeysCommand } from './keys-command.ts';
+import { createQueuesCommand } from './queues-command.ts';
+import { createReceiversCommand } from './receivers-command.ts';
+import { createReplayCommand } from './replay-command.ts';
+import { createSecretsCommand } from './secrets-command.ts';
+
+export type ProgramDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
+
+/** The command `herald`: a table of contents. */
+export function createProgram(deps: ProgramDeps): Command {
+  const { env } = deps;
+  const program = new Command('herald')
+    .description('Operate Herald: signed webhooks for Task transitions.')
+    .addCommand(createDoctorCommand(deps))
+    .addCommand(createQueuesCommand(deps))
+    .addCommand(createReceiversCommand(deps))
+    .addCommand(createDeliveriesCommand(deps))
+    .addCommand(createReplayCommand(deps))
+    .addCommand(createKeysCommand(deps))
+    .addCommand(createSecretsCommand({ ...deps, operations: createSecretsOperations(() => readSecretsConfig(env)) }))
+    .addHelpText('after', AFTER);
+  showHelpAfterErrors(program);
+  return program;
+}
+
+const AFTER = `
+It works on the Redis of the service, and reads the same environment: REDIS_URL (redis://127.0.0.1:6379 without it),
+SHARDS and RETENTION if the service sets them, and SECRETS_KEY for "secrets" and "doctor". No API or worker need run.
+
+Not sure what is wrong?   herald doctor
+What waits, and why?      herald queues
+Help for one command:     herald deliveries --help`;
+
+/** Each command inherits nothing from one above it that was made apart. */
+function showHelpAfterErrors(command: Command): void {
+  command.showHelpAfterError('(--help shows what there is)');
+  for (const each of command.commands) showHelpAfterErrors(each);
+}

@@ -1,0 +1,45 @@
+import {
+  closeRedis,
+  connectRedis,
+  createKeyspace,
+  createResources,
+  type Keyspace,
+  type RedisClient,
+  type Resources,
+} from '@herald/infra';
+import { readCliConfig, type CliConfig } from './config.ts';
+
+/** The service's data, for the length of one command. */
+export type Herald = {
+  readonly config: CliConfig;
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  /** Another connection, for what occupies one. */
+  readonly connect: () => Promise<RedisClient>;
+  readonly resources: Resources;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/** Runs a command on the service's data, and releases whatever it opened. */
+export type WithHerald = <T>(use: (herald: Herald) => Promise<T>) => Promise<T>;
+
+export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): WithHerald {
+  return async (use) => {
+    const config = readCliConfig(env);
+    const resources = createResources(() => undefined);
+    const connect = async () => {
+      // A lost connection shows in the command that needed it.
+      const onError = () => undefined;
+      const redis = await connectRedis({ url: config.redisUrl, use: 'request', name: 'herald-cli', onError });
+      resources.add('redis', () => closeRedis(redis));
+      return redis;
+    };
+    try {
+      const redis = await connect();
+      return await use({ config, redis, keyspace: createKeyspace(config.shardCount), connect, resources, now });
+    } finally {
+      await resources.release();
+    }
+  };
+}

@@ -1,0 +1,69 @@
+import type { Cell } from './cell.ts';
+import { bad } from './cell.ts';
+import { createOutput } from './create-output.ts';
+
+const NOW = Date.UTC(2030, 0, 31, 12);
+const ESCAPE = '\u001b';
+
+function record(isTTY: boolean, env: NodeJS.ProcessEnv = {}) {
+  const written = { stdout: '', stderr: '', exitCode: 0 };
+  const output = createOutput({
+    stdout: { isTTY, write: (text: string | Uint8Array) => ((written.stdout += String(text)), true) },
+    stderr: { write: (text: string | Uint8Array) => ((written.stderr += String(text)), true) },
+    env,
+    now: () => NOW,
+    setExitCode: (code) => (written.exitCode = code),
+  });
+  return { output, written };
+}
+
+const ROWS: Cell[][] = [
+  ['wh_1', bad('failed'), new Date(NOW - 180_000)],
+  ['wh_22', 7, undefined],
+];
+
+test('a terminal gets aligned columns, relative times and colours, and no blanks at the end', () => {
+  const { output, written } = record(true);
+  output.table(['id', 'status', 'at'], ROWS, 'none');
+  expect(written.stdout).toContain(`${ESCAPE}[31mfailed`);
+  // eslint-disable-next-line no-control-regex -- colours
+  expect(written.stdout.replace(/\u001b\[\d+m/g, '').split('\n')).toEqual([
+    'ID     STATUS  AT',
+    'wh_1   failed  3 min ago',
+    'wh_22  7       -',
+    '',
+  ]);
+});
+
+test.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('with %j a terminal gets no colours', (env) => {
+  const { output, written } = record(true, env);
+  output.table(['id', 'status', 'at'], ROWS, 'none');
+  expect(written.stdout).not.toContain(ESCAPE);
+});
+
+test('a pipe gets tab-separated values with exact times, and the names of the columns also when there is nothing', () => {
+  const { output, written } = record(false);
+  output.table(['id', 'status', 'at'], ROWS, 'none');
+  output.table(['id'], [], 'none');
+  expect(written.stdout).toBe('id\tstatus\tat\nwh_1\tfailed\t2030-01-31T11:57:00.000Z\nwh_22\t7\t\nid\n');
+});
+
+test('what others wrote has no power over a terminal, and breaks no line', () => {
+  const { output, written } = record(false);
+  output.table(['a', 'b'], [[`x${ESCAPE}[2Jy`, 'one\ttwo\nthree\u202egnp']], 'none');
+  expect(written.stdout).toBe('a\tb\nx [2Jy\tone two three gnp\n');
+});
+
+test('one thing is shown a fact per line, relative and exact, without what is unknown', () => {
+  const { output, written } = record(true, { NO_COLOR: '1' });
+  output.facts({ id: 'dlv_1', accepted: new Date(NOW - 5_000), settled: undefined });
+  expect(written.stdout).toBe('id        dlv_1\naccepted  2030-01-31T11:59:55.000Z (5 s ago)\n');
+});
+
+test('a problem goes to stderr and sets the exit code; a note doesn’t', () => {
+  const { output, written } = record(false);
+  output.note('by the way');
+  expect(written).toEqual({ stdout: '', stderr: 'by the way\n', exitCode: 0 });
+  output.problem('it broke');
+  expect(written).toEqual({ stdout: '', stderr: 'by the way\nit broke\n', exitCode: 1 });
+});

@@ -1,0 +1,42 @@
+import { readEndpointId, readLimit, readListOf, readReceiverId, readTime } from './read-arguments.ts';
+
+const NOW = Date.UTC(2030, 0, 31, 12);
+
+test.each([
+  ['2h', NOW - 7_200_000],
+  ['2030-01-31T12:00:00Z', NOW],
+  ['2030-01-31T14:00+02:00', NOW],
+])('the time %s', (text, at) => {
+  expect(readTime(() => NOW)(text)).toBe(at);
+});
+
+test.each(['', 'today', '2030-01-31', '2030-13-31T12:00:00Z', '2030-01-31T12:00:00', '-2h', '1893456000000'])(
+  'the time %j is refused with two examples',
+  (text) => {
+    expect(() => readTime(() => NOW)(text)).toThrow(/such as 2h or 3d, or a time such as 2030/);
+  },
+);
+
+test.each([
+  ['1', 1],
+  ['1000', 1_000],
+])('the limit %s', (text, limit) => {
+  expect(readLimit(text)).toBe(limit);
+});
+
+test.each(['', '0', '1001', '5.5', '1e3', '-1'])('the limit %j is refused', (text) => {
+  expect(() => readLimit(text)).toThrow('from 1 to 1000');
+});
+
+test('a list takes what it knows, and nothing else', () => {
+  const read = readListOf(['failed', 'canceled']);
+  expect(read('canceled,failed')).toEqual(['failed', 'canceled']);
+  for (const text of ['', 'failed,', 'failed,lost']) expect(() => read(text)).toThrow('must be of failed, canceled');
+});
+
+test('an endpoint is a receiver or a callback', () => {
+  const tail = '01m7wyndtadddfeszmz5b3xx5r';
+  expect([readEndpointId(`wh_${tail}`), readEndpointId(`cb_${tail}`)]).toEqual([`wh_${tail}`, `cb_${tail}`]);
+  expect(() => readReceiverId(`cb_${tail}`)).toThrow('must be the id of a receiver');
+  expect(() => readEndpointId(`task_${tail}`)).toThrow('must be the id of a receiver');
+});

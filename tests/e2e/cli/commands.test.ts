@@ -1,0 +1,246 @@
+import type { Receiver } from '@herald/test-kit';
+import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import type { RegisteredReceiver, WorkspaceClient } from '../../support/workspace-client.ts';
+
+const ENV = { SHARDS: '3', RETRY_SCHEDULE: '1h' };
+const UNKNOWN = 'wh_00000000000000000000000000';
+
+let herald: Herald;
+/** All that any command has printed. */
+const printed: string[] = [];
+const secrets: string[] = [];
+beforeAll(async () => {
+  herald = await startHerald({ env: ENV });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+async function run(...args: readonly string[]) {
+  const result = await runCli(args, { REDIS_URL: herald.server.url, ...ENV });
+  printed.push(result.stdout, result.stderr);
+  return result;
+}
+
+/** What a command prints for programs; it must have gone well. */
+async function read<Document>(...args: readonly string[]): Promise<Document> {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Document;
+}
+
+interface Scene {
+  workspace: WorkspaceClient;
+  receiver: Receiver;
+  registered: RegisteredReceiver;
+  deliveries: DeliveryClient;
+}
+
+/** A workspace of its own, with one receiver that answers like this. */
+async function startScene(respond: Parameters<Herald['startReceiver']>[0] = [200]): Promise<Scene> {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver(respond);
+  const registered = await workspace.registerReceiver({ url: `${receiver.origin}/hook?token=url-canary` });
+  secrets.push(registered.secret, workspace.key);
+  return { workspace, receiver, registered, deliveries: createDeliveryClient(workspace) };
+}
+
+type Row = Record<string, unknown>;
+
+describe('herald receivers', () => {
+  test('list shows those of every workspace, by their origin, and never a callback', async () => {
+    const [one, other] = [await startScene(), await startScene()];
+    const { callback } = await one.workspace.createTask({ callback: { url: one.receiver.url } });
+    secrets.push(callback?.secret ?? '');
+    const all = await read<Row[]>('receivers', 'list');
+    expect(all.filter(({ id }) => id === one.registered.id || id === other.registered.id)).toHaveLength(2);
+    expect(all.every(({ id }) => String(id).startsWith('wh_'))).toBe(true);
+    expect(await read<Row[]>('receivers', 'list', '--workspace', one.workspace.id)).toEqual([
+      expect.objectContaining({
+        ...{ id: one.registered.id, workspace: one.workspace.id, url: one.receiver.origin },
+        ...{ state: 'healthy', consecutiveFailures: 0, backlog: 0, lastSuccessAt: null },
+      }),
+    ]);
+    expect(printed.join('\n')).not.toContain('url-canary');
+    const whole = await run('receivers', 'list', '--workspace', one.workspace.id, '--urls');
+    expect(whole.stdout).toContain(`${one.receiver.origin}/hook?token=url-canary`);
+    printed.splice(-2, 2); // it was asked for
+  });
+
+  test('its test tells what the receiver answered, and fails unless it was a 2xx', async () => {
+    const { registered, receiver } = await startScene([204, 500]);
+    expect(await run('receivers', 'test', registered.id)).toMatchObject({
+      ...{ code: 0, stdout: 'Delivered: it answered 204.', stderr: '' },
+    });
+    expect(await run('receivers', 'test', registered.id)).toMatchObject({
+      ...{ code: 1, stdout: '', stderr: 'Not delivered: it answered 500.' },
+    });
+    expect(receiver.requests.map(({ headers }) => headers['x-service-event'])).toEqual([
+      'webhook.test',
+      'webhook.test',
+    ]);
+  });
+
+  test('disable ends what is pending as canceled, and enable undoes it; both say when nothing was to do', async () => {
+    const { registered, deliveries } = await startScene([503]);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForAttempts(id, 1);
+    expect(await run('receivers', 'enable', registered.id)).toMatchObject({
+      ...{ code: 0, stdout: `${registered.id} is enabled already; nothing was changed.` },
+    });
+    expect(await read('receivers', 'disable', registered.id)).toEqual({
+      ...{ id: registered.id, enabled: false, changed: true },
+    });
+    expect(await deliveries.waitForStatus(id, 'canceled')).toMatchObject({ reason: 'receiver_disabled' });
+    expect((await run('receivers', 'disable', registered.id)).stdout).toContain('is disabled already');
+    expect(await deliveries.readReceiver(registered)).toMatchObject({ enabled: false, disabledReason: 'by_request' });
+    expect((await run('receivers', 'enable', registered.id)).stdout).toMatch(/^Enabled wh_\w+\. .*herald replay/);
+    expect(await deliveries.readReceiver(registered)).toMatchObject({ enabled: true });
+  });
+});
+
+describe('herald deliveries', () => {
+  test('list finds those of a receiver, a Task, a workspace, by status, event and time', async () => {
+    const { registered, deliveries, workspace } = await startScene([200, 503]);
+    const delivered = await deliveries.emit();
+    await deliveries.waitForStatus(delivered.to(registered), 'delivered');
+    const pending = await deliveries.emit();
+    await deliveries.waitForAttempts(pending.to(registered), 1);
+    const list = async (...args: readonly string[]) =>
+      (await read<{ id: string }[]>('deliveries', 'list', ...args)).map(({ id }) => id);
+    const [first, second] = [delivered.to(registered), pending.to(registered)];
+    const of = ['--receiver', registered.id];
+    expect(await list(...of)).toEqual([second, first]);
+    expect(await list('--workspace', workspace.id)).toEqual([second, first]);
+    expect(await list('--task', delivered.taskId)).toEqual([first]);
+    expect(await list(...of, '--status', 'pending')).toEqual([second]);
+    expect(await list(...of, '--event', 'task.canceled')).toEqual([]);
+    expect(await list(...of, '--since', '1h')).toHaveLength(2);
+    expect(await list(...of, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
+    const limited = await run('deliveries', 'list', ...of, '--limit', '1');
+    expect(limited.stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(['id', second]);
+    expect(limited).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('There are more than these 1') as string,
+    });
+  });
+
+  test('show has the attempts, and redeliver makes one more', async () => {
+    const { registered, deliveries, workspace } = await startScene([503, 200]);
+    const emitted = await deliveries.emit();
+    const id = emitted.to(registered);
+    await deliveries.waitForAttempts(id, 1);
+    expect(await read('deliveries', 'show', id)).toMatchObject({
+      ...{
+        id,
+        workspace: workspace.id,
+        endpointId: registered.id,
+        taskId: emitted.taskId,
+        status: 'pending',
+        tries: 1,
+      },
+      ...{ event: 'task.done', lastOutcome: '503', attempts: [{ status: 503 }] },
+    });
+    const asked = await run('deliveries', 'redeliver', id);
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining(`herald deliveries show ${id}`) as string });
+    await deliveries.waitForStatus(id, 'delivered');
+    const shown = await run('deliveries', 'show', id);
+    expect(shown.stdout).toMatch(/^status\tdelivered$/m);
+    expect(shown.stdout).toMatch(/^2\t\d{4}-.*\t200\t/m);
+  });
+});
+
+describe('herald replay', () => {
+  test('sends what was canceled once more and ends when that is done; show and stop know it afterwards', async () => {
+    const { registered, deliveries } = await startScene([503, 200]);
+    const id = (await deliveries.emit()).to(registered);
+    await deliveries.waitForAttempts(id, 1);
+    await run('receivers', 'disable', registered.id);
+    await deliveries.waitForStatus(id, 'canceled');
+    const refused = await run('replay', registered.id, '--since', '1h');
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `${registered.id} is disabled; enable it first` });
+    await run('receivers', 'enable', registered.id);
+
+    const ended = await read<{ id: string }>('replay', registered.id, '--since', '1h');
+    expect(ended).toMatchObject({ receiverId: registered.id, status: 'done', total: 1, seen: 1, replayed: 1 });
+    await deliveries.waitForStatus(id, 'delivered');
+    expect(await read('replay', 'show', ended.id)).toMatchObject({ status: 'done', replayed: 1 });
+    expect((await run('replay', 'stop', ended.id)).stdout).toMatch(/^status\tdone$/m);
+    const nothing = await run('replay', 'start', registered.id, '--since', '1h');
+    expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to replay/) as string });
+  });
+
+  test('--no-wait only starts it', async () => {
+    const { registered } = await startScene();
+    const { stdout } = await run('replay', registered.id, '--since', '2h', '--status', 'delivered', '--no-wait');
+    expect(stdout).toMatch(/^Replay rpl_\w+ is under way\. "herald replay show rpl_\w+"/);
+  });
+});
+
+test('herald queues counts what is delayed, shard by shard, and the workers', async () => {
+  const { registered, deliveries } = await startScene([503]);
+  await deliveries.waitForAttempts((await deliveries.emit()).to(registered), 1);
+  const found = await read<{ workers: number; queues: Row[] }>('queues');
+  expect(found.workers).toBe(1);
+  expect(found.queues.map(({ shard, queue }) => `${String(shard)} ${String(queue)}`)).toEqual(
+    [0, 1, 2].flatMap((shard) => [`${shard} deliveries`, `${shard} tests`]),
+  );
+  expect(found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0)).toBeGreaterThan(0);
+  const { code, stdout } = await run('queues');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^shard\tqueue\twaiting/);
+  expect(stdout).toMatch(/^workers seen lately\t1$/m);
+});
+
+test.each<[string, readonly string[], RegExp]>([
+  ['an unknown receiver', ['receivers', 'test', UNKNOWN], /^there is no receiver wh_0+ here$/],
+  ['what is no receiver’s id', ['receivers', 'disable', 'dlv_x'], /must be the id of a receiver, such as wh_/],
+  ['an unknown delivery', ['deliveries', 'show', `dlv_${'a'.repeat(32)}`], /^there is no delivery/],
+  ['an unknown delivery to redeliver', ['deliveries', 'redeliver', `dlv_${'a'.repeat(32)}`], /^there is no delivery/],
+  ['an unknown replay', ['replay', 'show', `rpl_${'0'.repeat(24)}`], /^there is no replay/],
+  ['a list of everything', ['deliveries', 'list'], /--receiver, --task or --workspace/],
+  ['an unknown status', ['deliveries', 'list', '--status', 'lost'], /pending, delivered, failed, canceled/],
+  ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'today'], /such as 2h or 3d/],
+  ['two things to list', ['deliveries', 'list', '--workspace', 'w', '--receiver', UNKNOWN], /cannot be used with/],
+  ['a limit beyond bounds', ['deliveries', 'list', '--workspace', 'w', '--limit', '0'], /from 1 to 1000/],
+  ['a replay without a time', ['replay', UNKNOWN], /required option '--since/],
+  [
+    'a replay of what is pending',
+    ['replay', UNKNOWN, '--since', '1h', '--status', 'pending'],
+    /delivered, failed, canceled/,
+  ],
+  ['a replay of no time', ['replay', UNKNOWN, '--since', '1h', '--until', '2h'], /--until must be later/],
+  ['an unknown command', ['recievers'], /unknown command.*receivers/s],
+])('%s is refused with a sentence, exit code 1 and nothing on stdout', async (_name, args, sentence) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(sentence);
+  expect(stderr).not.toMatch(/^ +at /m);
+});
+
+test('SHARDS smaller than the data has is said instead of showing half of the receivers', async () => {
+  await Promise.all(Array.from({ length: 6 }, () => startScene()));
+  const { code, stdout, stderr } = await runCli(['receivers', 'list'], { REDIS_URL: herald.server.url, SHARDS: '1' });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('SHARDS is smaller than what this Redis was used with');
+});
+
+test('without a worker a test event is refused, and a replay says that it waits', async () => {
+  const { registered } = await startScene();
+  await Promise.all(herald.workers.map((worker) => worker.stop()));
+  expect(await run('receivers', 'test', registered.id)).toMatchObject({
+    code: 1,
+    stderr: 'no worker is running to send it',
+  });
+  const started = await run('replay', registered.id, '--since', '1h');
+  expect(started).toMatchObject({ code: 0, stderr: expect.stringContaining('No worker was seen lately') as string });
+  const id = /rpl_\w+/.exec(started.stdout)?.[0] ?? '';
+  expect(await read('replay', 'stop', id)).toMatchObject({ status: 'stopped', replayed: 0 });
+});
+
+test('no command has printed a secret, a key, or more of a url than its origin unless asked', () => {
+  const text = printed.join('\n');
+  expect(text).toContain('127.0.0.1:');
+  expect(secrets.length).toBeGreaterThan(10);
+  for (const secret of [...secrets, 'url-canary']) expect(text).not.toContain(secret);
+});

@@ -1,0 +1,195 @@
+import { closeRedis, connectRedis, createKeyspace, createWorkerPresence, type RedisClient } from '@herald/infra';
+import { freePort, startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { shardKeys } from '../../support/delivery-state.ts';
+import { runCli } from '../../support/run-cli.ts';
+import type { Env } from '../../support/start-herald-process.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+
+const SECRETS_KEY = randomBytes(32).toString('base64');
+/** As an operator should set it up: nothing to say about it. */
+const GOOD: Env = {
+  SECRETS_KEY,
+  ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
+  EGRESS_DNS_SERVERS: '127.0.0.1',
+};
+const GOOD_REDIS: RedisOptions = { appendonly: true, args: ['--maxmemory', '256mb'] };
+
+interface Line {
+  level: string;
+  check: string;
+  code?: string;
+  sentence: string;
+}
+
+/** What the doctor finds, for programs and for people: both say the same. */
+async function examine(env: Env, ...args: readonly string[]) {
+  const [forPrograms, forPeople] = [
+    await runCli(['doctor', '--json', ...args], env),
+    await runCli(['doctor', ...args], env),
+  ];
+  const { status, findings, skipped } = JSON.parse(forPrograms.stdout) as {
+    status: string;
+    findings: Line[];
+    skipped: string[];
+  };
+  for (const { sentence } of findings) expect(forPeople.stdout).toContain(sentence);
+  expect([forPrograms.code, forPeople.code]).toEqual(status === 'error' ? [1, 1] : [0, 0]);
+  expect(forPeople.stdout + forPeople.stderr).not.toContain(SECRETS_KEY);
+  return { status, skipped, findings: findings.filter(({ level }) => level !== 'ok'), text: forPeople.stdout };
+}
+
+const codesOf = (findings: readonly Line[]) => findings.map(({ level, code }) => `${level} ${code ?? ''}`);
+
+describe('of a running service', () => {
+  let herald: Herald;
+  beforeAll(async () => {
+    herald = await startHerald({ env: GOOD, redis: GOOD_REDIS });
+    for (let count = 0; count < 8; count++) {
+      const workspace = await herald.createWorkspace();
+      await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
+    }
+  });
+  afterAll(() => herald[Symbol.asyncDispose]());
+  const env = (more: Env = {}): Env => ({ REDIS_URL: herald.server.url, ...GOOD, ...more });
+
+  test('a healthy set-up is well in every part', async () => {
+    const { status, findings, skipped, text } = await examine(env());
+    expect({ status, findings, skipped }).toEqual({ status: 'ok', findings: [], skipped: [] });
+    expect(text.split('\n').map((line) => line.split(/ +/)[0])).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'All']);
+  });
+
+  test('a hint is a warning, and no failure', async () => {
+    const { status, findings } = await examine(env({ EGRESS_DNS_SERVERS: '' }));
+    expect(status).toBe('warning');
+    expect(codesOf(findings)).toEqual(['warning system_look_ups']);
+  });
+
+  test('another SECRETS_KEY than the secrets are sealed with: named by its fingerprint', async () => {
+    const { findings } = await examine(env({ SECRETS_KEY: randomBytes(32).toString('base64') }));
+    expect(codesOf(findings)).toEqual(['error secrets_key_unlisted']);
+    expect(findings[0]?.sentence).toMatch(
+      /sealed with the key [0-9a-f]{8}, which SECRETS_KEY doesn't list; add that key/,
+    );
+  });
+
+  test('another SHARDS than the data was written with: names the right one', async () => {
+    const { findings } = await examine(env({ SHARDS: '5' }));
+    expect(codesOf(findings)).toEqual(['error shards_differ']);
+    expect(findings[0]?.sentence).toContain('set SHARDS=1 everywhere');
+  });
+
+  test('an environment with several mistakes: each is named with its process, and the rest is looked at all the same', async () => {
+    const broken = { SECRETS_KEY: 'not a key', RETRY_SCHEDULE: 'soon', PORT: 'http', EGRESS_CA_FILE: '/nowhere.pem' };
+    const { findings, skipped } = await examine(env(broken));
+    const text = findings.map(({ sentence }) => sentence).join('\n');
+    expect(text).toMatch(/^SECRETS_KEY must be base64 keys .*\(api and worker\)$/m);
+    expect(text).toMatch(/^RETRY_SCHEDULE must be .*\(worker\)$/m);
+    expect(text).toMatch(/^PORT must be .*\(api\)$/m);
+    expect(text).toMatch(/^EGRESS_CA_FILE must be a file .*\(worker\)$/m);
+    expect(findings).toHaveLength(4);
+    expect(skipped).toEqual(['secrets']);
+  });
+
+  test('--for looks at the variables of one process alone', async () => {
+    const { status } = await examine(env({ ACTION_URL_TEMPLATE: '', PORT: 'http' }), '--for', 'worker');
+    expect(status).toBe('ok');
+  });
+});
+
+test('Redis away: says what to start, and what was not looked at', async () => {
+  const url = `redis://user:redis-password@127.0.0.1:${await freePort()}`;
+  const { findings, skipped, text } = await examine({ ...GOOD, REDIS_URL: url });
+  expect(codesOf(findings)).toEqual(['error redis_unreachable']);
+  expect(findings[0]?.sentence).toMatch(/can't be reached .*redis-server.*REDIS_URL/);
+  expect(skipped).toEqual(['shards', 'secrets', 'workers', 'work']);
+  expect(text).not.toContain('redis-password');
+});
+
+test('a REDIS_URL that is none: Redis is not asked', async () => {
+  const { findings, skipped } = await examine({ ...GOOD, REDIS_URL: 'http://127.0.0.1' });
+  expect(findings).toMatchObject([
+    { check: 'configuration', sentence: expect.stringContaining('REDIS_URL') as string },
+  ]);
+  expect(skipped).toEqual(['redis', 'shards', 'secrets', 'workers', 'work']);
+});
+
+test('a Redis that keeps nothing and throws data away: says which settings', async () => {
+  await using redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru', '--maxmemory', '256mb'] });
+  const { findings } = await examine({ ...GOOD, REDIS_URL: redis.url });
+  expect(codesOf(findings)).toEqual(['warning persistence_off', 'error eviction_policy', 'warning no_worker']);
+  expect(findings[0]?.sentence).toContain('appendonly yes');
+  expect(findings[1]?.sentence).toContain('maxmemory-policy noeviction');
+});
+
+test.each([
+  ['nearly full', 1.02, 'redis_nearly_full', 'raise maxmemory'],
+  ['full', 0.9, 'redis_refuses_writes', 'OOM'],
+])('a Redis that is %s', async (_name, share, code, words) => {
+  await using server = await startRedis();
+  const redis = await connectRedis({ url: server.url, use: 'request', name: 'test', onError: () => undefined });
+  try {
+    await redis.set('filler', Buffer.alloc(40_000_000));
+    const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    await redis.config('SET', 'maxmemory', Math.round(used * share));
+    const { findings } = await examine({ ...GOOD, REDIS_URL: server.url });
+    expect(codesOf(findings)).toEqual(['warning persistence_off', `error ${code}`, 'warning no_worker']);
+    expect(findings[1]?.sentence).toContain(words);
+  } finally {
+    await closeRedis(redis);
+  }
+});
+
+test('a replica: says that it takes no writes', async () => {
+  await using master = await startRedis(GOOD_REDIS);
+  await using replica = await startRedis({
+    ...{ appendonly: true, args: ['--maxmemory', '256mb', '--replicaof', `127.0.0.1 ${master.port}`] },
+  });
+  const { findings } = await examine({ ...GOOD, REDIS_URL: replica.url });
+  expect(findings).toContainEqual(
+    expect.objectContaining({ code: 'redis_refuses_writes', sentence: expect.stringContaining('READONLY') as string }),
+  );
+});
+
+test('work that waits: without a worker, and with one that takes nothing', async () => {
+  await using herald = await startHerald({ workers: 0, env: GOOD, redis: GOOD_REDIS });
+  const env = { REDIS_URL: herald.server.url, ...GOOD };
+  expect(codesOf((await examine(env)).findings)).toEqual(['warning no_worker']);
+
+  const workspace = await herald.createWorkspace();
+  await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
+  const { transitionId } = await workspace.closeTask((await workspace.createTask()).id);
+  const waiting = await examine(env);
+  expect(codesOf(waiting.findings)).toEqual(['error no_worker']);
+  expect(waiting.findings[0]?.sentence).toContain('1 transitions wait');
+
+  await pretendAge(herald.redis, transitionId, 60_000);
+  await createWorkerPresence(herald.redis).show('a worker of another shard', Date.now());
+  const stuck = await examine(env);
+  expect(codesOf(stuck.findings)).toEqual(['error queue_stuck']);
+  expect(stuck.findings[0]?.sentence).toMatch(/the queue deliveries of shard 0 has had work due for 1 min/);
+
+  await herald.redis.zadd(shardKeys().owed, Date.now() - 60_000, transitionId);
+  await createWorkerPresence(herald.redis).show('a worker of another shard', Date.now());
+  expect(codesOf((await examine(env)).findings)).toEqual(['error queue_stuck', 'error owed_left']);
+});
+
+/** Lets the one job in line seem to be older by so much. */
+async function pretendAge(redis: RedisClient, transitionId: string, ms: number): Promise<void> {
+  const keys = shardKeys();
+  const [id = ''] = await waitFor('a job', () => redis.lrange(`${keys.bullPrefix}:deliveries:wait`, 0, -1), {
+    until: (ids) => ids.length === 1,
+  });
+  const then = Date.now() - ms;
+  await redis.hset(`${keys.bullPrefix}:deliveries:${id}`, 'timestamp', then);
+  await redis.hset(keys.delivery(id), 'due', then);
+  expect(await redis.exists(keys.transition(transitionId))).toBe(1);
+}
+
+test('data that several values of SHARDS wrote is an error of its own', async () => {
+  await using redis = await startHerald({ workers: 0, env: GOOD, redis: GOOD_REDIS });
+  // One workspace, in every shard at once: no value of SHARDS puts it there.
+  for (const keys of createKeyspace(64).shards) await redis.redis.hset(keys.endpoint('wh_x'), 'ws', 'ws_x');
+  const { findings } = await examine({ ...GOOD, REDIS_URL: redis.server.url });
+  expect(codesOf(findings)).toEqual(['error shards_mixed', 'warning no_worker']);
+});
