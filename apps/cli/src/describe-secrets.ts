@@ -1,4 +1,5 @@
 import type { ForgetReport, ResealReport } from '@herald/infra';
+import { countOf } from './output/count-of.ts';
 
 /** What a command says: lines on stdout, and problems on stderr, any of which means exit code 1. */
 export type Told = { readonly lines: readonly string[]; readonly problems: readonly string[] };
@@ -56,10 +57,6 @@ export function describeForget(fingerprint: string, { kind, endpointIds }: Forge
         problems: [],
       };
   }
-}
-
-function countOf(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 function listOf(endpointIds: readonly string[]): string {

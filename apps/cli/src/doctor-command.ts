@@ -5,6 +5,7 @@ import type { Check } from './doctor/check.ts';
 import { PROCESSES, type Process } from './doctor/check-configuration.ts';
 import { examine } from './doctor/examine.ts';
 import { bad, doubtful, good, type Cell } from './output/cell.ts';
+import { countOf } from './output/count-of.ts';
 
 export type DoctorCommandDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
 
@@ -70,8 +71,4 @@ const CHECK_WIDTH = 'configuration'.length;
 function toText({ level, check, sentence }: Line, paint: (cell: Cell) => string): string {
   const gap = ' '.repeat(LEVEL_WIDTH - level.length);
   return `${paint(PAINT[level](level))}${gap}  ${check.padEnd(CHECK_WIDTH)}  ${paint(sentence)}`;
-}
-
-function countOf(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -21,9 +21,8 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await createProgram({ withHerald: createWithHerald(env, now), output, startProgress, now, env }).parseAsync();
 } catch (error) {
-  const isForeseen =
-    error instanceof ConfigError || error instanceof RedisUnreachableError || error instanceof DomainError;
-  if (isForeseen) output.problem(error.message);
+  if (error instanceof ConfigError || error instanceof RedisUnreachableError) output.problem(error.message);
+  else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
   else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
   else throw error;
 }

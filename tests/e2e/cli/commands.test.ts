@@ -158,7 +158,11 @@ describe('herald replay', () => {
     await run('receivers', 'disable', registered.id);
     await deliveries.waitForStatus(id, 'canceled');
     const refused = await run('replay', registered.id, '--since', '1h');
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: `${registered.id} is disabled; enable it first` });
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${registered.id} is disabled; enable it first`,
+    });
     await run('receivers', 'enable', registered.id);
 
     const ended = await read<{ id: string }>('replay', registered.id, '--since', '1h');
@@ -173,7 +177,7 @@ describe('herald replay', () => {
   test('--no-wait only starts it', async () => {
     const { registered } = await startScene();
     const { stdout } = await run('replay', registered.id, '--since', '2h', '--status', 'delivered', '--no-wait');
-    expect(stdout).toMatch(/^Replay rpl_\w+ is under way\. "herald replay show rpl_\w+"/);
+    expect(stdout).toMatch(/^Started replay rpl_\w+; "herald replay show rpl_\w+"/);
   });
 });
 
@@ -193,11 +197,15 @@ test('herald queues counts what is delayed, shard by shard, and the workers', as
 });
 
 test.each<[string, readonly string[], RegExp]>([
-  ['an unknown receiver', ['receivers', 'test', UNKNOWN], /^there is no receiver wh_0+ here$/],
+  ['an unknown receiver', ['receivers', 'test', UNKNOWN], /^error: there is no receiver wh_0+ here$/],
   ['what is no receiver’s id', ['receivers', 'disable', 'dlv_x'], /must be the id of a receiver, such as wh_/],
-  ['an unknown delivery', ['deliveries', 'show', `dlv_${'a'.repeat(32)}`], /^there is no delivery/],
-  ['an unknown delivery to redeliver', ['deliveries', 'redeliver', `dlv_${'a'.repeat(32)}`], /^there is no delivery/],
-  ['an unknown replay', ['replay', 'show', `rpl_${'0'.repeat(24)}`], /^there is no replay/],
+  ['an unknown delivery', ['deliveries', 'show', `dlv_${'a'.repeat(32)}`], /^error: there is no delivery/],
+  [
+    'an unknown delivery to redeliver',
+    ['deliveries', 'redeliver', `dlv_${'a'.repeat(32)}`],
+    /^error: there is no delivery/,
+  ],
+  ['an unknown replay', ['replay', 'show', `rpl_${'0'.repeat(24)}`], /^error: there is no replay/],
   ['a list of everything', ['deliveries', 'list'], /--receiver, --task or --workspace/],
   ['an unknown status', ['deliveries', 'list', '--status', 'lost'], /pending, delivered, failed, canceled/],
   ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'today'], /such as 2h or 3d/],
@@ -230,7 +238,7 @@ test('without a worker a test event is refused, and a replay says that it waits'
   await Promise.all(herald.workers.map((worker) => worker.stop()));
   expect(await run('receivers', 'test', registered.id)).toMatchObject({
     code: 1,
-    stderr: 'no worker is running to send it',
+    stderr: 'error: no worker is running to send it',
   });
   const started = await run('replay', registered.id, '--since', '1h');
   expect(started).toMatchObject({ code: 0, stderr: expect.stringContaining('No worker was seen lately') as string });

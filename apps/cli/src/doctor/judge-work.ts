@@ -1,4 +1,5 @@
 import type { Finding } from '@herald/infra';
+import { countOf } from '../output/count-of.ts';
 import { spanText } from '../output/time-text.ts';
 import type { Queues } from '../queues/read-queues.ts';
 import { error, warning } from './check.ts';
@@ -11,7 +12,10 @@ export function judgeWorkers({ workers, openTransitions }: Queues): Finding[] {
   const start = 'start one: node apps/worker/dist/main.js';
   return [
     openTransitions > 0
-      ? error('no_worker', `no worker was seen lately, and ${openTransitions} transitions wait to be sent; ${start}`)
+      ? error(
+          'no_worker',
+          `no worker was seen lately, with something to send (pending: ${countOf(openTransitions, 'transition')}); ${start}`,
+        )
       : warning('no_worker', `no worker was seen lately: transitions are accepted, and nothing is sent; ${start}`),
   ];
 }
@@ -24,7 +28,7 @@ export function judgeWork({ workers, queues, backlogs, failedLately }: Queues, o
       ? [
           error(
             'owed_left',
-            `${oldOwed} accepted transitions are still owed their jobs after ${spanText(STUCK_AFTER_MS)}, so no sweeper works; ` +
+            `jobs are owed for more than ${spanText(STUCK_AFTER_MS)} (${countOf(oldOwed, 'mark')}), so no sweeper works; ` +
               'restart the workers, and read what they log',
           ),
         ]
@@ -34,7 +38,7 @@ export function judgeWork({ workers, queues, backlogs, failedLately }: Queues, o
       ? [
           warning(
             'deliveries_failed',
-            `${failedLately} ${failedLately === 1 ? 'delivery has' : 'deliveries have'} failed lately, all tries used up; ` +
+            `${countOf(failedLately, 'delivery')} failed lately, all tries used up; ` +
               '"herald deliveries list --status failed" shows them, "herald replay" sends them once more',
           ),
         ]
@@ -68,7 +72,7 @@ function judgeBreakers(backlogs: Queues['backlogs']): Finding[] {
   return [
     warning(
       'breaker_open',
-      `${open.length} ${open.length === 1 ? 'destination gives' : 'destinations give'} no answers, and ${deliveries} deliveries wait for it; ` +
+      `${countOf(open.length, 'destination')} without an answer, for which ${countOf(deliveries, 'delivery')} must wait; ` +
         '"herald queues" names them; nothing else is held up',
     ),
   ];

@@ -7,7 +7,7 @@ const REPLAY: Replay = {
 };
 
 test.each<[string, Partial<Replay>, RegExp]>([
-  ['is under way', { status: 'running' }, /^Replay rpl_1 is under way\. "herald replay show rpl_1"/],
+  ['is under way', { status: 'running' }, /^Started replay rpl_1; "herald replay show rpl_1"/],
   ['is done', {}, /^Replayed 2 of 5 deliveries .*"herald deliveries list --receiver wh_1"/],
   ['found nothing', { replayed: 0 }, /^Nothing to replay: none of the 5/],
   ['was stopped', { status: 'stopped', seen: 3 }, /^Replay rpl_1 was stopped after 2 of 5/],

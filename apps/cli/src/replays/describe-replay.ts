@@ -6,7 +6,7 @@ export function describeReplay({ id, endpointId, status, replayed, seen, total }
   const next = `"herald deliveries list --receiver ${endpointId}" shows how they end`;
   switch (status) {
     case 'running':
-      return `Replay ${id} is under way. "herald replay show ${id}" says how far it is.`;
+      return `Started replay ${id}; "herald replay show ${id}" says how far it is.`;
     case 'done':
       return replayed === 0
         ? `Nothing to replay: none of the ${Math.max(seen, total)} deliveries of that time has such a status.`

@@ -1,0 +1,9 @@
+import { countOf } from './count-of.ts';
+
+test.each([
+  [0, 'secret', '0 secrets'],
+  [1, 'delivery', '1 delivery'],
+  [2, 'delivery', '2 deliveries'],
+])('%i of a %s is %s', (count, thing, text) => {
+  expect(countOf(count, thing)).toBe(text);
+});
