@@ -11,6 +11,7 @@ import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from './comm
 import type { Herald } from './open-herald.ts';
 import { readListOf, readReceiverId, readReplayId, readTime } from './read-arguments.ts';
 import { describeReplay, toReplayFacts, toReplayJson } from './replays/describe-replay.ts';
+import { listenForInterrupt } from './replays/listen-for-interrupt.ts';
 import { watchReplay } from './replays/watch-replay.ts';
 
 type StartOptions = JsonOption & {
@@ -20,6 +21,8 @@ type StartOptions = JsonOption & {
   wait: boolean;
 };
 
+/** What shells say of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
 
 /** `herald replay`: everything of a time range once more. */
@@ -44,6 +47,9 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
     .action(async (receiver: EndpointId, { since, until, status, wait, json }: StartOptions, command: Command) => {
       if (until !== undefined && until <= since) command.error('error: --until must be later than --since');
       await withHerald(async (herald) => {
+        // From before the start on, so that Ctrl-C never leaves a replay that nobody was told of.
+        const { signal, release } = listenForInterrupt();
+        herald.resources.add('interrupt', release);
         const operations = createOperations(herald);
         const workspaceId = await createOwnerLookUp(herald).ofEndpoint(receiver);
         if (workspaceId === undefined) throw new NotFoundError('receiver', receiver);
@@ -52,10 +58,12 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
         const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
         if (!hasWorkers) output.note('No worker was seen lately; the replay begins when one runs.');
         const read = () => operations.find(workspaceId, started.id);
-        const ended =
-          wait && hasWorkers ? await watchReplay({ read, started, startProgress, note: output.note }) : started;
+        const ended = wait && hasWorkers ? await watchReplay({ read, started, startProgress, signal }) : started;
         if (json) output.json(toReplayJson(ended));
         else output.line(describeReplay(ended));
+        if (!signal.aborted || ended.status !== 'running') return;
+        output.note(`Not watching any more; the workers go on. To end it: herald replay stop ${ended.id}`);
+        process.exitCode = INTERRUPTED;
       });
     });
 

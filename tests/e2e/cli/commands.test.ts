@@ -1,6 +1,8 @@
-import type { Receiver } from '@herald/test-kit';
+import { createKeyspace, createWorkerPresence } from '@herald/infra';
+import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';
 import { runCli } from '../../support/run-cli.ts';
+import { entryPoint } from '../../support/start-herald-process.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { RegisteredReceiver, WorkspaceClient } from '../../support/workspace-client.ts';
 
@@ -244,6 +246,27 @@ test('without a worker a test event is refused, and a replay says that it waits'
   expect(started).toMatchObject({ code: 0, stderr: expect.stringContaining('No worker was seen lately') as string });
   const id = /rpl_\w+/.exec(started.stdout)?.[0] ?? '';
   expect(await read('replay', 'stop', id)).toMatchObject({ status: 'stopped', replayed: 0 });
+});
+
+test('Ctrl-C ends the watching of a replay, says so, and leaves the replay to the workers', async () => {
+  const { registered, workspace } = await startScene();
+  // One that is there for the eye, so that the command waits, and nothing moves.
+  await createWorkerPresence(herald.redis).show('a worker that does nothing', Date.now());
+  const cli = await launchProcess({
+    ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'replay', registered.id, '--since', '1h'] },
+    env: { REDIS_URL: herald.server.url, ...ENV },
+  });
+  const keys = createKeyspace(3).of(workspace.id);
+  const id = await waitFor('the replay', async () => {
+    const ids = await herald.redis.zrange(keys.replays, 0, '-1');
+    const receivers = await Promise.all(ids.map((each) => herald.redis.hget(keys.replay(each), 'e')));
+    return ids[receivers.indexOf(registered.id)];
+  });
+  cli.kill('SIGINT');
+  expect(await cli.exited).toMatchObject({ code: 130 });
+  expect(cli.stdout.join()).toContain(`Started replay ${id}`);
+  expect(cli.stderr.join()).toContain(`herald replay stop ${id}`);
+  expect(await read('replay', 'show', id)).toMatchObject({ status: 'running' });
 });
 
 test('no command has printed a secret, a key, or more of a url than its origin unless asked', () => {

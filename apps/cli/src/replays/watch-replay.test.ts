@@ -1,0 +1,42 @@
+import type { Replay } from '@herald/infra';
+import { watchReplay } from './watch-replay.ts';
+
+const RUNNING: Replay = {
+  ...{ id: 'rpl_1', endpointId: 'wh_1', since: 0, until: 1, createdAt: 1, statuses: ['failed'] },
+  ...{ status: 'running', total: 5, seen: 0, replayed: 0 },
+};
+
+function recordProgress() {
+  const shown: number[] = [];
+  const state = { stopped: 0 };
+  const startProgress = () => ({
+    show: (seen: number) => void shown.push(seen),
+    stop: () => {
+      state.stopped++;
+    },
+  });
+  return { shown, state, startProgress };
+}
+
+test('it shows how far the replay is until it ends', async () => {
+  const { shown, state, startProgress } = recordProgress();
+  const steps: Replay[] = [
+    { ...RUNNING, seen: 3 },
+    { ...RUNNING, status: 'done', seen: 5 },
+  ];
+  const read = () => Promise.resolve(steps.shift() ?? RUNNING);
+  const ended = await watchReplay({ read, started: RUNNING, startProgress, signal: new AbortController().signal });
+  expect(ended).toMatchObject({ status: 'done', seen: 5 });
+  expect(shown).toEqual([0, 3]);
+  expect(state.stopped).toBe(1);
+});
+
+test('whoever stops watching is told at once how far it was, and the replay is left alone', async () => {
+  const { state, startProgress } = recordProgress();
+  const watching = new AbortController();
+  const read = () => Promise.resolve({ ...RUNNING, seen: 2 });
+  const seen = watchReplay({ read, started: RUNNING, startProgress, signal: watching.signal });
+  watching.abort();
+  expect(await seen).toMatchObject({ status: 'running', seen: 2 });
+  expect(state.stopped).toBe(1);
+});
