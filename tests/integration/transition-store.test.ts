@@ -1,5 +1,5 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
-import { FACT_LIMIT, newRevision, type Emission, type TransitionStore } from '@herald/infra';
+import { FACT_LIMIT, GLOBAL_KEYS, newRevision, type Emission, type TransitionStore } from '@herald/infra';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 type Commit = Parameters<TransitionStore['commit']>[0];
@@ -168,4 +168,21 @@ test('a Task that knows as many facts as it may takes no further checkpoint, and
   );
   const end = commitOf(next, { factKey: 'done', change: { status: 'done', sequence: 2 } });
   expect((await stores.transitions.commit(end)).kind).toBe('accepted');
+});
+
+test('the look-up of a Task outlives the Task, whichever process prolonged that last', async () => {
+  const task = await createTask();
+  const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
+  const key = stores.keyspace.of(task.workspaceId).task(task.id);
+  const commit = async (via: Pick<Stores, 'transitions'>, from: Task, more: Partial<Commit>) => {
+    const made = commitOf(from, more);
+    expect(await via.transitions.commit(made)).toMatchObject({ kind: 'accepted' });
+    expect(await stores.redis.pttl(lookUp)).toBeGreaterThan(await stores.redis.pttl(key));
+    return { ...from, ...made.change, revision: made.newRevision };
+  };
+  const first = await commit(stores, task, { factKey: 'checkpoint:c1' });
+  const second = await commit(stores.second, first, { factKey: 'checkpoint:c2' });
+  const third = await commit(stores, second, { factKey: 'checkpoint:c3' });
+  await commit(stores.second, third, { factKey: 'terminal', change: { status: 'done', sequence: 4 } });
+  expect(await stores.redis.pttl(lookUp)).toBeLessThan(31 * 86_400_000);
 });

@@ -71,6 +71,7 @@ import { createAcceptTransitions } from './transitions/accept-transitions.ts';
 import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
 import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
+import { createWorkspaceCache } from './transitions/workspace-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
 /** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
@@ -188,7 +189,7 @@ function composeApp(
   const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
   const report = createAcceptanceReport({ logger, ...metrics });
   const acceptTransitions = createAcceptTransitions({
-    findTaskWorkspace: taskStore.findWorkspace,
+    findTaskWorkspace: createWorkspaceCache(taskStore.findWorkspace),
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
     jobs: createJobAdder({ shardOf, report, now }),

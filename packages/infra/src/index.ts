@@ -72,6 +72,7 @@ export { type Finding } from './health/finding.ts';
 export { createRedisProbe } from './health/create-redis-probe.ts';
 export { createReadiness, type Readiness } from './health/create-readiness.ts';
 export { messageOfThrown } from './lifecycle/is-error-like.ts';
+export { createBoundedMap } from './lifecycle/bounded-map.ts';
 export { createResources, type Resources } from './lifecycle/resources.ts';
 export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type LogFields, type Logger } from './log/logger.ts';
@@ -83,7 +84,7 @@ export { createMetricsRegistry, type MetricsRegistry } from './metrics/create-me
 export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-metrics.ts';
 export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
-export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
+export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue, type OwedJobs } from './queues/delivery-queue.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { checkRedis } from './redis/check-redis.ts';
@@ -91,6 +92,7 @@ export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts'
 export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
+export { randomToken } from './redis/random-token.ts';
 export { newRevision } from './redis/revision.ts';
 export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { forgetGeneration, type ForgetReport } from './secrets/forget-generation.ts';

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
-import type { Logger, LogFields } from '@herald/infra';
+import { randomToken, type Logger, type LogFields } from '@herald/infra';
 import type { Request, RequestHandler } from 'express';
 
 const ids = new WeakMap<Request, string>();
@@ -23,7 +22,7 @@ export function currentRequestId(): string | undefined {
 export const giveRequestId: RequestHandler = (req, res, next) => {
   const given = req.get('x-request-id');
   const isFit = given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !CREDENTIAL.test(given);
-  const id = isFit ? given : `req_${randomBytes(9).toString('base64url')}`;
+  const id = isFit ? given : `req_${randomToken()}`;
   ids.set(req, id);
   res.setHeader('x-request-id', id);
   current.run(id, next);

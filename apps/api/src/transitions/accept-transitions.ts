@@ -58,12 +58,12 @@ export const AcceptedTransition = z
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
 /** An emission that was committed. */
-export type AcceptedEmission = Emission & {
+export type AcceptedEmission = Pick<Emission, 'transitionId' | 'event'> & {
   readonly workspaceId: WorkspaceId;
   /** Epoch ms. */
   readonly acceptedAt: number;
-  /** Its deliveries that wait for their destination already, and need no job. */
-  readonly inBacklog: ReadonlySet<DeliveryId>;
+  /** Its deliveries that need a job. */
+  readonly deliveryIds: readonly DeliveryId[];
 };
 
 /** Gets the jobs of accepted transitions into the line. What it fails to do the sweeper does. */
@@ -87,7 +87,7 @@ export type AcceptTransitionsDeps = {
   readonly now: () => number;
 };
 
-const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', inBacklog: new Set(), canceled: 0 };
+const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', toLineUp: [], inBacklog: new Set(), canceled: 0 };
 
 type Slot = ReportedTransition & { readonly index: number };
 type Result = AcceptedTransition | DomainError;
@@ -275,7 +275,10 @@ async function settle(
       results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
       continue;
     }
-    if (emission) emissions.push({ ...emission, workspaceId, acceptedAt, inBacklog: commit.inBacklog });
+    if (emission) {
+      const { transitionId, event } = emission;
+      emissions.push({ transitionId, event, workspaceId, acceptedAt, deliveryIds: commit.toLineUp });
+    }
     if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
     const duplicate = verdict.kind === 'duplicate';
     const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };

@@ -1,5 +1,4 @@
-import { deliveryIdOf } from '@herald/core';
-import { addOwedJobs, owedMarkOf, type DeliveryJob, type DeliveryQueue, type DutyStore } from '@herald/infra';
+import { addOwedJobs, owedMarkOf, type DeliveryQueue, type DutyStore } from '@herald/infra';
 import type { AcceptedEmission, JobAdder } from './accept-transitions.ts';
 import type { AcceptanceReport } from './create-acceptance-report.ts';
 
@@ -11,16 +10,20 @@ export type JobAdderDeps = {
   readonly now: () => number;
 };
 
+/** Emissions whose jobs go into the line together. */
+type Crowd = { readonly emissions: AcceptedEmission[]; readonly added: Promise<void> };
+
 /**
- * Adds the jobs of transitions just accepted, and clears their marks. A failure here is no failure of the acceptance,
- * which is durable: the marks stay, and the sweeper completes it.
+ * Adds the jobs of transitions just accepted, and clears their marks: in one go for all that were accepted in one turn of the event
+ * loop, whoever reported them. A failure here is no failure of the acceptance, which is durable: the marks stay, and the sweeper completes it.
  */
 export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder {
-  const addToShard = async ({ duties, queue }: Shard, emissions: readonly AcceptedEmission[]): Promise<void> => {
+  const gathering = new Map<Shard, Crowd>();
+  const lineUp = async (queue: DeliveryQueue, emissions: readonly AcceptedEmission[]): Promise<void> => {
     try {
-      await queue.add(emissions.flatMap(jobsOf), now());
-      await Promise.all(
-        emissions.map(({ transitionId, acceptedAt }) => duties.clearOwed(transitionId, owedMarkOf(acceptedAt))),
+      await queue.lineUp(
+        emissions.map(({ acceptedAt, ...emission }) => ({ ...emission, markedAt: owedMarkOf(acceptedAt) })),
+        now(),
       );
     } catch (error) {
       report.jobsLeftOwed(
@@ -29,10 +32,27 @@ export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder
       );
     }
   };
+  const gather = (shard: Shard): Crowd => {
+    const emissions: AcceptedEmission[] = [];
+    const added = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        gathering.delete(shard);
+        resolve(lineUp(shard.queue, emissions));
+      });
+    });
+    const crowd = { emissions, added };
+    gathering.set(shard, crowd);
+    return crowd;
+  };
   return {
     async addJobs(emissions) {
-      const byShard = Map.groupBy(emissions, ({ workspaceId }) => shardOf(workspaceId));
-      await Promise.all([...byShard].map(([shard, some]) => addToShard(shard, some)));
+      const crowds = emissions.map((emission) => {
+        const shard = shardOf(emission.workspaceId);
+        const crowd = gathering.get(shard) ?? gather(shard);
+        crowd.emissions.push(emission);
+        return crowd.added;
+      });
+      await Promise.all(new Set(crowds));
     },
     async completeOwed(workspaceId, id) {
       const shard = shardOf(workspaceId);
@@ -40,11 +60,4 @@ export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder
       if (owed) await addOwedJobs(shard, [owed.duty], owed.markedAt, now());
     },
   };
-}
-
-function jobsOf({ transitionId, event, targets, inBacklog }: AcceptedEmission): DeliveryJob[] {
-  return targets
-    .filter(({ enabled }) => enabled)
-    .map(({ endpointId }) => ({ id: deliveryIdOf(transitionId, endpointId), event }))
-    .filter(({ id }) => !inBacklog.has(id));
 }

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
-import type { Subscriptions } from '@herald/infra';
+import { createBoundedMap, type Subscriptions } from '@herald/infra';
 
 const LIMIT = 10_000;
 
@@ -8,14 +8,12 @@ const LIMIT = 10_000;
  * the caller forgets it here and asks again.
  */
 export function createSubscriptionCache(load: (workspaceId: WorkspaceId) => Promise<Subscriptions>) {
-  const cache = new Map<WorkspaceId, Subscriptions>();
+  const cache = createBoundedMap<WorkspaceId, Subscriptions>(LIMIT);
   return {
     async find(workspaceId: WorkspaceId): Promise<Subscriptions> {
       const known = cache.get(workspaceId);
       if (known) return known;
       const subscriptions = await load(workspaceId);
-      const oldest = cache.keys().next().value;
-      if (cache.size >= LIMIT && oldest !== undefined) cache.delete(oldest);
       cache.set(workspaceId, subscriptions);
       return subscriptions;
     },

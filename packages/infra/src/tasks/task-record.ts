@@ -27,6 +27,12 @@ export function changeFields(
   return fields;
 }
 
+/** What of a Task's hash a transition is decided on: all but the input, which is for the executor. */
+export const DECIDING_FIELDS = [
+  ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action', 'result', 'outcome', 'usage'],
+  ...['cb', 'cbUrl', 'cbEvents'],
+];
+
 /** Fields of a new Task's hash. */
 export function taskFields(task: Task): string[] {
   return Object.entries({

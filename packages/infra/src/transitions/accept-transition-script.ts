@@ -37,10 +37,9 @@ for _, delivery in ipairs(transition.deliveries) do
   local id, endpoint, status = delivery[1], delivery[2], delivery[3]
   if endpoint == transition.callback and redis.call('HGET', KEYS[8], 'on') ~= '1' then status = 'canceled' end
   local record = input.prefix .. 'd:' .. id
-  redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', input.now)
   if status == 'pending' then
     pending = pending + 1
-    redis.call('HSET', record, 'due', input.now)
+    redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', input.now, 'due', input.now)
     local backlog = input.prefix .. 'b:' .. delivery[4]
     -- What is in work there is no reason to wait: there may be room beside it.
     if redis.call('ZCOUNT', backlog, '-inf', input.now) > 0 then
@@ -49,7 +48,8 @@ for _, delivery in ipairs(transition.deliveries) do
     end
   else
     reply[2] = reply[2] + 1
-    redis.call('HSET', record, 'end', input.now, 'why', 'receiver_disabled')
+    redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', input.now, 'end', input.now,
+      'why', 'receiver_disabled')
     redis.call('PEXPIRE', record, input.recordTtl)
   end
   local log = input.prefix .. 'e:' .. endpoint .. ':log'

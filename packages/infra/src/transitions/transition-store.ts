@@ -16,9 +16,10 @@ import { z } from 'zod';
 import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
+import type { Keyspace } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
-import { changeFields, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
+import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
+import { createLookUpKeeper } from '../tasks/look-up-keeper.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
 import { ACCEPT_TRANSITION_LUA } from './accept-transition-script.ts';
 
@@ -69,14 +70,16 @@ export type CommitReply =
   | { readonly kind: 'full' }
   | {
       readonly kind: 'accepted';
-      /** Deliveries that wait for their destination already, and need no job. */
+      /** Deliveries that need a job. */
+      readonly toLineUp: readonly DeliveryId[];
+      /** Deliveries that wait for their destination already, and need none. */
       readonly inBacklog: ReadonlySet<DeliveryId>;
       /** How many were canceled at once, because their endpoint is disabled. */
       readonly canceled: number;
     };
 
 export type TransitionStore = {
-  /** The Task, and which of the facts it knows. */
+  /** The Task without its input, and which of the facts it knows. */
   readonly findTask: (
     workspaceId: WorkspaceId,
     id: TaskId,
@@ -105,15 +108,16 @@ export function owedMarkOf(acceptedAt: number): number {
 export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
   const { redis, keyspace, taskRetention, deliveryRetention } = deps;
   const accept = defineScript(redis, 'acceptTransition', ACCEPT_TRANSITION_LUA);
+  const lookUps = createLookUpKeeper(redis);
 
   return {
     async findTask(workspaceId, id, factKeys) {
       const keys = keyspace.of(workspaceId);
-      const [fields, sequences] = await Promise.all([
-        redis.hgetall(keys.task(id)),
+      const [values, sequences] = await Promise.all([
+        redis.hmget(keys.task(id), ...DECIDING_FIELDS),
         factKeys.length > 0 ? redis.hmget(keys.facts(id), ...factKeys) : [],
       ]);
-      const task = readTask(id, fields);
+      const task = readTask(id, toFields(values));
       if (task?.workspaceId !== workspaceId) return undefined;
       return { task, knownFacts: new Set(factKeys.filter((_, index) => sequences[index] != null)) };
     },
@@ -121,6 +125,10 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
       const keys = keyspace.of(task.workspaceId);
       const status = change.status ?? task.status;
       const taskTtl = taskTtlMs(status, taskRetention);
+      const deliveries = (emission?.targets ?? []).map(({ endpointId, destination, enabled }) => ({
+        id: deliveryIdOf(emission?.transitionId ?? '', endpointId),
+        ...{ endpointId, destination, enabled },
+      }));
       const input = {
         prefix: keys.prefix,
         revision: task.revision,
@@ -150,11 +158,8 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
                 ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
                 ...(emission.traceparent === undefined ? [] : ['trace', emission.traceparent]),
               ],
-              deliveries: emission.targets.map(({ endpointId, destination, enabled }) => [
-                deliveryIdOf(emission.transitionId, endpointId),
-                endpointId,
-                enabled ? 'pending' : 'canceled',
-                destination,
+              deliveries: deliveries.map(({ id, endpointId, destination, enabled }) => [
+                ...[id, endpointId, enabled ? 'pending' : 'canceled', destination],
               ]),
             },
           }),
@@ -168,10 +173,22 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
           ],
           [JSON.stringify(input), emission?.body ?? ''],
         ),
-        redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), taskTtl),
+        lookUps.extend(task.id, taskTtl),
       ]);
-      const [kind, canceled, ...inBacklog] = CommitReplyText.parse(reply);
-      return kind === 'accepted' ? { kind, canceled, inBacklog: new Set(inBacklog) } : { kind };
+      const [kind, canceled, ...waiting] = CommitReplyText.parse(reply);
+      if (kind !== 'accepted') return { kind };
+      const inBacklog = new Set(waiting);
+      const toLineUp = deliveries.filter(({ id, enabled }) => enabled && !inBacklog.has(id)).map(({ id }) => id);
+      return { kind, canceled, toLineUp, inBacklog };
     },
   };
+}
+
+function toFields(values: readonly (string | null)[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  DECIDING_FIELDS.forEach((name, index) => {
+    const value = values[index];
+    if (value != null) fields[name] = value;
+  });
+  return fields;
 }
