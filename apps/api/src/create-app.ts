@@ -6,6 +6,7 @@ import { HttpFault } from './http/http-fault.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { giveRequestId } from './http/request-id.ts';
+import { refuseUnclearHost } from './http/refuse-unclear-host.ts';
 import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
@@ -42,7 +43,7 @@ export function createApp(deps: AppDeps): Express {
   rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(health, deps.document);
+  app.use(refuseUnclearHost, health, deps.document);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   app.use('/api/public/webhooks', authenticate('webhooks'), limitRate, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limitRate, parse, deps.deliveries);

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -56,4 +58,16 @@ test('of a bug the caller learns the request id and nothing else, and the log th
   expect(answer.text).not.toMatch(/canary|zod|node_modules|\bat \/|\.ts|\.js/i);
   await herald.waitForLog(requestId);
   await herald.waitForLog('request.failed');
+});
+
+test.each([
+  ['names no host', ''],
+  ['names two hosts', 'host: a\r\nHOST: b\r\n'],
+])('a request in HTTP/1.1 that %s is refused with a problem', async (_name, hosts) => {
+  const socket = connect(Number(new URL(herald.apis[0]?.origin ?? '').port), '127.0.0.1');
+  socket.write(`GET /healthz HTTP/1.1\r\n${hosts}connection: close\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(answer).toContain('"code":"malformed_request"');
+  await herald.waitForLog(/x-request-id: (\S+)/.exec(answer)?.[1] ?? 'no id');
 });

@@ -33,9 +33,20 @@ export function createClientErrorListener(): (error: ParserError, socket: Socket
 
 /** Answers what never became a request with a problem, and closes the connection: nobody knows where the next request begins. */
 function answerClientError(error: ParserError, socket: Socket): void {
-  const answered = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
   // Who has said nothing has asked for no answer.
-  if (!socket.writable || answered || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
+  if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+  if (response?.req.complete) {
+    // A request that came whole is being answered, and what is wrong came behind it: an error now would pass for its answer.
+    response.once('close', () => {
+      socket.destroySoon();
+    });
+    return;
+  }
+  if (response?.headersSent) {
     socket.destroy();
     return;
   }

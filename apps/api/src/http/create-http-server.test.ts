@@ -151,3 +151,23 @@ test('a client that is still sending does not keep the server from closing', asy
   expect(server.listening).toBe(false);
   server = await listen();
 });
+
+test('what is wrong behind a whole request is no answer to it, and the connection ends', async () => {
+  const { promise: isMalformed, resolve: malformed } = Promise.withResolvers<undefined>();
+  server = await listen({}, (_req, res) => {
+    // Answers only once the server has met what follows.
+    void isMalformed.then(() => res.end('made'));
+  });
+  server.on('clientError', () => setImmediate(malformed, undefined));
+  const text = await readAll(await open(server, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}\0\r\n\r\n'));
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text).toMatch(/made$/);
+});
+
+test('an expectation that nobody knows is passed over', async () => {
+  server = await listen();
+  const text = await readAll(
+    await open(server, 'GET / HTTP/1.1\r\nhost: a\r\nexpect: tea\r\nconnection: close\r\n\r\n'),
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\bok\b/);
+});

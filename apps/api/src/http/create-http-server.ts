@@ -27,9 +27,13 @@ const LIMITS: HttpLimits = {
 
 /** A server that a slow or greedy client can't hold up. What is no request at all is answered with a problem too. */
 export function createHttpServer(listener: RequestListener, limits: Partial<HttpLimits> = {}): Server {
-  const { maxConnections, ...options } = { ...LIMITS, ...limits };
+  const { maxConnections, ...times } = { ...LIMITS, ...limits };
+  // A request without a host is refused as every other one: Node's own answer is no problem, and leaves no trace.
+  const options = { ...times, requireHostHeader: false };
   const server = createServer(options, listener);
   server.maxConnections = maxConnections;
+  // Node would answer an expectation that it doesn't know with a bare 417; to go on without it is as right (RFC 9110, 10.1.1).
+  server.on('checkExpectation', listener);
   server.on('clientError', createClientErrorListener());
   return server;
 }
