@@ -41,8 +41,20 @@ test('a Redis that refuses writes is not ready, though it answers pings', async 
   expect(await ready.redis.ping()).toBe('PONG');
   expect(await ready.read()).toMatchObject({
     status: 'unavailable',
-    problems: [{ code: 'redis_refuses_writes', sentence: expect.stringContaining('OOM') as string }],
+    problems: [{ code: 'redis_refuses_writes', sentence: "Redis didn't take a write (OOM); its log says more" }],
   });
+});
+
+test('what Redis says of users and settings is not for whoever asks', async () => {
+  await using ready = await start();
+  await ready.redis.call('ACL', 'SETUSER', 'default', '-set');
+  const { problems } = await ready.read();
+  expect(problems).toEqual([
+    {
+      ...{ level: 'error', code: 'redis_refuses_writes' },
+      sentence: "Redis didn't take a write (NOPERM); its log says more",
+    },
+  ]);
 });
 
 test('a Redis that is nearly full is not ready, before it refuses', async () => {

@@ -1,5 +1,5 @@
 import { DomainError } from '@herald/core';
-import { ConfigError, isRedisUnavailable, RedisUnreachableError } from '@herald/infra';
+import { ConfigError, isRedisRefusal, isRedisUnavailable, RedisUnreachableError } from '@herald/infra';
 import { createOutput } from './output/create-output.ts';
 import { createProgram } from './create-program.ts';
 import { createWithHerald } from './open-herald.ts';
@@ -24,5 +24,7 @@ try {
   if (error instanceof ConfigError || error instanceof RedisUnreachableError) output.problem(error.message);
   else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
   else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
+  // With its message alone: the error carries the command, and so a key's digest or a sealed secret.
+  else if (isRedisRefusal(error)) output.problem(`Redis refused: ${error.message}`);
   else throw error;
 }

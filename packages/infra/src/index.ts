@@ -90,7 +90,7 @@ export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } fro
 export { checkRedis } from './redis/check-redis.ts';
 export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts';
 export { logRedisFindings } from './redis/log-redis-findings.ts';
-export { isRedisUnavailable } from './redis/is-redis-unavailable.ts';
+export { isRedisRefusal, isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
 export { randomToken } from './redis/random-token.ts';
 export { newRevision } from './redis/revision.ts';

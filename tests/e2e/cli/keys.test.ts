@@ -115,3 +115,12 @@ test('a wrong REDIS_URL is exit code 1 and a sentence', async () => {
   expect(code).toBe(1);
   expect(stderr).toContain('REDIS_URL must start with redis:// or rediss://');
 });
+
+test('what Redis refuses is told in its words, without the command that it refused', async () => {
+  await herald.redis.call('ACL', 'SETUSER', 'limited', 'on', '>redis-password', '~*', '+@all', '-hset');
+  const url = herald.server.url.replace('redis://', 'redis://limited:redis-password@');
+  const { code, stdout, stderr } = await runCli(['keys', 'create', '--executor'], { REDIS_URL: url });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^Redis refused: NOPERM .*hset.*$/);
+  expect(stderr.split('\n')).toHaveLength(1);
+});

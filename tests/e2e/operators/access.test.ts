@@ -180,3 +180,13 @@ test('one credential without the other is named beside everything else that is w
     .map((line) => line.trim().split(' ')[0]);
   expect(names.sort()).toEqual(['ACTION_URL_TEMPLATE', 'OPERATOR_PASSWORD', 'PORT', 'SECRETS_KEY']);
 });
+
+test('the log names the address of a failed sign-in, and nothing else that the caller wrote in its place', async () => {
+  await using herald = await startHerald({ workers: 0, env: { ...OPERATOR_ENV, TRUST_PROXY: '1' } });
+  for (const address of ['192.0.2.7', 'whsec_canary']) {
+    await herald.request('GET', BOARD, { headers: { ...basic(user, 'wrong'), 'x-forwarded-for': address } });
+  }
+  await herald.waitForLog('"address":"192.0.2.7"');
+  await herald.waitForLog('"address":"127.0.0.1"');
+  expect(herald.logs()).not.toContain('whsec_canary');
+});

@@ -1,6 +1,7 @@
 import type { Logger } from '@herald/infra';
 import { Router, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
+import { clientAddressOf } from '../http/client-address.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { createSecurityHeaders } from '../http/security-headers.ts';
@@ -50,7 +51,7 @@ export function createOperatorGuard({ credentials, failures, logger }: OperatorG
     if (given === undefined) throw fault;
     failures.refuseGuessers(req);
     if (!isOperator(given)) {
-      logger.warn('operator.sign_in_failed', { requestId: requestIdOf(req), address: req.ip });
+      logger.warn('operator.sign_in_failed', { requestId: requestIdOf(req), address: clientAddressOf(req) });
       throw failures.judge(req, fault);
     }
     next();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError, readEnv, SecretsEnv } from './env.ts';
+import { ConfigError, readEnv, SecretsEnv, SharedEnv } from './env.ts';
 
 const [first, second] = [randomBytes(32), randomBytes(32)];
 const read = (text: string) => readEnv(SecretsEnv, { SECRETS_KEY: text }).SECRETS_KEY;
@@ -33,4 +33,20 @@ test.each([
   expect(message).toContain(problem);
   expect(message).toContain('openssl rand -base64 32');
   expect(message).not.toContain(text.slice(1, 12) || key.slice(1, 12));
+});
+
+test.each([
+  ['a port beyond all', 'redis://user:canary@redis.example:99999'],
+  ['a blank in its host', 'redis://user:canary@redis example'],
+  ['a bare percent sign in its password', 'redis://user:canary%zz@redis.example'],
+  ['bytes in its password that are no UTF-8', 'redis://user:canary%E0%A4@redis.example'],
+])('a REDIS_URL with %s is refused by name, without its password', (_name, url) => {
+  const read = () => readEnv(SharedEnv, { REDIS_URL: url });
+  expect(read).toThrow(/REDIS_URL must be a url; percent-encode/);
+  expect(read).not.toThrow(/canary/);
+});
+
+test('what is special in the password of REDIS_URL may be percent-encoded', () => {
+  const url = 'rediss://user:p%40ss%25%C3%A9@redis.example:6380/2';
+  expect(readEnv(SharedEnv, { REDIS_URL: url }).REDIS_URL).toBe(url);
 });

@@ -1,4 +1,4 @@
-import { messageOfThrown } from '../lifecycle/is-error-like.ts';
+import { isErrorLike } from '../lifecycle/is-error-like.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { judgeEviction } from '../redis/judge-eviction.ts';
@@ -22,7 +22,7 @@ export function createRedisProbe(redis: RedisClient) {
       ]);
       return memory ? judgeMemory(memory) : [];
     } catch (error) {
-      return [problem('redis_refuses_writes', `Redis didn't take a write: ${messageOfThrown(error).slice(0, 200)}`)];
+      return [problem('redis_refuses_writes', `Redis didn't take a write (${whyInOneWord(error)}); its log says more`)];
     }
   };
 }
@@ -39,6 +39,16 @@ function judgeMemory(memory: ReadonlyMap<string, string>): Finding[] {
     );
   }
   return found;
+}
+
+/**
+ * `OOM`, `MISCONF`, `ECONNREFUSED`: the page is open to whoever reaches the API, and the whole message may hold a user, an address or a
+ * setting.
+ */
+function whyInOneWord(error: unknown): string {
+  if (!isErrorLike(error)) return 'no answer';
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? /^(?:-?)([A-Z]{3,20})\b/.exec(error.message)?.[1] ?? 'no answer';
 }
 
 function problem(code: string, sentence: string): Finding {

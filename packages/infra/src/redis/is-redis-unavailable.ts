@@ -16,3 +16,8 @@ export function isRedisUnavailable(error: unknown): boolean {
     (error.name === 'ReplyError' && REFUSALS.test(error.message))
   );
 }
+
+/** Whether Redis answered a command with an error: what is wrong is in its message, and the error carries the command. */
+export function isRedisRefusal(error: unknown): error is Error {
+  return isErrorLike(error) && error.name === 'ReplyError';
+}
