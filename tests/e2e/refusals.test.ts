@@ -123,6 +123,18 @@ test.each<[string, RequestOptions, number, string]>([
     415,
     'unsupported_media_type',
   ],
+  [
+    'UTF-16',
+    { rawBody: '{}', headers: { 'content-type': 'application/json; charset="utf-16"' } },
+    415,
+    'unsupported_media_type',
+  ],
+  [
+    'bytes that are no UTF-8',
+    { rawBody: Buffer.from([0x7b, 0x22, 0x75, 0xff, 0x22, 0x3a, 0x31, 0x7d]) },
+    415,
+    'unsupported_media_type',
+  ],
   ['an unknown encoding', { rawBody: '{}', headers: { 'content-encoding': 'zip' } }, 415, 'unsupported_media_type'],
   [
     'a nesting without end',

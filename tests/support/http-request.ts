@@ -6,7 +6,7 @@ export interface RequestOptions {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, instead of `body`. */
-  rawBody?: string;
+  rawBody?: string | Buffer<ArrayBuffer>;
   headers?: Readonly<Record<string, string>>;
   /** Default 15 s: an API that hangs fails the test. */
   deadlineMs?: number;

@@ -220,3 +220,9 @@ describe('bodies', () => {
     },
   );
 });
+
+test('a body of null is no empty body', async () => {
+  const answer = await workspace.request('POST', '/tasks', { rawBody: 'null' });
+  expect(problemOf(answer)).toMatchObject({ status: 422, code: 'validation_failed' });
+  expect((await workspace.request('POST', '/tasks', { rawBody: '\ufeff{}' })).status).toBe(201);
+});

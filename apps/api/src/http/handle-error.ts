@@ -35,7 +35,7 @@ function fromBodyParser(error: unknown): HttpFault | undefined {
       return new HttpFault('payload_too_large', `the body is larger than ${String(limit)} bytes`);
     case 'encoding.unsupported':
     case 'charset.unsupported':
-      return new HttpFault('unsupported_media_type', String(message));
+      return new HttpFault('unsupported_media_type', 'send the body in UTF-8, without content-encoding');
     case 'request.aborted':
     case 'request.size.invalid':
       return new HttpFault('invalid_json', 'the body ended before it was complete');

@@ -1,4 +1,5 @@
 import { ValidationError, type InputProblem } from '@herald/core';
+import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { HttpFault } from './http-fault.ts';
@@ -10,6 +11,8 @@ export const BATCH_BODY_LIMIT_BYTES = 4 * KIB * KIB;
 /** Problems that an answer lists: a small body can have a great many, and the answer must not be larger than what was asked. */
 const PROBLEM_LIMIT = 50;
 const MESSAGE_LIMIT_CHARACTERS = 300;
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});
@@ -24,14 +27,25 @@ export function parseJson(limitBytes: number): RequestHandler[] {
     if (req.is('application/json') === false && req.get('content-length') !== '0') {
       throw new HttpFault('unsupported_media_type', 'send the body as application/json');
     }
+    const charset = CHARSET.exec(req.get('content-type') ?? '')?.[1] ?? '';
+    if (!['', 'utf-8'].includes(charset.toLowerCase())) throw notUtf8();
     if ((req.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
       const detail = 'send the body as it is, without content-encoding';
       throw new HttpFault('unsupported_media_type', detail, { 'accept-encoding': 'identity' });
     }
     next();
   };
-  const options = { limit: limitBytes, type: 'application/json', strict: false, inflate: false };
+  const verify = (_req: unknown, _res: unknown, body: Buffer) => {
+    // The parser would put U+FFFD in the place of what it can't read, and take bodies that differ for the same.
+    if (!isUtf8(body)) throw notUtf8();
+  };
+  const options = { limit: limitBytes, type: 'application/json', strict: false, inflate: false, verify };
   return [refuseOtherForms, express.json(options)];
+}
+
+/** RFC 8259 section 8.1: JSON between systems is UTF-8. */
+function notUtf8(): HttpFault {
+  return new HttpFault('unsupported_media_type', 'send the body in UTF-8');
 }
 
 /**
@@ -43,7 +57,7 @@ export function readBody<Schema extends z.ZodType>(
   req: Request,
   { itemsLater = false } = {},
 ): z.infer<Schema> {
-  const body: unknown = req.body ?? {};
+  const body: unknown = req.body === undefined ? {} : req.body;
   return itemsLater ? parse(schema, body) : readInput(schema, body);
 }
 

@@ -26,7 +26,7 @@ export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestH
       return;
     }
     const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
-    const reply = await claims.claim(name, bodyFingerprint(req.body ?? {}));
+    const reply = await claims.claim(name, bodyFingerprint(req.body === undefined ? {} : req.body));
     switch (reply.kind) {
       case 'conflict':
         throw new HttpFault('idempotency_conflict', `this ${IDEMPOTENCY_KEY} came with another body; use a new one`);
