@@ -61,6 +61,21 @@ describe('with a worker', () => {
     expect(answer.body).toEqual({ delivered: false, error: 'connection_refused' });
   });
 
+  test('a workspace tests five receivers at a time, so that silent ones leave the lane to others', async () => {
+    const [greedy, other] = [await herald.createWorkspace(), await herald.createWorkspace()];
+    const silent = await herald.startReceiver(['hang']);
+    const { id } = await greedy.registerReceiver({ url: silent.url });
+    const tests = Promise.all(Array.from({ length: 60 }, () => greedy.sendTest(id)));
+    const receiver = await herald.startReceiver();
+    await waitFor('the silent receiver to be tested', () => silent.requests.length > 0);
+    const fine = await other.sendTest((await other.registerReceiver({ url: receiver.url })).id);
+    expect(fine).toMatchObject({ status: 200, body: { delivered: true } });
+    const refused = (await tests).filter(({ status }) => status !== 200);
+    expect(refused.map((answer) => problemOf(answer).code)).toEqual(Array.from({ length: 55 }, () => 'rate_limited'));
+    expect(silent.requests).toHaveLength(5);
+    expect((await greedy.sendTest(id)).status).toBe(200);
+  });
+
   test('a receiver that never answers is told as a timeout, at the deadline', async () => {
     const workspace = await herald.createWorkspace();
     const receiver = await herald.startReceiver(['hang']);

@@ -19,6 +19,8 @@ export type AppDeps = {
   readonly authenticate: Authenticate;
   /** Follows the authentication of workspace keys; executor keys have no limit. */
   readonly limitRate: RequestHandler;
+  /** As `limitRate`. */
+  readonly limitBodies: RequestHandler;
   /** See TRUST_PROXY. */
   readonly proxyCount: number;
   readonly idempotency: RequestHandler;
@@ -36,7 +38,8 @@ export type AppDeps = {
 
 /** The HTTP surface. A key is checked before a body is read. */
 export function createApp(deps: AppDeps): Express {
-  const { logger, authenticate, limitRate, health } = deps;
+  const { logger, authenticate, health } = deps;
+  const limits = [deps.limitBodies, deps.limitRate];
   const parse = [...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
@@ -45,10 +48,10 @@ export function createApp(deps: AppDeps): Express {
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
   app.use(refuseUnclearHost, health, deps.document);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
-  app.use('/api/public/webhooks', authenticate('webhooks'), limitRate, parse, deps.receivers);
-  app.use('/api/public/deliveries', authenticate('webhooks'), limitRate, parse, deps.deliveries);
-  app.use('/api/public/replays', authenticate('webhooks'), limitRate, parse, deps.replays);
-  app.use('/tasks', authenticate('tasks'), limitRate, parse, deps.tasks);
+  app.use('/api/public/webhooks', authenticate('webhooks'), limits, parse, deps.receivers);
+  app.use('/api/public/deliveries', authenticate('webhooks'), limits, parse, deps.deliveries);
+  app.use('/api/public/replays', authenticate('webhooks'), limits, parse, deps.replays);
+  app.use('/tasks', authenticate('tasks'), limits, parse, deps.tasks);
   app.use('/api/internal', authenticate('execute'), deps.executor);
   if (deps.operators) app.use(deps.operators);
   app.use(() => {

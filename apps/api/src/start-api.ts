@@ -56,6 +56,7 @@ import { createHttpServer } from './http/create-http-server.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
+import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './metrics/metrics-routes.ts';
@@ -63,6 +64,7 @@ import { createApiMetrics, type ApiMetrics } from './metrics/create-api-metrics.
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
+import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createTestEventReport } from './receivers/create-test-event-report.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
@@ -76,6 +78,8 @@ import { createTransitionRoutes } from './transitions/transition-routes.ts';
 
 /** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
 const KEY_FAILURES_PER_MINUTE = 120;
+/** Of one workspace key's unfinished requests: 128 of the largest, and many thousands of the usual size. */
+const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 /** Connections that the system keeps until they are taken: a crowd that comes back at once must not cost others theirs. */
 const LISTEN_BACKLOG = 4_096;
 /** How long requests may take to end when the process stops, in ms: less than the whole stop may. */
@@ -198,16 +202,18 @@ function composeApp(
     actionUrl: createActionUrl(config.actionUrlTemplate),
     now,
   });
-  const sendTestEvent = createSendTestEvent({
-    findReceiver: receivers.find,
-    countWorkers: presence.count,
-    testEvents,
-    cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
-    addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
-    listenForReplies: createTestReplyListener(subscriber),
-    report: createTestEventReport({ logger, ...metrics }),
-    now,
-  });
+  const sendTestEvent = limitTestEvents(
+    createSendTestEvent({
+      findReceiver: receivers.find,
+      countWorkers: presence.count,
+      testEvents,
+      cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
+      addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
+      listenForReplies: createTestReplyListener(subscriber),
+      report: createTestEventReport({ logger, ...metrics }),
+      now,
+    }),
+  );
 
   const log = createDeliveryLog({ redis, keyspace });
   const deliveries = createManageDeliveries({
@@ -245,6 +251,7 @@ function composeApp(
       sendCommand: createScriptCommands(redis, 'rateLimit'),
       keyOf: GLOBAL_KEYS.apiKeyRate,
     }),
+    limitBodies: createBodyLimit(BODIES_LIMIT_BYTES),
     proxyCount: config.proxyCount,
     idempotency,
     health: createHealthRoutes({

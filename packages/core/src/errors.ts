@@ -1,6 +1,7 @@
 /** The stable codes of foreseen faults. The API's table from code to status is exhaustive over this type. */
 export type ErrorCode =
   | 'receiver_limit_reached'
+  | 'replay_limit_reached'
   | 'receiver_not_found'
   | 'task_not_found'
   | 'approval_not_found'
@@ -28,6 +29,15 @@ export class ReceiverLimitReachedError extends DomainError {
   readonly code = 'receiver_limit_reached';
   constructor(limit: number) {
     super(`this workspace already has ${limit} receivers; remove one first`);
+  }
+}
+
+/** The workspace already has as many replays under way as it may. */
+export class ReplayLimitReachedError extends DomainError {
+  override readonly name = 'ReplayLimitReachedError';
+  readonly code = 'replay_limit_reached';
+  constructor(limit: number) {
+    super(`this workspace already has ${limit} replays under way; wait for one to end, or stop one`);
   }
 }
 

@@ -32,7 +32,7 @@ export {
   type DisabledReason,
   type Endpoint,
 } from './endpoints/endpoint.ts';
-export { CursorText, ListDeliveries, PageLimit, RequestReplay } from './deliveries/delivery-requests.ts';
+export { CursorText, ListDeliveries, PageLimit, REPLAY_LIMIT, RequestReplay } from './deliveries/delivery-requests.ts';
 export { createSigningKey, newSigningSecret, type SigningKey } from './endpoints/signing-secret.ts';
 export {
   DomainError,
@@ -40,6 +40,7 @@ export {
   NotFoundError,
   ReceiverDisabledError,
   ReceiverLimitReachedError,
+  ReplayLimitReachedError,
   StaleActionVersionError,
   TaskClosedError,
   UnavailableError,

@@ -209,3 +209,24 @@ test('a replay that is asked for again under the same id goes on as it was, also
   expect(await engine.replays.create(receiver.workspaceId, again)).toBe('created');
   expect(await find(id)).toEqual(done);
 });
+
+test('ten replays of a workspace are under way at most, also when many are asked for at once; one that ended makes room', async () => {
+  const { receiver, carryOn, find } = await prepare([NOW]);
+  const ask = (index: number, workspaceId = receiver.workspaceId, endpointId = receiver.id) =>
+    engine.replays.create(workspaceId, {
+      ...{ id: `rpl_${receiver.destination}_many${index}`, endpointId, since: NOW, until: LATER },
+      ...{ statuses: ['failed'], createdAt: LATER + index },
+    });
+  const replies = await Promise.all(range(25).map((index) => ask(index)));
+  const created = range(25).filter((index) => replies[index] === 'created');
+  expect(created).toHaveLength(10);
+  expect(new Set(replies)).toEqual(new Set(['created', 'full']));
+  expect(await find(`rpl_${receiver.destination}_many${replies.indexOf('full')}`)).toBeUndefined();
+  const other = await engine.register();
+  expect(await ask(100, other.workspaceId, other.id)).toBe('created');
+  const [first = 0, second = 0] = created;
+  await carryOn(`rpl_${receiver.destination}_many${first}`);
+  await engine.replays.stop(receiver.workspaceId, `rpl_${receiver.destination}_many${second}`, LATER);
+  expect(await Promise.all([101, 102, 103].map((index) => ask(index)))).toEqual(['created', 'created', 'full']);
+  expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(10);
+});

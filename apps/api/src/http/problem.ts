@@ -22,6 +22,7 @@ export const STATUS: Readonly<Record<ProblemCode, number>> = {
   method_not_allowed: 405,
   request_timeout: 408,
   receiver_limit_reached: 409,
+  replay_limit_reached: 409,
   receiver_disabled: 409,
   invalid_transition: 409,
   idempotency_conflict: 409,

@@ -63,6 +63,7 @@ function createWholeApp() {
     tracing: undefined,
     authenticate: () => pass,
     limitRate: pass,
+    limitBodies: pass,
     idempotency: pass,
     proxyCount: 0,
     operators: undefined,

@@ -18,6 +18,7 @@ const MEANING: Readonly<Record<ProblemCode, string>> = {
   replay_not_found: 'The workspace has no such replay.',
   method_not_allowed: 'The path has no such method.',
   receiver_limit_reached: 'The workspace already has 10 receivers.',
+  replay_limit_reached: 'The workspace already has 10 replays under way.',
   receiver_disabled: 'The receiver is disabled; enable it first.',
   invalid_transition: "The Task's state does not allow it.",
   task_closed: 'The Task is done or canceled and takes nothing more.',

@@ -40,6 +40,9 @@ export type ListDeliveries = z.infer<typeof ListDeliveries>;
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
 const Replayable = z.enum(REPLAYABLE, { error: `must be one of ${REPLAYABLE.join(', ')}` });
 
+/** Replays that a workspace may have under way. */
+export const REPLAY_LIMIT = 10;
+
 /** Body of `POST /api/public/webhooks/{id}/replay`. */
 export const RequestReplay = z
   .strictObject({

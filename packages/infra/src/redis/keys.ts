@@ -58,6 +58,8 @@ export function createShardKeys(tag: string) {
     replay: (id: string) => `${prefix}r:${id}`,
     /** zset: ids of the replays under way, by the time from which a worker carries each on */
     replays: `${prefix}replays`,
+    /** zset: ids of a workspace's replays, at most ten: each was under way when somebody last looked */
+    workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
     /** zset: ids of deliveries that failed lately, by the time at which each did; at most a thousand */
     failed: `${prefix}failed`,
     /** zset: ids of the endpoints whose pending deliveries must end or move, by the time at which that became so */

@@ -3,6 +3,8 @@ import {
   newSeed,
   NotFoundError,
   ReceiverDisabledError,
+  REPLAY_LIMIT,
+  ReplayLimitReachedError,
   type EndpointId,
   type RequestReplay,
   type Seed,
@@ -25,7 +27,7 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
   };
   return {
     find,
-    /** @throws ReceiverDisabledError */
+    /** @throws ReceiverDisabledError or ReplayLimitReachedError */
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,
@@ -37,6 +39,7 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
       const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
       if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
+      if (reply === 'full') throw new ReplayLimitReachedError(REPLAY_LIMIT);
       onRequested({ id, endpointId }, workspaceId);
       return await find(workspaceId, id);
     },

@@ -1,13 +1,22 @@
 export const CREATE_REPLAY_LUA = /* lua */ `
 -- Write down what is to be replayed; a worker carries it out. What an earlier run of the same request wrote stays as it is.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
+-- KEYS[5] the workspace's replays that were under way when last looked at (zset)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
--- ARGV[6] until (ms), not included   ARGV[7] statuses, joined by commas
--- Returns 'created' | 'missing' | 'disabled'.
+-- ARGV[6] until (ms), not included   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
+-- Returns 'created' | 'missing' | 'disabled' | 'full'.
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
 if endpoint[1] ~= ARGV[3] then return 'missing' end
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
 if endpoint[2] ~= '1' then return 'disabled' end
+if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then
+  -- Looked at here and not where a replay ends: an earlier release ends them too, and knows nothing of the limit.
+  for _, id in ipairs(redis.call('ZRANGE', KEYS[5], 0, -1)) do
+    if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[5], id) end
+  end
+  if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then return 'full' end
+end
+redis.call('ZADD', KEYS[5], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
   's', 'running', 'at', ARGV[2], 'total', redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6]), 'seen', 0, 'replayed', 0)
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])

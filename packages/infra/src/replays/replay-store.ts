@@ -1,4 +1,4 @@
-import type { DeliveryStatus, EndpointId, WorkspaceId } from '@herald/core';
+import { REPLAY_LIMIT, type DeliveryStatus, type EndpointId, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
@@ -25,8 +25,12 @@ export type Replay = {
 
 export type NewReplay = Pick<Replay, 'id' | 'endpointId' | 'since' | 'until' | 'statuses' | 'createdAt'>;
 
+/** `full`: the workspace has as many under way as it may. */
+export type CreateReplayReply = z.infer<typeof CreateReplayReply>;
+const CreateReplayReply = z.enum(['created', 'missing', 'disabled', 'full']);
+
 export type ReplayStore = {
-  readonly create: (workspaceId: WorkspaceId, replay: NewReplay) => Promise<'created' | 'missing' | 'disabled'>;
+  readonly create: (workspaceId: WorkspaceId, replay: NewReplay) => Promise<CreateReplayReply>;
   readonly find: (workspaceId: WorkspaceId, id: string) => Promise<Replay | undefined>;
   /** False when this workspace has no such replay. */
   readonly stop: (workspaceId: WorkspaceId, id: string, now: number) => Promise<boolean>;
@@ -47,10 +51,13 @@ export function createReplayStore({ redis, keyspace, keepMs }: ReplayStoreDeps):
     async create(workspaceId, { id, endpointId, since, until, statuses, createdAt }) {
       const keys = keyspace.of(workspaceId);
       const reply = await create(
-        [...replayKeys(keys, id), keys.endpoint(endpointId), keys.endpointLog(endpointId)],
-        [id, createdAt, workspaceId, endpointId, since, until, statuses.join(',')],
+        [
+          ...[...replayKeys(keys, id), keys.endpoint(endpointId), keys.endpointLog(endpointId)],
+          keys.workspaceReplays(workspaceId),
+        ],
+        [...[id, createdAt, workspaceId, endpointId, since, until, statuses.join(',')], ...[keys.prefix, REPLAY_LIMIT]],
       );
-      return z.enum(['created', 'missing', 'disabled']).parse(reply);
+      return CreateReplayReply.parse(reply);
     },
     async find(workspaceId, id) {
       const fields = await redis.hgetall(keyspace.of(workspaceId).replay(id));

@@ -105,6 +105,6 @@ export const RECEIVER_OPERATIONS: readonly Operation[] = [
     answers: [
       { status: 202, description: 'The replay, which goes on by itself.', schema: ReplayView, headers: ['location'] },
     ],
-    problems: ['receiver_not_found', 'receiver_disabled'],
+    problems: ['receiver_not_found', 'receiver_disabled', 'replay_limit_reached'],
   },
 ];

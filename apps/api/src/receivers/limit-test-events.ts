@@ -1,0 +1,34 @@
+import type { EndpointId, WorkspaceId } from '@herald/core';
+
+import { HttpFault } from '../http/http-fault.ts';
+import type { TestOutcome } from './test-outcome-view.ts';
+
+type SendTestEvent = (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
+
+/**
+ * Test operations of one workspace that this process runs at once. The workers' lane has 50 places for all; who tests receivers that
+ * never answer must leave others theirs.
+ */
+const AT_ONCE = 5;
+
+/** @throws HttpFault `rate_limited` when the workspace has too many under way */
+export function limitTestEvents(send: SendTestEvent): SendTestEvent {
+  const running = new Map<WorkspaceId, number>();
+  const add = (workspaceId: WorkspaceId, change: 1 | -1) => {
+    const count = (running.get(workspaceId) ?? 0) + change;
+    if (count === 0) running.delete(workspaceId);
+    else running.set(workspaceId, count);
+  };
+  return async (workspaceId, id) => {
+    if ((running.get(workspaceId) ?? 0) >= AT_ONCE) {
+      const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
+      throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
+    }
+    add(workspaceId, 1);
+    try {
+      return await send(workspaceId, id);
+    } finally {
+      add(workspaceId, -1);
+    }
+  };
+}
