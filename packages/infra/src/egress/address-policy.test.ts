@@ -128,3 +128,11 @@ test('two spellings of one address are the same', () => {
   expect(canonicalAddress('::1.1.1.1')).not.toBe(canonicalAddress('1.1.1.1'));
   expect(canonicalAddress('localhost')).toBeUndefined();
 });
+
+test.each([
+  ['6to4', '2002:808:808:0:0:5efe:7f00:1'],
+  ['Teredo', '2001:0:808:808:200:5efe:6440:0'],
+])('an ISATAP address under a prefix of %s is judged by both addresses that it carries', (_name, address) => {
+  expect(createAddressPolicy({ allowCidrs: ['::/0'] }).isAllowed(address)).toBe(false);
+  expect(createAddressPolicy({ allowCidrs: ['::/0', '0.0.0.0/0'] }).isAllowed(address)).toBe(true);
+});

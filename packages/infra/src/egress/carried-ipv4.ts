@@ -15,12 +15,13 @@ export function carriedIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
   if (startsWith(0, 0, 0, 0, 0xffff, 0)) return [last];
   // NAT64: the well-known prefix (RFC 6052) and the local ones (RFC 8215), whose last 32 bits are read.
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0) || startsWith(0x64, 0xff9b, 1)) return [last];
+  // ISATAP, under any prefix, those below included, with or without the "universal" and "group" bits (RFC 5214, 6.1).
+  const isatap = (e & 0xfcff) === 0 && f === 0x5efe ? [last] : [];
   // 6to4 (RFC 3056, 2).
-  if (a === 0x2002) return [toIpv4(b, c)];
+  if (a === 0x2002) return [toIpv4(b, c), ...isatap];
   // Teredo: the server, and the client with all bits inverted (RFC 4380, 4).
-  if (startsWith(0x2001, 0)) return [toIpv4(c, d), toIpv4(~g & 0xffff, ~h & 0xffff)];
-  // ISATAP, under any prefix, with or without the "universal" and "group" bits (RFC 5214, 6.1).
-  return (e & 0xfcff) === 0 && f === 0x5efe ? [last] : [];
+  if (startsWith(0x2001, 0)) return [toIpv4(c, d), toIpv4(~g & 0xffff, ~h & 0xffff), ...isatap];
+  return isatap;
 }
 
 function toIpv4(high: number, low: number): ipaddr.IPv4 {
