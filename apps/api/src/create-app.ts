@@ -3,6 +3,7 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
 import { HttpFault } from './http/http-fault.ts';
+import { ignoreConditions } from './http/ignore-conditions.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
 import { giveRequestId } from './http/request-id.ts';
@@ -46,7 +47,7 @@ export function createApp(deps: AppDeps): Express {
   rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(refuseUnclearHost, health, deps.document);
+  app.use(refuseUnclearHost, deps.document, ignoreConditions, health);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   app.use('/api/public/webhooks', authenticate('webhooks'), limits, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limits, parse, deps.deliveries);

@@ -71,3 +71,19 @@ test.each([
   expect(answer).toContain('"code":"malformed_request"');
   await herald.waitForLog(/x-request-id: (\S+)/.exec(answer)?.[1] ?? 'no id');
 });
+
+test('a condition on a request is passed over, since answers have no validators', async () => {
+  const headers = { 'if-none-match': '*', 'if-modified-since': new Date().toUTCString() };
+  for (const path of ['/healthz', '/api/public/webhooks']) {
+    const { status, text } = await workspace.request('GET', path, { headers });
+    expect({ status, isEmpty: text === '' }).toEqual({ status: 200, isEmpty: false });
+  }
+});
+
+test.each(['OPTIONS', 'POST', 'DELETE'])('%s on a health page is refused like on any other path', async (method) => {
+  for (const path of ['/healthz', '/readyz']) {
+    const answer = await herald.request(method, path);
+    expect(problemOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    expect(answer.headers.allow).toBe('GET');
+  }
+});

@@ -1,6 +1,7 @@
 import type { Readiness } from '@herald/infra';
 import { Router } from 'express';
 import { z } from 'zod';
+import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 
 export const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
 
@@ -29,16 +30,22 @@ export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness
 /** `/healthz`: the process lives. `/readyz`: it can serve; missing workers are reported, and don't fail it. */
 export function createHealthRoutes({ readReadiness }: HealthRoutesDeps): Router {
   const router = Router();
-  router.get('/healthz', (_req, res) => {
-    const alive: z.infer<typeof Alive> = { status: 'ok' };
-    res.json(alive);
-  });
-  router.get('/readyz', async (_req, res) => {
-    const { status, problems, warnings, workers } = await readReadiness();
-    const readiness: z.infer<typeof ReadinessView> = {
-      ...{ status, problems: [...problems], warnings: [...warnings], workers },
-    };
-    res.status(status === 'ok' ? 200 : 503).json(readiness);
-  });
+  router
+    .route('/healthz')
+    .get((_req, res) => {
+      const alive: z.infer<typeof Alive> = { status: 'ok' };
+      res.json(alive);
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/readyz')
+    .get(async (_req, res) => {
+      const { status, problems, warnings, workers } = await readReadiness();
+      const readiness: z.infer<typeof ReadinessView> = {
+        ...{ status, problems: [...problems], warnings: [...warnings], workers },
+      };
+      res.status(status === 'ok' ? 200 : 503).json(readiness);
+    })
+    .all(refuseOtherMethods('GET'));
   return router;
 }

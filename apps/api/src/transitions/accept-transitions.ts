@@ -99,8 +99,11 @@ type Decided = {
   readonly committed: Promise<CommitReply>;
 };
 
-/** Rounds of deciding anew when something changed between reading and writing. */
-const ROUNDS = 8;
+/**
+ * Rounds of deciding anew when something changed between reading and writing. So many that a workspace whose receivers change
+ * many times a second still gets its transitions accepted.
+ */
+const ROUNDS = 30;
 /** Tasks taken at a time: a batch of 500 in one go would keep everybody else waiting, here and in Redis. */
 const TASKS_AT_A_TIME = 20;
 
@@ -112,7 +115,8 @@ const TASKS_AT_A_TIME = 20;
  */
 export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
   return async function acceptTransitions(reports: readonly ReportedTransition[]): Promise<readonly Result[]> {
-    const results = new Array<Result | undefined>(reports.length);
+    // Filled: what maps over holes leaves them out.
+    const results = Array<Result | undefined>(reports.length).fill(undefined);
     let open: readonly Slot[] = reports.map((report, index) => ({ ...report, index }));
     for (let round = 0; open.length > 0 && round < ROUNDS; round++) {
       const byTask = [...Map.groupBy(open, ({ taskId }) => taskId)];
