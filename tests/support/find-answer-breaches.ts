@@ -34,12 +34,19 @@ const PAGES = /^\/(docs(\/.*)?|openapi\.json|admin(\/.*)?|metrics)$/;
 const BEFORE_ANY_OPERATION = [
   ...['malformed_request', 'headers_too_large', 'request_timeout'],
   ...['unauthenticated', 'insufficient_scope', 'rate_limited', 'unavailable'],
+  // Of its Idempotency-Key.
+  ...['validation_failed', 'idempotency_conflict', 'request_in_progress'],
+];
+/** An id that can't be one is found out before the method. */
+const OF_ANY_PATH = [
+  ...['route_not_found', 'receiver_not_found', 'task_not_found', 'approval_not_found'],
+  ...['delivery_not_found', 'replay_not_found'],
 ];
 const OF_ANY_BODY = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
 
 const routes: readonly Route[] = Object.entries(document.paths).map(([template, operations]) => ({
   template,
-  pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+  pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/*$`),
   operations,
 }));
 
@@ -52,8 +59,8 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
   const method = (request.method === 'HEAD' ? 'get' : request.method).toLowerCase();
   const operation = route.operations[method];
   if (!operation) {
-    const codes = [...BEFORE_ANY_OPERATION, ...OF_ANY_BODY, 'method_not_allowed', 'route_not_found'];
-    return request.method === 'HEAD' ? [] : findProblemBreaches(answer, codes);
+    const codes = [...BEFORE_ANY_OPERATION, ...OF_ANY_BODY, ...OF_ANY_PATH, 'method_not_allowed'];
+    return findProblemBreaches(answer, codes);
   }
   const response = operation.responses[String(answer.status)];
   if (response) {
@@ -61,6 +68,7 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
     const { item, pointer } = resolve<ResponseObject>(response, at);
     return findResponseBreaches(item, pointer, answer, request.method === 'HEAD');
   }
+  if (path.endsWith('//') && answer.status === 404) return findProblemBreaches(answer, ['route_not_found']);
   if (answer.status === 408 || answer.status === 431) return findProblemBreaches(answer, BEFORE_ANY_OPERATION);
   // A body where none belongs is read all the same, and may be refused.
   if (!operation.requestBody && request.hasBody) return findProblemBreaches(answer, OF_ANY_BODY);
@@ -86,9 +94,10 @@ function findResponseBreaches(
   return [...ofHeaders, ...findSchemaBreaches(at, answer.body)];
 }
 
-/** An answer that belongs to no operation must be a problem of one of these codes. */
+/** An answer that belongs to no operation must be a problem of one of these codes. Without its body, that of a HEAD, nothing more shows. */
 function findProblemBreaches({ status, headers, body }: ReceivedAnswer, codes: readonly string[]): string[] {
   if (!headers['content-type']?.startsWith('application/problem+json')) return [`status ${status} is no problem`];
+  if (body === '') return [];
   const breaches = findSchemaBreaches('/components/schemas/Problem', body);
   const { code } = body as { code: string };
   return codes.includes(code) ? breaches : [...breaches, `the code ${code} is not to be expected here`];
