@@ -10,7 +10,7 @@ const CONNECTING = {
 };
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'bench/results/', '.herald/']),
+  globalIgnores(['**/dist/', 'bench/results/', 'chaos/results/', '.herald/']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
@@ -66,5 +66,5 @@ export default defineConfig(
   },
   // The kit's default `onError` is the console of whoever installs it.
   { files: ['packages/receiver/src/handlers/receiver-options.ts'], rules: { 'no-console': 'off' } },
-  { files: ['scripts/**', 'bench/**', 'apps/cli/src/**'], rules: { 'no-console': 'off' } },
+  { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/src/**'], rules: { 'no-console': 'off' } },
 );

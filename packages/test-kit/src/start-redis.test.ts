@@ -50,6 +50,12 @@ test('servers started at once get ports of their own', async () => {
   expect(new Set(servers.map(({ port }) => port)).size).toBe(8);
 });
 
+test('one that outlives a full disk ignores that its files grew too large', async () => {
+  await using redis = await startRedis({ outlivesFullDisk: true });
+  process.kill(redis.pid, 'SIGXFSZ');
+  expect(await say(redis, 'PING')).toBe('+PONG');
+});
+
 test('closing removes the temporary folder and may be repeated', async () => {
   const redis = await startRedis();
   await access(redis.dir);

@@ -17,6 +17,8 @@ export interface RedisOptions {
   appendonly?: boolean;
   /** Further arguments, such as `['--maxmemory', '8mb']`. */
   args?: readonly string[];
+  /** A file size limit makes its writes fail, as a full disk does, instead of ending it. Default false. */
+  outlivesFullDisk?: boolean;
 }
 
 export interface RunningRedis extends AsyncDisposable {
@@ -83,7 +85,12 @@ async function startServer(dir: string, options: RedisOptions): Promise<{ port: 
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort());
     const args = serverArguments(dir, port, options);
-    const server = await launchProcess({ name: 'redis', command, args, cwd: dir, keptLines: 200 });
+    const server = await launchProcess({
+      name: 'redis',
+      ...commandLine(command, args, options),
+      cwd: dir,
+      keptLines: 200,
+    });
     try {
       await waitFor(
         `redis to answer on port ${port}`,
@@ -101,6 +108,12 @@ async function startServer(dir: string, options: RedisOptions): Promise<{ port: 
       throw new Error(`${reason}\n${server.tail()}`, { cause: error });
     }
   }
+}
+
+function commandLine(command: string, args: string[], { outlivesFullDisk = false }: RedisOptions) {
+  if (!outlivesFullDisk) return { command, args };
+  // An ignored signal stays ignored in what the shell becomes.
+  return { command: '/bin/sh', args: ['-c', 'trap "" XFSZ; exec "$0" "$@"', command, ...args] };
 }
 
 function serverArguments(dir: string, port: number, { appendonly = false, args = [] }: RedisOptions): string[] {

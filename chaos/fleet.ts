@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@herald/test-kit';
+import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
+import type { Herald } from '../tests/support/start-herald.ts';
+import { API_SLOTS, SLOTS, type LinkFault, type ProcessFault, type Slot } from './plan.ts';
+import { startRedisLink, type RedisLink } from './redis-link.ts';
+
+/** The processes of a run, each with a way to Redis of its own, and whoever starts them again. */
+export type Fleet = AsyncDisposable & {
+  /** API processes that are there; one may be paused. */
+  apis(): readonly HeraldProcess[];
+  beginProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
+  endProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
+  beginLinkFault(slot: Slot, fault: LinkFault): void;
+  endLinkFault(slot: Slot): void;
+  readonly counts: { killed: number; stopped: number; paused: number; cut: number; refusedToStart: number };
+  /** What the processes did that they must not do. */
+  readonly violations: readonly string[];
+};
+
+type Place = { readonly slot: Slot; readonly link: RedisLink; current: HeraldProcess | undefined };
+
+const START_AGAIN_MS = 500;
+
+export async function startFleet(herald: Herald): Promise<Fleet> {
+  const cleanUp = new AsyncDisposableStack();
+  const closing = new AbortController();
+  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, refusedToStart: 0 };
+  const violations: string[] = [];
+  const ended = new Set<HeraldProcess>();
+  const places = new Map<Slot, Place>();
+
+  const watch = async (started: HeraldProcess) => {
+    const { code, signal } = await started.process.exited;
+    if (ended.has(started) || closing.signal.aborted) return;
+    violations.push(
+      `${started.name} ended by itself with ${signal ?? `exit code ${code ?? 'unknown'}`}\n${started.process.tail()}`,
+    );
+  };
+  /** Like a supervisor: a process that refuses to start, as it does while Redis is away, is started again. */
+  const start = async (place: Place) => {
+    const env = { REDIS_URL: place.link.url };
+    while (!closing.signal.aborted) {
+      try {
+        const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
+        place.current = started;
+        void watch(started);
+        return;
+      } catch (error) {
+        // A process that can't start says why and exits 1; a crash has a stack.
+        if (/\n\s+at /.test(messageOf(error)))
+          violations.push(`${place.slot} crashed at its start: ${messageOf(error)}`);
+        counts.refusedToStart++;
+        await pause(START_AGAIN_MS);
+      }
+    }
+  };
+  try {
+    for (const slot of SLOTS) {
+      const place: Place = { slot, link: cleanUp.use(await startRedisLink(herald.server.port)), current: undefined };
+      places.set(slot, place);
+      await start(place);
+    }
+  } catch (error) {
+    await cleanUp.disposeAsync();
+    throw error;
+  }
+  const placeOf = (slot: Slot) => {
+    const place = places.get(slot);
+    if (!place) throw new Error(`there is no ${slot}`);
+    return place;
+  };
+  const stop = async (leaving: HeraldProcess) => {
+    const { code, signal } = await leaving.stop();
+    if (code !== 0)
+      violations.push(
+        `${leaving.name} did not stop well: ${signal ?? `exit code ${code ?? 'unknown'}`}\n${leaving.process.tail()}`,
+      );
+  };
+  return {
+    counts,
+    violations,
+    apis: () => API_SLOTS.flatMap((slot) => placeOf(slot).current ?? []),
+    async beginProcessFault(slot, fault) {
+      const place = placeOf(slot);
+      const { current } = place;
+      if (!current) throw new Error(`${slot} is not there`);
+      if (fault === 'pause') {
+        counts.paused++;
+        current.process.kill('SIGSTOP');
+        return;
+      }
+      place.current = undefined;
+      ended.add(current);
+      counts[fault === 'kill' ? 'killed' : 'stopped']++;
+      await (fault === 'kill' ? current.kill() : stop(current));
+    },
+    async endProcessFault(slot, fault) {
+      const place = placeOf(slot);
+      if (fault === 'pause') place.current?.process.kill('SIGCONT');
+      else await start(place);
+    },
+    beginLinkFault(slot, fault) {
+      counts.cut++;
+      placeOf(slot).link.begin(fault);
+    },
+    endLinkFault(slot) {
+      placeOf(slot).link.heal();
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await Promise.allSettled([...places.values()].flatMap(({ current }) => current?.stop() ?? []));
+      await cleanUp.disposeAsync();
+    },
+  };
+}

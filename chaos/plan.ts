@@ -1,0 +1,145 @@
+import { createRandom } from './random.ts';
+
+export const API_SLOTS = ['api-1', 'api-2'] as const;
+export const WORKER_SLOTS = ['worker-1', 'worker-2', 'worker-3'] as const;
+export const SLOTS = [...API_SLOTS, ...WORKER_SLOTS];
+export type Slot = (typeof SLOTS)[number];
+
+/** SIGKILL or SIGTERM, and a start at the end; SIGSTOP, and SIGCONT at the end. */
+export type ProcessFault = 'kill' | 'stop' | 'pause';
+/** What happens to a process's connections to Redis: they break; nothing passes; all that passes is late. */
+export type LinkFault = 'cut' | 'silence' | 'delay';
+export type RedisFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
+/** What a receiver answers. */
+export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many';
+
+export type Action = {
+  /** From the start of the run, in ms. */
+  readonly atMs: number;
+  /** After so long the fault is over, in ms. */
+  readonly forMs: number;
+} & (
+  | { readonly kind: 'process'; readonly slot: Slot; readonly fault: ProcessFault }
+  | { readonly kind: 'link'; readonly slot: Slot; readonly fault: LinkFault }
+  | { readonly kind: 'redis'; readonly fault: RedisFault }
+  | { readonly kind: 'receiver'; readonly index: number; readonly mood: Mood }
+);
+
+export const RECEIVERS = 6;
+
+/** Longest SIGSTOP of a process, in ms: longer than the lock of a job, so that its job is given to another meanwhile. */
+export const LONGEST_PAUSE_MS = 28_000;
+/** No new fault begins so shortly before the end, in ms. */
+const QUIET_END_MS = 1_000;
+
+/** `[least, most]` in ms */
+type Span = readonly [number, number];
+type Track = {
+  readonly name: string;
+  /** Between the end of one fault and the beginning of the next. */
+  readonly gap: Span;
+  readonly faults: readonly { readonly lasts: Span; readonly weight: number; readonly fault: Fault }[];
+};
+type Fault = Action extends infer One ? (One extends Action ? Omit<One, 'atMs' | 'forMs'> : never) : never;
+
+function processTrack(slot: Slot): Track {
+  const isApi = slot.startsWith('api');
+  return {
+    name: `process ${slot}`,
+    gap: isApi ? [4_000, 16_000] : [3_000, 12_000],
+    faults: [
+      { weight: 5, lasts: [0, 4_000], fault: { kind: 'process', slot, fault: 'kill' } },
+      { weight: 3, lasts: [0, 4_000], fault: { kind: 'process', slot, fault: 'stop' } },
+      { weight: 2, lasts: [500, 8_000], fault: { kind: 'process', slot, fault: 'pause' } },
+      ...(isApi
+        ? []
+        : [
+            {
+              weight: 1,
+              lasts: [21_000, LONGEST_PAUSE_MS] as const,
+              fault: { kind: 'process', slot, fault: 'pause' } as const,
+            },
+          ]),
+    ],
+  };
+}
+
+function linkTrack(slot: Slot): Track {
+  return {
+    name: `link ${slot}`,
+    gap: [5_000, 20_000],
+    faults: [
+      { weight: 4, lasts: [0, 3_000], fault: { kind: 'link', slot, fault: 'cut' } },
+      { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'link', slot, fault: 'silence' } },
+      { weight: 3, lasts: [2_000, 10_000], fault: { kind: 'link', slot, fault: 'delay' } },
+    ],
+  };
+}
+
+const REDIS_TRACK: Track = {
+  name: 'redis',
+  // Redis writes what it owes its file within a second once it can again; to be killed before would lose what it acknowledged.
+  gap: [3_000, 9_000],
+  faults: [
+    { weight: 4, lasts: [0, 3_000], fault: { kind: 'redis', fault: 'kill' } },
+    { weight: 2, lasts: [500, 6_000], fault: { kind: 'redis', fault: 'pause' } },
+    { weight: 2, lasts: [500, 4_000], fault: { kind: 'redis', fault: 'full-memory' } },
+    { weight: 2, lasts: [1_000, 4_000], fault: { kind: 'redis', fault: 'full-disk' } },
+  ],
+};
+
+function receiverTrack(index: number): Track {
+  const moods: readonly [Mood, number][] = [
+    ['slow', 3],
+    ['hang', 2],
+    ['error', 2],
+    ['flap', 3],
+    ['reset', 2],
+    ['too-many', 2],
+  ];
+  return {
+    name: `receiver ${index}`,
+    gap: [1_000, 9_000],
+    faults: moods.map(([mood, weight]) => ({
+      weight,
+      lasts: [1_000, 9_000],
+      fault: { kind: 'receiver', index, mood },
+    })),
+  };
+}
+
+/** All that goes wrong in a run, in order of time. The same seed gives the same plan; a longer run begins like a shorter one. */
+export function createPlan(seed: number, seconds: number): Action[] {
+  const tracks = [
+    ...SLOTS.map(processTrack),
+    ...SLOTS.map(linkTrack),
+    REDIS_TRACK,
+    // The first receiver is always good.
+    ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),
+  ];
+  return tracks.flatMap((track) => planTrack(track, seed, seconds * 1_000)).sort((a, b) => a.atMs - b.atMs);
+}
+
+function planTrack({ name, gap, faults }: Track, seed: number, endMs: number): Action[] {
+  const random = createRandom(seed, name);
+  const weighted = faults.flatMap((each) => Array<typeof each>(each.weight).fill(each));
+  const actions: Action[] = [];
+  for (let atMs = random.between(500, gap[1]); atMs < endMs - QUIET_END_MS;) {
+    const { lasts, fault } = random.pick(weighted);
+    const forMs = random.between(...lasts);
+    actions.push({ atMs, forMs, ...fault });
+    atMs += forMs + random.between(...gap);
+  }
+  return actions;
+}
+
+export function describeAction(action: Action): string {
+  const { kind, atMs, forMs } = action;
+  const what =
+    kind === 'redis'
+      ? `redis ${action.fault}`
+      : kind === 'receiver'
+        ? `receiver ${action.index} ${action.mood}`
+        : `${action.slot} ${kind === 'link' ? 'link ' : ''}${action.fault}`;
+  return `${(atMs / 1_000).toFixed(2).padStart(7)} s  ${what}, ${(forMs / 1_000).toFixed(2)} s`;
+}

@@ -1,0 +1,56 @@
+import type { RedisClient } from '@herald/infra';
+import { shardKeys } from '../tests/support/delivery-state.ts';
+
+/** Times in ms. */
+export type LoggedAttempt = { readonly at: number; readonly durationMs: number; readonly status?: number };
+
+/** A delivery as Redis has it at the end. */
+export type DeliveryRecord = {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly transitionId: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly tries: number;
+  /** Epoch ms. */
+  readonly settledAt?: number;
+  /** Its log; no status where no answer came. */
+  readonly attempts: readonly LoggedAttempt[];
+  /** Whether anything would carry it on: a job, a place in a backlog, a mark. */
+  readonly isCarried: boolean;
+};
+
+const CHUNK = 500;
+
+/** Every delivery that there is. */
+export async function readRecords(redis: RedisClient): Promise<DeliveryRecord[]> {
+  const { prefix, backlogs, owed, bullPrefix } = shardKeys();
+  const ids = (await redis.keys(`${prefix}d:dlv_*`))
+    .filter((key) => !key.endsWith(':a'))
+    .map((key) => key.slice(`${prefix}d:`.length));
+  const destinations = await redis.zrange(backlogs, 0, '-1');
+  const waiting = new Set(
+    (await Promise.all(destinations.map((id) => redis.zrange(`${prefix}b:${id}`, 0, '-1')))).flat(),
+  );
+  const marks = new Set(await redis.zrange(owed, 0, '-1'));
+  const records: DeliveryRecord[] = [];
+  for (let first = 0; first < ids.length; first += CHUNK) {
+    const chunk = ids.slice(first, first + CHUNK).map(async (id) => {
+      const [fields, attempts, jobs] = await Promise.all([
+        redis.hgetall(`${prefix}d:${id}`),
+        redis.lrange(`${prefix}d:${id}:a`, 0, -1),
+        redis.exists(`${bullPrefix}:deliveries:${id}`),
+      ]);
+      const { e = '', x = '', s = '', n = '', why, end } = fields;
+      return {
+        ...{ id, endpointId: e, transitionId: x, status: s, tries: Number(n) },
+        ...(why !== undefined && { reason: why }),
+        ...(end !== undefined && { settledAt: Number(end) }),
+        attempts: attempts.map((text) => JSON.parse(text) as LoggedAttempt),
+        isCarried: jobs === 1 || waiting.has(id) || marks.has(id) || marks.has(x),
+      };
+    });
+    records.push(...(await Promise.all(chunk)));
+  }
+  return records;
+}

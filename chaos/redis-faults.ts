@@ -1,0 +1,68 @@
+import type { RedisClient } from '@herald/infra';
+import { findExecutable, type RunningRedis } from '@herald/test-kit';
+import { execFile } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { RedisFault } from './plan.ts';
+
+export type RedisFaults = {
+  begin(fault: RedisFault): Promise<void>;
+  end(fault: RedisFault): Promise<void>;
+};
+
+/** Bytes that still fit on the disk when it is about to be full. */
+const ROOM_BYTES = 4_096;
+
+export function createRedisFaults(server: RunningRedis, redis: RedisClient): RedisFaults {
+  return {
+    async begin(fault) {
+      switch (fault) {
+        case 'kill':
+          await server.kill();
+          return;
+        case 'pause':
+          process.kill(server.pid, 'SIGSTOP');
+          return;
+        case 'full-memory':
+          await redis.config('SET', 'maxmemory', '1');
+          return;
+        case 'full-disk':
+          await limitFileSize(server.pid, String((await sizeOfLog(server.dir)) + ROOM_BYTES));
+      }
+    },
+    async end(fault) {
+      switch (fault) {
+        case 'kill':
+          await server.restart();
+          return;
+        case 'pause':
+          process.kill(server.pid, 'SIGCONT');
+          return;
+        case 'full-memory':
+          await redis.config('SET', 'maxmemory', '0');
+          return;
+        case 'full-disk':
+          await limitFileSize(server.pid, 'unlimited');
+      }
+    },
+  };
+}
+
+/** @throws Error when the machine lacks what the runs need */
+export function assertFaultsArePossible(): void {
+  if (findExecutable('prlimit') === undefined) {
+    throw new Error('prlimit, which limits the size of Redis’ files, is not on the PATH; install util-linux');
+  }
+}
+
+async function limitFileSize(pid: number, limit: string): Promise<void> {
+  await promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${limit}:unlimited`]);
+}
+
+/** Of the append-only file that grows. */
+async function sizeOfLog(dir: string): Promise<number> {
+  const folder = join(dir, 'appendonlydir');
+  const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+  return Math.max(...sizes);
+}

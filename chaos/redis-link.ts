@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { LinkFault } from './plan.ts';
+
+export type RedisLink = AsyncDisposable & {
+  readonly url: string;
+  /** 'cut': connections are reset, and new ones too. 'silence': bytes wait. 'delay': every chunk is late. */
+  begin(fault: LinkFault): void;
+  heal(): void;
+};
+
+/** How late a chunk is, each way, in ms. */
+const DELAY_MS = 40;
+
+/** A process's way to Redis, which can be cut, silenced and slowed. Bytes are never lost nor reordered within a connection. */
+export async function startRedisLink(port: number): Promise<RedisLink> {
+  const sockets = new Set<Socket>();
+  const pipes = new Set<{ release: () => void }>();
+  let fault: LinkFault | undefined;
+
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined); // a killed process resets its connections; 'close' follows
+    socket.on('close', () => sockets.delete(socket));
+    return socket;
+  };
+  const pipe = (from: Socket, to: Socket) => {
+    const late: { chunk: Buffer; dueAt: number }[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const release = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      if (fault === 'silence') return;
+      for (let first = late[0]; first; first = late[0]) {
+        const waitMs = fault === 'delay' ? first.dueAt - performance.now() : 0;
+        if (waitMs > 0) {
+          timer = setTimeout(release, waitMs);
+          return;
+        }
+        late.shift();
+        to.write(first.chunk);
+      }
+    };
+    const entry = { release };
+    pipes.add(entry);
+    from.on('data', (chunk: Buffer) => {
+      if (fault === undefined && late.length === 0) {
+        to.write(chunk);
+        return;
+      }
+      late.push({ chunk, dueAt: performance.now() + DELAY_MS });
+      if (timer === undefined) release();
+    });
+    from.on('close', () => {
+      pipes.delete(entry);
+      clearTimeout(timer);
+      to.destroy();
+    });
+  };
+  const server = createServer((client) => {
+    keep(client);
+    if (fault === 'cut') {
+      client.resetAndDestroy();
+      return;
+    }
+    const redis = keep(connect({ host: '127.0.0.1', port }));
+    pipe(client, redis);
+    pipe(redis, client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    begin(next) {
+      fault = next;
+      if (fault === 'cut') for (const socket of sockets) socket.resetAndDestroy();
+    },
+    heal() {
+      fault = undefined;
+      for (const { release } of pipes) release();
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { TaskEventName } from '@herald/core';
+import type { HttpAnswer } from '../tests/support/http-request.ts';
+import type { Report } from '../tests/support/reports.ts';
+import type { Accepted } from '../tests/support/workspace-client.ts';
+import type { ChaosTask } from './create-task.ts';
+import type { Ledger } from './ledger.ts';
+import type { Insist } from './patient-client.ts';
+
+/** One transition to report; without an event it emits nothing. */
+export type Item = { readonly task: ChaosTask; readonly report: Report; readonly event?: TaskEventName };
+
+export type FactReporter = {
+  /** Reports one transition until it is accepted. `by` the legacy close or the cancel: asks for it on that path instead. */
+  report(item: Item, by?: 'cancel' | 'close'): Promise<Accepted>;
+  /** Reports many at once, those again that were refused for an outage, until all are accepted. */
+  reportBatch(items: readonly Item[]): Promise<void>;
+};
+
+type ItemResult = Accepted | { readonly error: { readonly code: string } };
+
+export function createFactReporter(executorKey: string, insist: Insist, ledger: Ledger): FactReporter {
+  const accept = ({ task, report, event }: Item, { transitionId }: Accepted) => {
+    ledger.counts.reports++;
+    if (!event) return;
+    const endpoints = task.endpoints.filter(({ events }) => events.length === 0 || events.includes(event));
+    ledger.accept({ transitionId, taskId: task.id, event, endpoints, report });
+  };
+  const ask = ({ task, report }: Item, by?: 'cancel' | 'close'): Promise<HttpAnswer> => {
+    if (by === undefined) {
+      const path = `/api/internal/tasks/${task.id}/transitions`;
+      return insist('POST', path, { key: executorKey, body: report });
+    }
+    const { key } = task.workspace.client;
+    return insist('POST', `/tasks/${task.id}/${by}`, { key, ...(by === 'close' && { body: { status: report.type } }) });
+  };
+  return {
+    async report(item, by) {
+      const answer = await ask(item, by);
+      if (answer.status !== 200) throw new Error(`${item.report.type} of ${item.task.id} was answered ${answer.text}`);
+      const accepted = answer.body as Accepted;
+      accept(item, accepted);
+      return accepted;
+    },
+    async reportBatch(items) {
+      for (let left = items; left.length > 0;) {
+        const transitions = left.map(({ task, report }) => ({ taskId: task.id, ...report }));
+        const answer = await insist('POST', '/api/internal/transitions', { key: executorKey, body: { transitions } });
+        if (answer.status !== 200) throw new Error(`a batch was answered ${answer.text}`);
+        const { results } = answer.body as { results: ItemResult[] };
+        const refused: Item[] = [];
+        for (const [index, item] of left.entries()) {
+          const result = results[index];
+          if (result && !('error' in result)) accept(item, result);
+          else if (result?.error.code === 'unavailable') refused.push(item);
+          else throw new Error(`a ${item.report.type} of ${item.task.id} in a batch: ${JSON.stringify(result)}`);
+        }
+        ledger.counts.refused += refused.length;
+        left = refused;
+      }
+    },
+  };
+}

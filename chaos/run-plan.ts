@@ -1,0 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeAction, type Action } from './plan.ts';
+
+export type Perform = {
+  begin(action: Action): Promise<void>;
+  end(action: Action): Promise<void>;
+};
+
+/** Lets every action begin and end in its time, at the end of the run at the latest. What concerns one target happens in order. */
+export async function runPlan(plan: readonly Action[], seconds: number, perform: Perform, say: (line: string) => void) {
+  const steps = plan
+    .flatMap((action) => [
+      { atMs: action.atMs, action, step: 'begin' as const },
+      { atMs: Math.min(action.atMs + action.forMs, seconds * 1_000), action, step: 'end' as const },
+    ])
+    .sort((a, b) => a.atMs - b.atMs);
+  const startedAt = performance.now();
+  const chains = new Map<string, Promise<void>>();
+  for (const { atMs, action, step } of steps) {
+    await pause(Math.max(0, startedAt + atMs - performance.now()));
+    if (step === 'begin') say(describeAction(action));
+    const target = targetOf(action);
+    const before = chains.get(target) ?? Promise.resolve();
+    const chain = before.then(() => perform[step](action));
+    chain.catch(() => undefined); // thrown below, with all others
+    chains.set(target, chain);
+  }
+  await pause(Math.max(0, startedAt + seconds * 1_000 - performance.now()));
+  await Promise.all(chains.values());
+}
+
+function targetOf(action: Action): string {
+  switch (action.kind) {
+    case 'redis':
+      return 'redis';
+    case 'receiver':
+      return `receiver ${action.index}`;
+    case 'process':
+    case 'link':
+      return `${action.kind} ${action.slot}`;
+  }
+}
