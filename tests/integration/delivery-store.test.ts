@@ -44,11 +44,12 @@ const DELIVERED: AttemptVerdict = { kind: 'delivered' };
 const FAILED: AttemptVerdict = { kind: 'failed', reason: 'schedule_exhausted' };
 const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 
+let attempts = 0; // no two are the same
 const record = async (delivery: Delivery, verdict: AttemptVerdict, by = stores) => {
   const { kind } = await by.deliveries.record({
     ...{ delivery, verdict, now: Date.now(), destination: { id: 'somewhere' }, disableAfterMs: 1_000_000 },
     ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
-    attempt: { at: Date.now(), durationMs: 5, status: verdict.kind === 'delivered' ? 200 : 500 },
+    attempt: { at: Date.now(), durationMs: ++attempts, status: verdict.kind === 'delivered' ? 200 : 500 },
   });
   return kind;
 };

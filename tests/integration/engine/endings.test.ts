@@ -388,6 +388,32 @@ describe('an owed redelivery', () => {
   });
 });
 
+test('an attempt whose record is sent twice, since the connection broke before the reply, is logged and counted once', async () => {
+  const receiver = await engine.register();
+  const id = await engine.acceptOne(receiver, NOW);
+  for (const count of [1, 2]) {
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    expect((await engine.load(id)).delivery.owedAttempts).toBe(count);
+  }
+  const { delivery, destination } = await engine.load(id);
+  const failure = {
+    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at: NOW, durationMs: 1 } },
+    ...{ answered: false, gone: false, isProbe: false, wasOwed: true, disableAfterMs: 1_000_000 },
+  };
+  await engine.worker.deliveries.record(failure);
+  const seen = () =>
+    Promise.all([
+      engine.redis.lrange(engine.keys.attempts(id), 0, -1),
+      engine.redis.hget(engine.keys.endpoint(receiver.id), 'fails'),
+      engine.redis.hget(engine.keys.breaker(destination.id), 'fails'),
+      engine.redis.hgetall(engine.keys.delivery(id)),
+    ]);
+  const before = await seen();
+  expect(before).toMatchObject([{ length: 1 }, '1', '1', { n: '1', owe: '1' }]);
+  await engine.worker.deliveries.record(failure);
+  expect(await seen()).toEqual(before);
+});
+
 test('two attempts that were decided on the same try count as one', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);

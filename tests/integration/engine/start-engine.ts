@@ -92,12 +92,13 @@ export async function startEngine() {
     return loaded;
   };
 
+  let attempts = 0;
   /** Records one attempt that was decided on what the record says now. */
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
     const { delivery, destination } = await load(id);
     return await worker.deliveries.record({
       ...{ delivery, destination, verdict, now, gone: false, isProbe: false },
-      attempt: { at: now, durationMs: 1 },
+      attempt: { at: now, durationMs: ++attempts }, // no two are the same
       answered: verdict.kind === 'delivered',
       wasOwed: delivery.owedAttempts > 0,
       disableAfterMs: DISABLE_AFTER_MS,

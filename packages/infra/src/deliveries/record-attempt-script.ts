@@ -14,7 +14,8 @@ const ATTEMPT_LOG_LIMIT = 50;
 
 export const RECORD_ATTEMPT_LUA = /* lua */ `
 -- Record one attempt, and all that follows from it for the delivery, its endpoint and its destination. Harmless when run
--- twice: only a pending delivery is moved on, and a failed try counts only if it is the one that was decided on.
+-- twice, as when its connection breaks before the reply: the same attempt is logged and counted once, only a pending
+-- delivery is moved on, and a failed try counts only if it is the one that was decided on.
 -- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)   KEYS[3] its endpoint (hash)   KEYS[4] breaker (hash)
 -- KEYS[5] backlog of the destination (zset)
 -- ARGV[1] JSON, times in ms: { prefix, id, endpoint, tries (before this one), now, ttl,
@@ -28,10 +29,11 @@ export const RECORD_ATTEMPT_LUA = /* lua */ `
 ${SETTLE_LUA}
 local input = cjson.decode(ARGV[1])
 local prefix, now = input.prefix, input.now
+local isRepeated = redis.call('LINDEX', KEYS[2], -1) == ARGV[2]
 
 local function trackDestination()
   local change = ''
-  if input.answered == nil then return change end
+  if isRepeated or input.answered == nil then return change end
   if input.answered then
     -- A closed breaker has its failures, and nothing else.
     if redis.call('HDEL', KEYS[4], 'fails', 'open', 'wait', 'probe') > 1 then change = 'closed' end
@@ -64,7 +66,7 @@ end
 
 local function trackEndpoint()
   local on = redis.call('HGET', KEYS[3], 'on')
-  if not input.health or not on then return '' end
+  if isRepeated or not input.health or not on then return '' end
   if input.status == 'delivered' then
     redis.call('HSET', KEYS[3], 'okAt', now)
     if redis.call('HDEL', KEYS[3], 'fails', 'failAt') > 0 then redis.call('HSET', KEYS[3], 'okFrom', now) end
@@ -85,10 +87,12 @@ local backlog = redis.call('EXISTS', KEYS[5])
 if not status then return { 'missing', '', 0, backlog, '', '', breaker } end
 local disabled = trackEndpoint()
 
-redis.call('RPUSH', KEYS[2], ARGV[2])
-redis.call('LTRIM', KEYS[2], -${ATTEMPT_LOG_LIMIT}, -1)
+if not isRepeated then
+  redis.call('RPUSH', KEYS[2], ARGV[2])
+  redis.call('LTRIM', KEYS[2], -${ATTEMPT_LOG_LIMIT}, -1)
+end
 local owed = tonumber(redis.call('HGET', KEYS[1], 'owe')) or 0
-if input.owed and owed > 0 then
+if input.owed and owed > 0 and not isRepeated then
   owed = owed - 1
   if owed == 0 then
     redis.call('HDEL', KEYS[1], 'owe')
