@@ -8,7 +8,12 @@ export type BenchKeys = {
 
 /** API keys as the CLI makes them. */
 export async function createKeys(redisUrl: string, workspaceIds: readonly string[]): Promise<BenchKeys> {
-  const redis = await connectRedis({ url: redisUrl, use: 'request', name: 'herald-bench', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url: redisUrl },
+    use: 'request',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
   try {
     const store = createApiKeyStore({ redis, now: Date.now });
     const workspaceKeys = new Map<string, string>();

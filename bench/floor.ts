@@ -73,7 +73,12 @@ async function measureBullmq(count: number): Promise<Pace> {
 }
 
 async function addJobs(url: string, keys: ReturnType<typeof createKeyspace>['shards'][number], count: number) {
-  const redis = await connectRedis({ url, use: 'background', name: 'bench', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url },
+    use: 'background',
+    name: 'bench',
+    onError: () => undefined,
+  });
   const queue = createDeliveryQueue({ redis, keys, name: 'deliveries' });
   const jobs = Array.from({ length: count }, (_, index) => ({
     id: `dlv_2z5gq3xk7m4wq6y2bnd5vh${String(index).padStart(8, '0')}`,

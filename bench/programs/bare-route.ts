@@ -9,7 +9,12 @@ import { readInput, reply } from './program-io.ts';
 // The least that an Express service could do to accept a transition: parse the JSON, run one script, answer.
 
 const { redisUrl, fanOut } = readInput() as BareRouteInput;
-const redis = await connectRedis({ url: redisUrl, use: 'request', name: 'bench-bare', onError: () => undefined });
+const redis = await connectRedis({
+  target: { kind: 'single', url: redisUrl },
+  use: 'request',
+  name: 'bench-bare',
+  onError: () => undefined,
+});
 redis.defineCommand('bareAccept', { numberOfKeys: 7, lua: BARE_ACCEPT_LUA });
 const accept = (redis as unknown as Record<'bareAccept', (...args: (string | number)[]) => Promise<string>>).bareAccept;
 const endpointIds = Array.from({ length: fanOut }, (_, index) => `wh_bench${index}`);

@@ -7,7 +7,12 @@ import { readInput, reply } from './program-io.ts';
 // BullMQ alone: takes every job and does nothing, with the settings of the real worker.
 
 const { redisUrl, queue, prefix, count, concurrency, pids } = readInput() as NoopWorkerInput;
-const redis = await connectRedis({ url: redisUrl, use: 'background', name: 'bench-noop', onError: () => undefined });
+const redis = await connectRedis({
+  target: { kind: 'single', url: redisUrl },
+  use: 'background',
+  name: 'bench-noop',
+  onError: () => undefined,
+});
 let taken = 0;
 let firstAt = 0;
 let readCpu = startCpuReading(pids);

@@ -4,9 +4,14 @@ import { startRedis, type RedisOptions, type RunningRedis } from '@herald/test-k
 const SOUND = { appendonly: true, args: ['--maxmemory', '256mb'] };
 
 async function check(server: RunningRedis, url = server.url, now = Date.now): Promise<readonly Finding[]> {
-  const redis = await connectRedis({ url, use: 'request', name: 'test', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url },
+    use: 'request',
+    name: 'test',
+    onError: () => undefined,
+  });
   try {
-    return await checkRedis(redis, { isClusterExpected: false, now });
+    return await checkRedis(redis, { isClusterExpected: false, minReplicas: 0, now });
   } finally {
     await closeRedis(redis);
   }
@@ -66,7 +71,12 @@ test.each([-5_000, 5_000])('a clock that is %d ms off is found', async (offMs) =
 
 test('where INFO and CONFIG are refused, that is what is found, and nothing breaks', async () => {
   await using server = await startRedis();
-  const owner = await connectRedis({ url: server.url, use: 'request', name: 'owner', onError: () => undefined });
+  const owner = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'request',
+    name: 'owner',
+    onError: () => undefined,
+  });
   await owner.acl('SETUSER', 'herald', 'on', '>secret', '~*', '&*', '+@all', '-info', '-config');
   await closeRedis(owner);
   const found = await check(server, server.url.replace('redis://', 'redis://herald:secret@'));

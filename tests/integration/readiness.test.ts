@@ -4,7 +4,12 @@ import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {
   await using cleanUp = new AsyncDisposableStack();
   const server = cleanUp.use(await startRedis(options));
-  const redis = await connectRedis({ url: server.url, use, name: 'test', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use,
+    name: 'test',
+    onError: () => undefined,
+  });
   cleanUp.defer(() => closeRedis(redis));
   const presence = createWorkerPresence(redis);
   const read = createReadiness({

@@ -12,7 +12,12 @@ let server: RunningRedis;
 let redis: RedisClient;
 beforeAll(async () => {
   server = await startRedis();
-  redis = await connectRedis({ url: server.url, use: 'request', name: 'test', onError: () => undefined });
+  redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'request',
+    name: 'test',
+    onError: () => undefined,
+  });
 });
 afterAll(async () => {
   await closeRedis(redis);

@@ -1,7 +1,7 @@
 import { createKeyspace, type RedisClient, type ShardKeys } from '@herald/infra';
 import { waitFor } from '@herald/test-kit';
 
-/** What a Herald with one shard still has to do. */
+/** What a Herald still has to do. */
 export interface Duties {
   /** Transitions with pending deliveries. */
   open: number;
@@ -18,8 +18,13 @@ export function shardKeys(): ShardKeys {
   return keys;
 }
 
-export async function readDuties(redis: RedisClient): Promise<Duties> {
-  const { open, owed, bullPrefix } = shardKeys();
+export async function readDuties(redis: RedisClient, shardCount = 1): Promise<Duties> {
+  const shards = await Promise.all(createKeyspace(shardCount).shards.map((keys) => readShardDuties(redis, keys)));
+  const sum = (name: keyof Duties) => shards.reduce((total, shard) => total + shard[name], 0);
+  return { open: sum('open'), owed: sum('owed'), jobs: sum('jobs') };
+}
+
+async function readShardDuties(redis: RedisClient, { open, owed, bullPrefix }: ShardKeys): Promise<Duties> {
   const line = `${bullPrefix}:deliveries`;
   const lane = `${bullPrefix}:tests`;
   const jobs = await Promise.all([
@@ -37,8 +42,8 @@ export async function readDuties(redis: RedisClient): Promise<Duties> {
  * Waits until nothing is pending, owed, in line or at work. From then on nothing more can reach a receiver, and what
  * didn't arrive never will: the way to see that something was not sent, without waiting for it.
  */
-export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
-  await waitFor('every delivery to be settled', () => readDuties(redis), {
+export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000, shardCount = 1): Promise<void> {
+  await waitFor('every delivery to be settled', () => readDuties(redis, shardCount), {
     until: ({ open, owed, jobs }) => open + owed + jobs === 0,
     deadlineMs,
   });

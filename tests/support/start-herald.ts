@@ -2,7 +2,6 @@ import { closeRedis, connectRedis, createApiKeyStore, type RedisClient, type Sco
 import {
   createCertificateAuthority,
   startReceiver,
-  startRedis,
   waitFor,
   type CertificateAuthority,
   type Receiver,
@@ -25,6 +24,7 @@ import {
   type Installation,
   type Role,
 } from './start-herald-process.ts';
+import { startTopology, topologyOfEnv, type Topology, type TopologyKind } from './start-topology.ts';
 import { stopProcesses } from './stop-processes.ts';
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts';
 
@@ -36,6 +36,8 @@ export interface HeraldOptions {
   /** On top of what every process gets, such as `{ RETRY_SCHEDULE: '10ms' }`. */
   env?: Env;
   redis?: RedisOptions;
+  /** Default: as HERALD_TEST_TOPOLOGY says, one server without it. */
+  topology?: TopologyKind;
   /** What the processes are started from; default: this build, as ourselves. */
   installation?: Installation;
 }
@@ -46,7 +48,9 @@ export interface ViaOptions extends RequestOptions {
 }
 
 export interface Herald extends AsyncDisposable {
+  /** The one Redis; in another topology there is none, and a test that needs it fails. */
   readonly server: RunningRedis;
+  readonly topology: Topology;
   /** A connection of the test's own. */
   readonly redis: RedisClient;
   readonly ca: CertificateAuthority;
@@ -80,6 +84,7 @@ export async function startHerald({
   workers = 1,
   env = {},
   redis = {},
+  topology: kind = topologyOfEnv(),
   installation = {},
 }: HeraldOptions = {}): Promise<Herald> {
   const cleanUp = new AsyncDisposableStack();
@@ -87,15 +92,18 @@ export async function startHerald({
     const dir = await mkdtemp(join(tmpdir(), 'herald-e2e-'));
     cleanUp.defer(() => rm(dir, { recursive: true, force: true }));
     await chmod(dir, 0o755); // processes may run as another user
-    const [server, ca] = await Promise.all([startRedis(redis), createCertificateAuthority()]);
-    cleanUp.use(server);
+    const [topology, ca] = await Promise.all([startTopology(kind, redis), createCertificateAuthority()]);
+    cleanUp.use(topology);
     const caFile = join(dir, 'ca.pem');
     await writeFile(caFile, ca.certPem);
-    const client = await connectRedis({ url: server.url, use: 'request', name: 'test', onError: () => undefined });
+    const client = await connectRedis({
+      ...{ target: topology.target, use: 'request', name: 'test' },
+      onError: () => undefined,
+    });
     cleanUp.defer(() => closeRedis(client));
 
     const baseEnv: Env = {
-      REDIS_URL: server.url,
+      ...topology.env,
       SECRETS_KEY: randomBytes(32).toString('base64'),
       ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
@@ -127,7 +135,11 @@ export async function startHerald({
     const executor = createExecutorClient(await createKey(undefined, ['execute']), request);
     const stack = cleanUp.move();
     return {
-      server,
+      topology,
+      get server() {
+        if (topology.server) return topology.server;
+        throw new Error(`this test needs one Redis server, and runs on the topology ${kind}`);
+      },
       redis: client,
       ca,
       executor,
@@ -150,7 +162,7 @@ export async function startHerald({
       async startReceiver(respond) {
         return stack.use(await startReceiver({ ca, inspect: assertWebhook, ...(respond && { respond }) }));
       },
-      settled: (deadlineMs) => waitUntilSettled(client, deadlineMs),
+      settled: (deadlineMs) => waitUntilSettled(client, deadlineMs, Number(env.SHARDS ?? 1)),
       async waitForLog(text, by) {
         const watched = by ? [by] : processes;
         await waitFor(`"${text}" in the log`, () => watched.some((each) => each.process.output().includes(text)));

@@ -14,8 +14,8 @@ import {
   type RedisClient,
 } from '@herald/infra';
 import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
-import { startRedis } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
+import { startTopology, topologyOfEnv } from './start-topology.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,9 +24,9 @@ export type Stores = Awaited<ReturnType<typeof startStores>>;
 /** Infra's stores, all on one Redis of their own, as one process has them. */
 export async function startStores(shardCount = 1) {
   await using cleanUp = new AsyncDisposableStack();
-  const server = cleanUp.use(await startRedis());
+  const { target } = cleanUp.use(await startTopology(topologyOfEnv()));
   const connect = async (name: string): Promise<RedisClient> => {
-    const redis = await connectRedis({ url: server.url, use: 'request', name, onError: () => undefined });
+    const redis = await connectRedis({ target, use: 'request', name, onError: () => undefined });
     cleanUp.defer(() => closeRedis(redis));
     return redis;
   };

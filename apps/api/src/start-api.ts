@@ -104,7 +104,11 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
   try {
     const metrics = createApiMetrics();
     const connections = await connectAll(config, logger, resources, metrics.redis);
-    await logRedisFindings(connections.redis, logger, { isClusterExpected: false, now: Date.now });
+    await logRedisFindings(connections.redis, logger, {
+      isClusterExpected: config.redis.kind === 'cluster',
+      minReplicas: config.minReplicas,
+      now: Date.now,
+    });
     const keyspace = createKeyspace(config.shardCount);
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
@@ -124,7 +128,7 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
 }
 
 async function connectAll(
-  { redisUrl, operator }: ApiConfig,
+  { redis: target, operator }: ApiConfig,
   logger: Logger,
   resources: Resources,
   metrics: RedisMetrics,
@@ -138,7 +142,7 @@ async function connectAll(
       metrics.reconnected(name);
       logger.info('redis.reconnected', { connection: name });
     };
-    const redis = await connectRedis({ url: redisUrl, use: 'request', name, onError, onReconnect });
+    const redis = await connectRedis({ target, use: 'request', name, onError, onReconnect });
     resources.add(name, () => closeRedis(redis));
     return redis;
   };

@@ -1,17 +1,35 @@
-import { readEnv, RetentionEnv, SecretsEnv, SharedEnv } from '@herald/infra';
+import {
+  readEnv,
+  RetentionEnv,
+  SecretsEnv,
+  SharedEnv,
+  toRedisTarget,
+  withOneRedis,
+  type RedisTarget,
+} from '@herald/infra';
 
 /** What the CLI needs to reach the service's data: the same variables, with the same values, as the service has. */
-export type CliConfig = { readonly redisUrl: string; readonly shardCount: number; readonly retentionMs: number };
+export type CliConfig = {
+  readonly redis: RedisTarget;
+  readonly minReplicas: number;
+  readonly shardCount: number;
+  readonly retentionMs: number;
+};
 
 /** @throws ConfigError with every problem at once */
 export function readCliConfig(env: NodeJS.ProcessEnv): CliConfig {
-  const given = readEnv(SharedEnv.extend(RetentionEnv.shape), env);
-  return { redisUrl: given.REDIS_URL, shardCount: given.SHARDS, retentionMs: given.RETENTION };
+  const given = readEnv(withOneRedis(SharedEnv.extend(RetentionEnv.shape)), env);
+  return {
+    redis: toRedisTarget(given),
+    minReplicas: given.REDIS_MIN_REPLICAS,
+    shardCount: given.SHARDS,
+    retentionMs: given.RETENTION,
+  };
 }
 
 /** What `herald secrets` needs on top. @throws ConfigError with every problem at once */
 export function readSecretsConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(SharedEnv.extend(SecretsEnv.shape), env);
-  return { redisUrl: given.REDIS_URL, shardCount: given.SHARDS, secretsKeys: given.SECRETS_KEY };
+  const given = readEnv(withOneRedis(SharedEnv.extend(SecretsEnv.shape)), env);
+  return { redis: toRedisTarget(given), shardCount: given.SHARDS, secretsKeys: given.SECRETS_KEY };
 }
 export type SecretsConfig = ReturnType<typeof readSecretsConfig>;

@@ -31,6 +31,7 @@ export function createProgram(deps: ProgramDeps): Command {
 
 const AFTER = `
 It works on the Redis of the service, and reads the same environment: REDIS_URL (redis://127.0.0.1:6379 without it),
+REDIS_CLUSTER_NODES or REDIS_SENTINELS,
 SHARDS and RETENTION if the service sets them, and SECRETS_KEY for "secrets" and "doctor". No API or worker need run.
 
 Not sure what is wrong?   herald doctor

@@ -16,7 +16,7 @@ export function createSecretsOperations(readConfig: () => SecretsConfig): Secret
   const withStores = async <T>(use: (stores: ReturnType<typeof createStores>) => Promise<T>): Promise<T> => {
     const config = readConfig();
     const redis = await connectRedis({
-      ...{ url: config.redisUrl, use: 'request', name: 'herald-cli' },
+      ...{ target: config.redis, use: 'request', name: 'herald-cli' },
       onError: () => undefined, // a lost connection shows in the command that needed it
     });
     try {

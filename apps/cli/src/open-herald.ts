@@ -31,7 +31,7 @@ export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): Wit
     const connect = async () => {
       // A lost connection shows in the command that needed it.
       const onError = () => undefined;
-      const redis = await connectRedis({ url: config.redisUrl, use: 'request', name: 'herald-cli', onError });
+      const redis = await connectRedis({ target: config.redis, use: 'request', name: 'herald-cli', onError });
       resources.add('redis', () => closeRedis(redis));
       return redis;
     };

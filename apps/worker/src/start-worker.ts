@@ -41,13 +41,17 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         metrics.redis.reconnected(name);
         logger.info('redis.reconnected', { connection: name });
       };
-      const redis = await connectRedis({ url: config.redisUrl, use: 'background', name, onError, onReconnect });
+      const redis = await connectRedis({ target: config.redis, use: 'background', name, onError, onReconnect });
       resources.add(name, () => closeRedis(redis));
       return redis;
     };
     const redis = await connect('herald-worker');
     const queueRedis = await connect('herald-worker-queue');
-    await logRedisFindings(redis, logger, { isClusterExpected: false, now: Date.now });
+    await logRedisFindings(redis, logger, {
+      isClusterExpected: config.redis.kind === 'cluster',
+      minReplicas: 0,
+      now: Date.now,
+    });
     const keyspace = createKeyspace(config.shardCount);
     const workerPresence = createWorkerPresence(redis);
     const exposition = createExposition({
@@ -70,12 +74,14 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     });
     const cutOff = new AbortController();
     const report = createDeliveryReport({ logger, ...metrics });
-    const shards = keyspace.shards.map((keys) =>
-      startShard(resources, {
+    const shards = keyspace.shards.flatMap((keys, number) => {
+      if (!config.workerShards.includes(number)) return [];
+      const shard = startShard(resources, {
         ...{ keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, giveUp, cutOff: cutOff.signal },
-      }),
-    );
-    for (const [shard, { inFlight }] of shards.entries()) metrics.attempts.watchInFlight(shard, inFlight);
+      });
+      metrics.attempts.watchInFlight(number, shard.inFlight);
+      return [shard];
+    });
     resources.add('lines', async () => {
       // What is in flight may end by its own deadline; the rest is cut off and put back, no attempt spent.
       const timer = setTimeout(() => {
@@ -98,7 +104,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const presence = await startPresence({ presence: workerPresence, workerId, logger, now: Date.now });
     resources.add('presence', presence.stop);
     logger.info('worker.started', {
-      ...{ workerId, healthPort: health.port, shards: config.shardCount },
+      ...{ workerId, healthPort: health.port, shards: config.workerShards.join(',') },
       secretsKeys: box.fingerprints.join(','),
     });
     return { stop: resources.release };

@@ -16,6 +16,7 @@ export { readApiConfig, type ApiConfig } from './config/api-config.ts';
 export { type OperatorConfig } from './config/operator-env.ts';
 export { readWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
 export { createRedeliver, type Redeliver, type RedeliveryReport } from './deliveries/create-redeliver.ts';
+export { toRedisTarget, withOneRedis } from './config/redis-env.ts';
 export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
 export { type AttemptRecord, type LoadedDelivery } from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
@@ -86,7 +87,8 @@ export { createRequestMetrics, type RequestMetrics } from './metrics/create-requ
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue, type OwedJobs } from './queues/delivery-queue.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
-export { closeRedis, connectRedis, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
+export { closeRedis, connectRedis, mastersOf, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
+export { type RedisTarget } from './redis/redis-target.ts';
 export { checkRedis } from './redis/check-redis.ts';
 export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts';
 export { logRedisFindings } from './redis/log-redis-findings.ts';

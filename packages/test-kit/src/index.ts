@@ -1,3 +1,4 @@
+export { askRedis } from './ask-redis.ts';
 export { createCertificateAuthority, readCertificateAuthority } from './certificate-authority.ts';
 export type { Certificate, CertificateAuthority } from './certificate-authority.ts';
 export { hasCode, messageOf } from './errors.ts';
@@ -12,6 +13,8 @@ export { startReceiver } from './start-receiver.ts';
 export type { Answer, ReceivedRequest, Receiver, ReceiverOptions, Respond } from './start-receiver.ts';
 export { startRedis } from './start-redis.ts';
 export type { RedisOptions, RunningRedis } from './start-redis.ts';
+export { startRedisCluster, type RunningRedisCluster } from './start-redis-cluster.ts';
+export { startRedisSentinels, type RunningRedisSentinels } from './start-redis-sentinels.ts';
 export { waitFor } from './wait-for.ts';
 export type { WaitOptions } from './wait-for.ts';
 export { startHttps, startPlain, startTls, type Credentials, type LoopbackServer } from './start-loopback-server.ts';

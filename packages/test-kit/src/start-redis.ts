@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { askRedis } from './ask-redis.ts';
 import { messageOf } from './errors.ts';
 import { findRedisServer } from './find-redis-server.ts';
 import { freePort } from './free-port.ts';
@@ -132,15 +132,6 @@ function serverArguments(dir: string, port: number, { appendonly = false, args =
 
 /** Whether the server at the port is loaded, and is the one with this process id: a neighbour may have taken the port. */
 async function isAnswering(port: number, pid: number): Promise<boolean> {
-  const reply = await new Promise<string>((resolve) => {
-    let received = '';
-    const socket = connect({ host: '127.0.0.1', port }, () => socket.end('PING\r\nINFO server\r\nQUIT\r\n'));
-    socket.setEncoding('latin1').setTimeout(1_000, () => socket.destroy());
-    socket.on('data', (chunk: string) => (received += chunk));
-    socket.on('error', () => undefined); // not listening yet; 'close' follows
-    socket.on('close', () => {
-      resolve(received);
-    });
-  });
+  const reply = await askRedis(port, 'PING\r\nINFO server');
   return reply.startsWith('+PONG') && reply.includes(`\r\nprocess_id:${pid}\r\n`);
 }

@@ -127,7 +127,12 @@ test.each([
   ['full', 0.9, 'redis_refuses_writes', 'OOM'],
 ])('a Redis that is %s', async (_name, share, code, words) => {
   await using server = await startRedis();
-  const redis = await connectRedis({ url: server.url, use: 'request', name: 'test', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'request',
+    name: 'test',
+    onError: () => undefined,
+  });
   try {
     // Made by Redis itself: what a client sends is counted for a moment, too.
     await redis.setrange('filler', 40_000_000, 'x');

@@ -4,7 +4,12 @@ import { shardKeys } from '../../support/delivery-state.ts';
 
 test('a script that is defined while answers are awaited is refused, rather than given somebody else’s answer', async () => {
   await using server = await startRedis();
-  const redis = await connectRedis({ url: server.url, use: 'background', name: 'test', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'background',
+    name: 'test',
+    onError: () => undefined,
+  });
   const deps = { redis, keys: shardKeys() };
   const backlog = createBacklogStore(deps);
   const put = backlog.put('dlv_a', 'dst', 1, true);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DestinationEnv } from '../egress/egress-env.ts';
 import { TracingEnv } from '../tracing/tracing-env.ts';
 import { IntegerText, Port, readEnv, RetentionEnv, SecretsEnv, SharedEnv } from './env.ts';
+import { toRedisTarget, withOneRedis } from './redis-env.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
 const ActionUrlTemplate = z
@@ -10,21 +11,23 @@ const ActionUrlTemplate = z
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
 
 const ApiEnv = withBothCredentials(
-  z.object({
-    ...SharedEnv.shape,
-    ...SecretsEnv.shape,
-    ...DestinationEnv.shape,
-    ...RetentionEnv.shape,
-    ...TracingEnv.shape,
-    PORT: Port.default(8080),
-    HOST: z.string().default('127.0.0.1'),
-    ACTION_URL_TEMPLATE: ActionUrlTemplate,
-    /** Requests per second of one workspace key; 0: no limit. */
-    RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
-    /** Proxies in front, whose additions to X-Forwarded-For are believed. */
-    TRUST_PROXY: IntegerText(0, 16).default(0),
-    ...OperatorEnv.shape,
-  }),
+  withOneRedis(
+    z.object({
+      ...SharedEnv.shape,
+      ...SecretsEnv.shape,
+      ...DestinationEnv.shape,
+      ...RetentionEnv.shape,
+      ...TracingEnv.shape,
+      PORT: Port.default(8080),
+      HOST: z.string().default('127.0.0.1'),
+      ACTION_URL_TEMPLATE: ActionUrlTemplate,
+      /** Requests per second of one workspace key; 0: no limit. */
+      RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
+      /** Proxies in front, whose additions to X-Forwarded-For are believed. */
+      TRUST_PROXY: IntegerText(0, 16).default(0),
+      ...OperatorEnv.shape,
+    }),
+  ),
 );
 
 /** What an API process is started with. Times are in ms. */
@@ -34,7 +37,8 @@ export type ApiConfig = ReturnType<typeof readApiConfig>;
 export function readApiConfig(env: NodeJS.ProcessEnv) {
   const given = readEnv(ApiEnv, env);
   return {
-    redisUrl: given.REDIS_URL,
+    redis: toRedisTarget(given),
+    minReplicas: given.REDIS_MIN_REPLICAS,
     shardCount: given.SHARDS,
     logLevel: given.LOG_LEVEL,
     secretsKeys: given.SECRETS_KEY,

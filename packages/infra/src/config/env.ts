@@ -2,6 +2,7 @@ import { readDuration } from '@herald/core';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../log/logger.ts';
 import { SHARD_TAGS } from '../redis/shards.ts';
+import { RedisEnv } from './redis-env.ts';
 
 /** The environment is wrong; the message lists everything that is. */
 export class ConfigError extends Error {
@@ -63,23 +64,9 @@ const SecretsKey = z.string({ error: 'must be set: openssl rand -base64 32 makes
   return items.map((item) => Buffer.from(item, 'base64')) as [Buffer, ...Buffer[]];
 });
 
-/** Whether the client can take it apart: its own errors would show the whole url, password included. */
-function isReadable(text: string): boolean {
-  try {
-    const { username, password } = new URL(text);
-    return decodeURIComponent(`${username} ${password}`) !== '';
-  } catch {
-    return false;
-  }
-}
-
 /** Variables that every process reads. */
 export const SharedEnv = z.object({
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
-    .refine(isReadable, 'must be a url; percent-encode what is special in its password')
-    .default('redis://127.0.0.1:6379'),
+  ...RedisEnv.shape,
   SHARDS: IntegerText(1, SHARD_TAGS.length).default(1),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 });

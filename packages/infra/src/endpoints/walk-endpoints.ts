@@ -1,6 +1,6 @@
 import type { EndpointId } from '@herald/core';
 import { ConfigError } from '../config/env.ts';
-import { RedisUnreachableError, type RedisClient } from '../redis/connect-redis.ts';
+import { mastersOf, RedisUnreachableError, type RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
 
 /** Keys that Redis looks at in one step: a few tenths of a millisecond, in which nothing else is served. */
@@ -15,9 +15,10 @@ export type EndpointStep = {
 
 /**
  * Every endpoint of every workspace, step by step, while the service runs: each that is there from the first step to the
- * last, some twice. There is no index of them, since nothing else ever wants them all. On a Redis Cluster this is the one
- * place that has to go from node to node.
- * @throws RedisUnreachableError when the connection broke: a cursor means nothing to a server that was started anew
+ * last, some twice. There is no index of them, since nothing else ever wants them all. Goes from master to master; slots
+ * must not be moved between them meanwhile.
+ * @throws RedisUnreachableError when a connection broke: a cursor means nothing to a server that was started anew, or to
+ * the replica that took its place
  */
 export async function* walkEndpoints(redis: RedisClient, keyspace: Keyspace): AsyncGenerator<EndpointStep> {
   const shards = new Map(keyspace.shards.map((keys) => [keys.prefix, keys]));
@@ -25,22 +26,28 @@ export async function* walkEndpoints(redis: RedisClient, keyspace: Keyspace): As
   const onClose = () => {
     connection.broke = true;
   };
-  redis.on('close', onClose);
+  const masters = mastersOf(redis);
+  for (const master of masters) master.on('close', onClose);
   try {
-    const total = await redis.dbsize();
+    const sizes = await Promise.all(masters.map((master) => master.dbsize()));
+    const total = sizes.reduce((sum, size) => sum + size, 0);
     let looked = 0;
-    let cursor = '0';
-    do {
-      const [next, names] = await redis.scan(cursor, 'MATCH', '{*}:e:*', 'COUNT', STEP);
-      if (connection.broke) {
-        throw new RedisUnreachableError('The connection to Redis broke on the way through its keys. Start this again.');
-      }
-      looked = Math.min(looked + STEP, total);
-      yield { endpoints: names.flatMap((name) => toEndpoint(name, shards)), looked, total };
-      cursor = next;
-    } while (cursor !== '0');
+    for (const master of masters) {
+      let cursor = '0';
+      do {
+        const [next, names] = await master.scan(cursor, 'MATCH', '{*}:e:*', 'COUNT', STEP);
+        if (connection.broke) {
+          throw new RedisUnreachableError(
+            'The connection to Redis broke on the way through its keys. Start this again.',
+          );
+        }
+        looked = Math.min(looked + STEP, total);
+        yield { endpoints: names.flatMap((name) => toEndpoint(name, shards)), looked, total };
+        cursor = next;
+      } while (cursor !== '0');
+    }
   } finally {
-    redis.off('close', onClose);
+    for (const master of masters) master.off('close', onClose);
   }
 }
 

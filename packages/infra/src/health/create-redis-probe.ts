@@ -1,5 +1,5 @@
 import { isErrorLike } from '../lifecycle/is-error-like.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { judgeEviction } from '../redis/judge-eviction.ts';
 import { readInfo } from '../redis/read-info.ts';
@@ -16,11 +16,11 @@ export function createRedisProbe(redis: RedisClient) {
   return async function probeRedis(): Promise<readonly Finding[]> {
     try {
       // A real write: a Redis that is full, a replica, or one that can't save answers pings all the same.
-      const [, memory] = await Promise.all([
+      const [, memories] = await Promise.all([
         redis.set(GLOBAL_KEYS.probe, '1', 'PX', MARK_TTL_MS),
-        readInfo(redis, 'memory'),
+        Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory'))),
       ]);
-      return memory ? judgeMemory(memory) : [];
+      return memories.flatMap((memory) => (memory ? judgeMemory(memory) : []));
     } catch (error) {
       return [problem('redis_refuses_writes', `Redis didn't take a write (${whyInOneWord(error)}); its log says more`)];
     }

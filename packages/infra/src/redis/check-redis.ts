@@ -1,12 +1,14 @@
 import type { Finding } from '../health/finding.ts';
 import { answerWithin } from '../lifecycle/answer-within.ts';
-import type { RedisClient } from './connect-redis.ts';
+import { mastersOf, type RedisClient } from './connect-redis.ts';
 import { judgeEviction } from './judge-eviction.ts';
 import { readInfo, readSetting } from './read-info.ts';
 
 export type CheckRedisOptions = {
   /** Whether this process speaks the cluster protocol. */
   readonly isClusterExpected: boolean;
+  /** Replicas that must confirm a write; 0: none. */
+  readonly minReplicas: number;
   /** Epoch ms. */
   readonly now: () => number;
 };
@@ -21,19 +23,20 @@ const ANSWER_LIMIT_MS = 2_000;
  * too. Throws only when Redis itself can't be reached.
  */
 export async function checkRedis(redis: RedisClient, options: CheckRedisOptions): Promise<readonly Finding[]> {
-  const checks = [
-    checkVersion(redis),
-    checkPersistence(redis),
-    checkMemory(redis),
-    checkClock(redis, options.now),
-    checkCluster(redis, options.isClusterExpected),
-  ];
+  const checks = mastersOf(redis).flatMap((master) => [
+    checkVersion(master),
+    checkPersistence(master),
+    checkMemory(master),
+    checkClock(master, options.now),
+    checkCluster(master, options.isClusterExpected),
+    ...(options.minReplicas > 0 ? [checkReplicas(master, options.minReplicas)] : []),
+  ]);
   const overdue = () => [
     warning('redis_slow', `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`),
   ];
   return await answerWithin(
     ANSWER_LIMIT_MS,
-    Promise.all(checks).then((found) => found.flat()),
+    Promise.all(checks).then((found) => distinct(found.flat())),
     overdue,
   );
 }
@@ -97,6 +100,18 @@ async function checkClock(redis: RedisClient, now: () => number): Promise<Findin
   ];
 }
 
+async function checkReplicas(redis: RedisClient, minReplicas: number): Promise<Finding[]> {
+  const connected = (await readInfo(redis, 'replication'))?.get('connected_slaves');
+  if (connected === undefined) return [cannotTell('replication', 'INFO replication')];
+  if (Number(connected) >= minReplicas) return [];
+  return [
+    warning(
+      'replicas_missing',
+      `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no transition is acknowledged; start them, or lower it`,
+    ),
+  ];
+}
+
 async function checkCluster(redis: RedisClient, isExpected: boolean): Promise<Finding[]> {
   const enabled = (await readInfo(redis, 'cluster'))?.get('cluster_enabled');
   if (enabled === undefined) return [cannotTell('cluster', 'INFO cluster')];
@@ -104,8 +119,13 @@ async function checkCluster(redis: RedisClient, isExpected: boolean): Promise<Fi
   return [
     isExpected
       ? error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')
-      : error('cluster_unexpected', 'Redis is a cluster; REDIS_URL must name a server of its own'),
+      : error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL'),
   ];
+}
+
+/** What holds for every master is said once. */
+function distinct(found: readonly Finding[]): Finding[] {
+  return [...new Map(found.map((finding) => [finding.sentence, finding])).values()];
 }
 
 function cannotTell(what: string, command: string): Finding {

@@ -1,7 +1,9 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { answerWithin } from '../lifecycle/answer-within.ts';
+import { describeTarget, remedyFor, type RedisAccess, type RedisTarget } from './redis-target.ts';
 
-/** A connection to Redis, and the port through which everything in infra talks to it. */
-export type RedisClient = Redis;
+/** A connection to Redis, or to all masters of a Redis Cluster, and the port through which everything in infra talks to it. */
+export type RedisClient = Redis | Cluster;
 
 /**
  * What a connection is for. `request`: somebody waits for the answer, so a command fails at once when Redis is away.
@@ -10,7 +12,7 @@ export type RedisClient = Redis;
 export type ConnectionUse = 'request' | 'background';
 
 export type ConnectRedisDeps = {
-  readonly url: string;
+  readonly target: RedisTarget;
   readonly use: ConnectionUse;
   /** Shown by CLIENT LIST. */
   readonly name: string;
@@ -19,12 +21,28 @@ export type ConnectRedisDeps = {
   readonly onReconnect?: () => void;
 };
 
+/** Replies come in the forms of RESP2: whoever would choose others chooses them for every parser here. */
+type Settings = Omit<RedisOptions, 'replyMapping'>;
+
 const CONNECT_TIMEOUT_MS = 5_000;
+const QUIT_LIMIT_MS = 2_000;
+/** How often a client looks where the slots of a cluster are, whatever the answers that it got, in ms. */
+const SLOTS_EVERY_MS = 5_000;
 
 const OPTIONS = {
   request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, enableAutoPipelining: true },
   background: { maxRetriesPerRequest: null, enableAutoPipelining: true },
-} as const satisfies Record<ConnectionUse, RedisOptions>;
+} as const satisfies Record<ConnectionUse, Settings>;
+
+/**
+ * No automatic pipelines: the client fills one pipeline with commands of several slots, and when these move to another
+ * node each is refused in other words; then it neither follows nor looks where they went. Alone, each command is led on.
+ * The tries are 100 ms apart while a node is away: half a second for a request, and for the background no end.
+ */
+const CLUSTER_OPTIONS = {
+  request: { enableOfflineQueue: false, maxRedirections: 6 },
+  background: { maxRedirections: 1_000_000 },
+} as const satisfies Record<ConnectionUse, ClusterOptions>;
 
 /** Redis can't be reached at start-up; the message says what to do. */
 export class RedisUnreachableError extends Error {
@@ -32,49 +50,113 @@ export class RedisUnreachableError extends Error {
 }
 
 /** Connects, or throws `RedisUnreachableError` within 5 s. Afterwards the connection restores itself for ever. */
-export async function connectRedis({ url, use, name, onError, onReconnect }: ConnectRedisDeps): Promise<RedisClient> {
-  const redis = new Redis(url, {
-    ...OPTIONS[use],
-    connectionName: name,
-    lazyConnect: true,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    // A replica that was promoted away refuses writes: find the master again.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 5), 1_000),
-  });
+export async function connectRedis({
+  target,
+  use,
+  name,
+  onError,
+  onReconnect,
+}: ConnectRedisDeps): Promise<RedisClient> {
+  const redis = createClient(target, use, name);
   let lastError: Error | undefined;
-  redis.on('error', (error: Error) => {
-    lastError = error;
+  const noteError = (error: Error) => {
+    // A cluster's own error says no more than that all nodes failed.
+    lastError = (error as { lastNodeError?: Error }).lastNodeError ?? error;
     onError(error);
-  });
-  const timeout = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
+  };
+  redis.on('error', noteError);
+  if (redis instanceof Cluster) redis.on('node error', noteError);
   try {
-    await Promise.race([
-      redis.connect(),
-      new Promise<never>((_, reject) => {
-        timeout.addEventListener('abort', () => {
-          reject(new Error('no answer in time'));
-        });
-      }),
-    ]);
+    await within(CONNECT_TIMEOUT_MS, connectAll(redis));
     redis.on('ready', () => onReconnect?.());
     return redis;
   } catch (error) {
     redis.disconnect();
     const reason = lastError?.message ?? (error as Error).message;
-    throw new RedisUnreachableError(
-      `Redis at ${withoutPassword(url)} can't be reached (${reason}). Start it (redis-server) or set REDIS_URL.`,
-    );
+    throw new RedisUnreachableError(`${describeTarget(target)} can't be reached (${reason}). ${remedyFor(target)}`);
   }
 }
 
 /** Closes a connection whatever state it is in; commands sent before are answered first while Redis is there. */
 export async function closeRedis(redis: RedisClient): Promise<void> {
-  if (redis.status === 'ready') await redis.quit().catch(() => undefined);
+  if (redis.status === 'ready') {
+    const quitted = redis.quit().catch(() => undefined);
+    await answerWithin(QUIT_LIMIT_MS, quitted, () => undefined);
+  }
   redis.disconnect();
 }
 
-function withoutPassword(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed ? `${parsed.protocol}//${parsed.host}` : 'the given address';
+/** The servers that hold the data: the masters of a cluster, or the one server. */
+export function mastersOf(redis: RedisClient): readonly Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}
+
+function createClient(target: RedisTarget, use: ConnectionUse, name: string): RedisClient {
+  const options: Settings = {
+    ...OPTIONS[use],
+    connectionName: name,
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  };
+  const ownOptions: Settings = {
+    ...options,
+    // A replica that was promoted away refuses writes: find the master again.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    retryStrategy,
+  };
+  switch (target.kind) {
+    case 'single':
+      return new Redis(target.url, ownOptions);
+    case 'sentinel':
+      return new Redis({
+        ...{ ...ownOptions, ...toAccessOptions(target.access), db: target.database },
+        ...{ sentinels: [...target.sentinels], name: target.masterName, sentinelRetryStrategy: retryStrategy },
+        ...(target.access.usesTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+        ...(target.sentinelPassword !== undefined && { sentinelPassword: target.sentinelPassword }),
+        // They tell of a failover; without this a connection to a master that hangs would wait for its time-outs.
+        failoverDetector: true,
+      });
+    case 'cluster':
+      return new Cluster([...target.nodes], {
+        ...CLUSTER_OPTIONS[use],
+        lazyConnect: true,
+        slotsRefreshInterval: SLOTS_EVERY_MS,
+        clusterRetryStrategy: retryStrategy,
+        // A certificate names a host, not the address that it has.
+        ...(target.access.usesTls && { dnsLookup: keepHostName }),
+        redisOptions: { ...options, enableAutoPipelining: false, ...toAccessOptions(target.access) },
+      });
+  }
+}
+
+async function connectAll(redis: RedisClient): Promise<void> {
+  await redis.connect();
+  // The client would dial each node only at its first command, and refuse the second one meanwhile.
+  if (redis instanceof Cluster) await Promise.all(redis.nodes('master').map((node) => node.ping()));
+}
+
+function retryStrategy(times: number): number {
+  return Math.min(50 * 2 ** Math.min(times, 5), 1_000);
+}
+
+function toAccessOptions({ username, password, usesTls }: RedisAccess): Settings {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(usesTls && { tls: {} }),
+  };
+}
+
+function keepHostName(hostname: string, callback: (error: null, address: string) => void): void {
+  callback(null, hostname);
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const answer = await answerWithin(
+    ms,
+    promise.then((value) => ({ value })),
+    () => undefined,
+  );
+  if (!answer) throw new Error('no answer in time');
+  return answer.value;
 }

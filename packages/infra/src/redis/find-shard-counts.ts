@@ -1,4 +1,5 @@
-import type { RedisClient } from './connect-redis.ts';
+import type { Redis } from 'ioredis';
+import { mastersOf, type RedisClient } from './connect-redis.ts';
 import { createShardKeys } from './keys.ts';
 import { SHARD_TAGS, shardOf } from './shards.ts';
 
@@ -22,7 +23,22 @@ const OWNED = /^\{([^}]*)\}:[ex]:[^:]+$/;
 
 /** Finds out by a sample of the data. Reads only. */
 export async function findShardCounts(redis: RedisClient): Promise<ShardCounts> {
-  const places: { readonly workspaceId: string; readonly shard: number }[] = [];
+  const samples = await Promise.all(mastersOf(redis).map(samplePlaces));
+  const places = samples.flat();
+  // Every process enters the key that it seals with, or looks for it, in all of its shards.
+  const known = await Promise.all(SHARD_TAGS.map((tag) => redis.exists(createShardKeys(tag).generations)));
+  const counts = SHARD_TAGS.map((_, index) => index + 1);
+  return {
+    sampled: places.length,
+    fitting: counts.filter((count) => places.every(({ workspaceId, shard }) => shardOf(workspaceId, count) === shard)),
+    started: known.lastIndexOf(1) + 1,
+  };
+}
+
+type Place = { readonly workspaceId: string; readonly shard: number };
+
+async function samplePlaces(redis: Redis): Promise<readonly Place[]> {
+  const places: Place[] = [];
   let cursor = '0';
   for (let step = 0; step < STEPS && places.length < SAMPLE; step++) {
     const [next, names] = await redis.scan(cursor, 'MATCH', '{*}:[ex]:*', 'COUNT', KEYS_PER_STEP);
@@ -36,12 +52,5 @@ export async function findShardCounts(redis: RedisClient): Promise<ShardCounts> 
     cursor = next;
     if (cursor === '0') break;
   }
-  // Every process enters the key that it seals with, or looks for it, in all of its shards.
-  const known = await Promise.all(SHARD_TAGS.map((tag) => redis.exists(createShardKeys(tag).generations)));
-  const counts = SHARD_TAGS.map((_, index) => index + 1);
-  return {
-    sampled: places.length,
-    fitting: counts.filter((count) => places.every(({ workspaceId, shard }) => shardOf(workspaceId, count) === shard)),
-    started: known.lastIndexOf(1) + 1,
-  };
+  return places;
 }

@@ -3,8 +3,11 @@ import { isErrorLike } from '../lifecycle/is-error-like.ts';
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const CONNECTION_MESSAGES =
   /^(Stream isn't writeable|Connection is closed|Command timed out|Reached the max retries per request|Connection is in closing state)/;
+/** What the client says of Sentinels and clusters while they fail over. */
+const FAILOVER_MESSAGES =
+  /^(All sentinels are unreachable|Too many Cluster redirections|Cluster isn't ready|Cluster is ended|None of startup nodes is available|Failed to refresh slots cache|No subscriber for the cluster)/;
 /** Replies of a Redis that is there and can't serve: out of memory, disk trouble, replica, starting, failing over. */
-const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN|UNBLOCKED)\b/;
+const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN|UNBLOCKED|MOVED|ASK)\b/;
 
 /** Whether an error means that Redis can't be reached or refuses writes for now; anything else is a bug of ours. */
 export function isRedisUnavailable(error: unknown): boolean {
@@ -13,6 +16,7 @@ export function isRedisUnavailable(error: unknown): boolean {
   return (
     (code !== undefined && CONNECTION_CODES.has(code)) ||
     CONNECTION_MESSAGES.test(error.message) ||
+    FAILOVER_MESSAGES.test(error.message) ||
     (error.name === 'ReplyError' && REFUSALS.test(error.message))
   );
 }

@@ -4,7 +4,7 @@ import type { RedisClient } from './connect-redis.ts';
 /** The names and values of a section of `INFO`; undefined where the user may not ask. */
 export async function readInfo(
   redis: RedisClient,
-  section: 'server' | 'memory' | 'persistence' | 'cluster',
+  section: 'server' | 'memory' | 'persistence' | 'replication' | 'cluster',
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const text = await ifPermitted(redis.info(section));
   if (text === undefined) return undefined;

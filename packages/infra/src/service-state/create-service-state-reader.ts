@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import { readInfo } from '../redis/read-info.ts';
@@ -38,7 +38,7 @@ export type ServiceState = {
   readonly shards: readonly ShardState[];
   /** Workers seen lately. */
   readonly workers: number;
-  /** Absent when Redis doesn't tell. `limitBytes` is 0 without a limit. */
+  /** Of all masters together; absent when Redis doesn't tell. `limitBytes` is 0 without a limit. */
   readonly memory?: { readonly usedBytes: number; readonly limitBytes: number };
 };
 
@@ -96,7 +96,9 @@ function toShardState(reply: unknown): ShardState {
 }
 
 async function readMemory(redis: RedisClient): Promise<ServiceState['memory']> {
-  const info = await readInfo(redis, 'memory');
-  if (!info) return undefined;
-  return { usedBytes: Number(info.get('used_memory')), limitBytes: Number(info.get('maxmemory') ?? 0) };
+  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
+  const known = infos.filter((info) => info !== undefined);
+  if (known.length < infos.length) return undefined;
+  const sum = (name: string) => known.reduce((total, info) => total + Number(info.get(name) ?? 0), 0);
+  return { usedBytes: sum('used_memory'), limitBytes: sum('maxmemory') };
 }

@@ -1,0 +1,20 @@
+import { connect } from 'node:net';
+
+const LIMIT_MS = 2_000;
+
+/**
+ * What a Redis on loopback says to one command, as the bytes of its reply; nothing of it when it isn't there. For set-ups that
+ * aren't ready for a client yet.
+ */
+export async function askRedis(port: number, command: string): Promise<string> {
+  return await new Promise<string>((resolve) => {
+    let received = '';
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.end(`${command}\r\nQUIT\r\n`));
+    socket.setEncoding('latin1').setTimeout(LIMIT_MS, () => socket.destroy());
+    socket.on('data', (chunk: string) => (received += chunk));
+    socket.on('error', () => undefined); // not listening; 'close' follows
+    socket.on('close', () => {
+      resolve(received);
+    });
+  });
+}

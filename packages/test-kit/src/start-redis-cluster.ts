@@ -1,0 +1,114 @@
+import { askRedis } from './ask-redis.ts';
+import { freePort } from './free-port.ts';
+import { startRedis, type RedisOptions, type RunningRedis } from './start-redis.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface RunningRedisCluster extends AsyncDisposable {
+  /** All six. */
+  readonly nodes: readonly RunningRedis[];
+  /** The node that serves a slot now; undefined while none does. */
+  findMasterOf(slot: number): Promise<RunningRedis | undefined>;
+  close(): Promise<void>;
+}
+
+const MASTERS = 3;
+const SLOTS = 16_384;
+const FORM_DEADLINE_MS = 30_000;
+/** A node that doesn't answer for so long is taken for dead, in ms: longer than a busy machine keeps a process waiting. */
+const NODE_TIMEOUT_MS = 2_000;
+
+/** A Redis Cluster of three masters with a replica each, on loopback ports of its own. */
+export async function startRedisCluster(
+  options: Pick<RedisOptions, 'appendonly' | 'args'> = {},
+): Promise<RunningRedisCluster> {
+  await using starting = new AsyncDisposableStack();
+  const nodes = await Promise.all(
+    Array.from({ length: 2 * MASTERS }, async () => {
+      const busPort = await freePort();
+      const args = [
+        ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+        ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
+        // However long a replica was without its master, it may take its place.
+        ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
+        ...(options.args ?? []),
+      ];
+      return { redis: starting.use(await startRedis({ ...options, args })), busPort };
+    }),
+  );
+  await form(nodes.map(({ redis, busPort }) => ({ port: redis.port, busPort })));
+  const servers = nodes.map(({ redis }) => redis);
+  const stack = starting.move();
+  const close = () => stack.disposeAsync();
+  return {
+    nodes: servers,
+    async findMasterOf(slot) {
+      for (const { port } of servers) {
+        const owner = readOwner(await askRedis(port, 'CLUSTER NODES'), slot);
+        const found = servers.find((server) => server.port === owner);
+        if (found) return found;
+      }
+      return undefined;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Address = { readonly port: number; readonly busPort: number };
+
+async function form(nodes: readonly Address[]): Promise<void> {
+  const [first] = nodes;
+  if (!first) throw new Error('a cluster has nodes');
+  for (const [index, { port }] of nodes.entries()) {
+    await expectOk(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+    if (index < MASTERS) await expectOk(port, `CLUSTER ADDSLOTSRANGE ${slotAt(index)} ${slotAt(index + 1) - 1}`);
+  }
+  for (const { port, busPort } of nodes.slice(1)) {
+    await expectOk(first.port, `CLUSTER MEET 127.0.0.1 ${port} ${busPort}`);
+  }
+  for (const [index, { port }] of nodes.slice(MASTERS).entries()) {
+    const master = await askRedis(nodes[index]?.port ?? 0, 'CLUSTER MYID');
+    const id = /[0-9a-f]{40}/.exec(master)?.[0] ?? '';
+    // It refuses until it has heard of its master.
+    const follows = async () => (await askRedis(port, `CLUSTER REPLICATE ${id}`)).startsWith('+OK');
+    await waitFor(`the node at ${port} to follow its master`, follows, FORM_DEADLINE_MS);
+  }
+  for (const [index, { port }] of nodes.entries()) {
+    const isReady = async () => {
+      const [info, known, replication] = await Promise.all(
+        ['CLUSTER INFO', 'CLUSTER NODES', 'INFO replication'].map((command) => askRedis(port, command)),
+      );
+      const inSync = index < MASTERS ? 'connected_slaves:1' : 'master_link_status:up';
+      return (
+        info?.includes('cluster_state:ok') === true &&
+        info.includes(`cluster_known_nodes:${nodes.length}`) &&
+        known?.match(/\bslave /g)?.length === nodes.length - MASTERS &&
+        replication?.includes(inSync)
+      );
+    };
+    await waitFor(`the node at ${port} to know its cluster`, isReady, FORM_DEADLINE_MS);
+  }
+}
+
+async function expectOk(port: number, command: string): Promise<void> {
+  const reply = await askRedis(port, command);
+  if (!reply.startsWith('+OK')) throw new Error(`the node at ${port} answered ${command} with ${reply.trim()}`);
+}
+
+function slotAt(index: number): number {
+  return Math.floor((index * SLOTS) / MASTERS);
+}
+
+/** The port of the live master of a slot, from what CLUSTER NODES says. */
+function readOwner(text: string, slot: number): number | undefined {
+  for (const line of text.split('\n')) {
+    const [, address = '', flags = '', , , , , link, ...ranges] = line.trim().split(' ');
+    const isAlive = flags.includes('master') && !flags.includes('fail') && link === 'connected';
+    const holds = ranges.some((range) => {
+      const [from, to = from] = range.split('-').map(Number);
+      return from !== undefined && to !== undefined && from <= slot && slot <= to;
+    });
+    if (isAlive && holds) return Number(/:(\d+)@/.exec(address)?.[1]);
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { askRedis } from './ask-redis.ts';
+import { findRedisServer } from './find-redis-server.ts';
+import { freePort } from './free-port.ts';
+import { launchProcess } from './launch-process.ts';
+import { startRedis, type RedisOptions, type RunningRedis } from './start-redis.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface RunningRedisSentinels extends AsyncDisposable {
+  readonly masterName: string;
+  /** Ports of the three Sentinels. */
+  readonly ports: readonly number[];
+  /** The two that hold the data, whichever of them is the master. */
+  readonly servers: readonly RunningRedis[];
+  /** The one that most Sentinels call the master. */
+  findMaster(): Promise<RunningRedis | undefined>;
+  close(): Promise<void>;
+}
+
+const MASTER_NAME = 'herald';
+const SENTINELS = 3;
+const QUORUM = 2;
+const READY_DEADLINE_MS = 30_000;
+/** A master that doesn't answer for so long is taken for dead, in ms: longer than a busy machine keeps a process waiting. */
+const DOWN_AFTER_MS = 2_000;
+const FAILOVER_TIMEOUT_MS = 5_000;
+
+/** A master with a replica, and three Sentinels that watch them, on loopback ports of their own. */
+export async function startRedisSentinels(
+  options: Pick<RedisOptions, 'appendonly' | 'args'> = {},
+): Promise<RunningRedisSentinels> {
+  await using starting = new AsyncDisposableStack();
+  const master = starting.use(await startRedis(options));
+  const replicaArgs = [...(options.args ?? []), '--replicaof', '127.0.0.1', String(master.port)];
+  const replica = starting.use(await startRedis({ ...options, args: replicaArgs }));
+  const isInSync = async () => (await askRedis(replica.port, 'INFO replication')).includes('master_link_status:up');
+  await waitFor('the replica to be in sync', isInSync, READY_DEADLINE_MS);
+  const dir = await mkdtemp(join(tmpdir(), 'herald-sentinels-'));
+  starting.defer(() => rm(dir, { recursive: true, force: true }));
+  const ports: number[] = [];
+  for (let count = 0; count < SENTINELS; count++) {
+    const port = await freePort();
+    starting.use(await launchSentinel(dir, port, master.port));
+    ports.push(port);
+  }
+  for (const port of ports) {
+    const knowsAll = async () => {
+      const info = await askRedis(port, 'INFO sentinel');
+      return info.includes(`status=ok`) && info.includes(`slaves=1,sentinels=${SENTINELS}`);
+    };
+    await waitFor(`the Sentinel at ${port} to know the others`, knowsAll, READY_DEADLINE_MS);
+  }
+  const servers = [master, replica];
+  const stack = starting.move();
+  const close = () => stack.disposeAsync();
+  return {
+    masterName: MASTER_NAME,
+    ports,
+    servers,
+    async findMaster() {
+      const named = await Promise.all(
+        ports.map((port) => askRedis(port, `SENTINEL get-master-addr-by-name ${MASTER_NAME}`)),
+      );
+      return servers.find(({ port }) => named.filter((reply) => reply.includes(`\r\n${port}\r\n`)).length >= QUORUM);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function launchSentinel(dir: string, port: number, masterPort: number) {
+  const command = findRedisServer();
+  if (command === undefined) throw new Error('neither redis-server nor valkey-server is on the PATH');
+  const file = join(dir, `sentinel-${port}.conf`);
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
+    `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${masterPort} ${QUORUM}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
+    `sentinel failover-timeout ${MASTER_NAME} ${FAILOVER_TIMEOUT_MS}`,
+    '',
+  ];
+  await writeFile(file, lines.join('\n'));
+  return await launchProcess({ name: 'sentinel', command, args: [file, '--sentinel'], cwd: dir, keptLines: 200 });
+}
