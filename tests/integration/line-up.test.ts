@@ -12,7 +12,12 @@ const ids = (...names: string[]) => names.map((name) => `dlv_${name.padEnd(32, '
 async function startQueues() {
   await using cleanUp = new AsyncDisposableStack();
   const server = cleanUp.use(await startRedis());
-  const redis = await connectRedis({ url: server.url, use: 'background', name: 'test', onError: () => undefined });
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'background',
+    name: 'test',
+    onError: () => undefined,
+  });
   cleanUp.defer(() => closeRedis(redis));
   const queues = createKeyspace(2).shards.map((keys) => {
     const ours = createDeliveryQueue({ redis, keys, name: 'deliveries' });
