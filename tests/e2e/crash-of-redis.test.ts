@@ -1,44 +1,15 @@
 import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
-import type { HttpAnswer } from '../support/http-request.ts';
 import { problemOf } from '../support/problems.ts';
 import { checkpoint, DONE, START } from '../support/reports.ts';
-import { startHerald, type Herald } from '../support/start-herald.ts';
+import { startLoad } from '../support/start-load.ts';
+import { startHerald } from '../support/start-herald.ts';
 import { webhooksAt } from '../support/webhooks.ts';
 
 // What everysec may lose is Redis' promise; ours is about what Redis has kept.
 const KEEPS_ALL = { appendonly: true, args: ['--appendfsync', 'always'] };
 
 const LANES = 6;
-const REPORT_LIMIT = 20_000;
-
-/** Executors that report one checkpoint after the other, each until it is accepted. */
-function startLoad(herald: Herald, taskIds: readonly string[]) {
-  const accepted: string[] = [];
-  const refused: HttpAnswer[] = [];
-  let stopped = false;
-  const runLane = async (taskId: string) => {
-    for (let index = 0; !stopped && index < REPORT_LIMIT;) {
-      const answer = await herald.executor.tryReport(taskId, checkpoint(`c${index}`));
-      if (answer.status !== 200) {
-        refused.push(answer);
-        continue;
-      }
-      accepted.push((answer.body as { transitionId: string }).transitionId);
-      index++;
-    }
-  };
-  const lanes = Promise.all(taskIds.map(runLane));
-  return {
-    accepted,
-    refused,
-    async stop() {
-      stopped = true;
-      await lanes;
-    },
-  };
-}
-
 test('Redis killed and restarted under load loses nothing that was answered, and answers 503 meanwhile', async () => {
   await using herald = await startHerald({ redis: KEEPS_ALL, env: { RETRY_SCHEDULE: '10ms,1s,1s,1s' } });
   const workspace = await herald.createWorkspace();

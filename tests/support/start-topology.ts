@@ -23,7 +23,11 @@ export interface Topology extends AsyncDisposable {
   readonly server: RunningRedis | undefined;
   /** The server that has a key now. */
   findMasterOf(key: string): Promise<RunningRedis>;
+  /** The one replica, where there is but one. */
+  findReplica(): Promise<RunningRedis>;
 }
+
+const noSingleReplica = () => Promise.reject(new Error('only the Sentinels watch exactly one replica'));
 
 const FAILOVER_DEADLINE_MS = 30_000;
 
@@ -43,6 +47,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       return toTopology(server, {
         ...{ kind, target: { kind, url }, env: { REDIS_URL: url }, server },
         findMasterOf: () => Promise.resolve(server),
+        findReplica: noSingleReplica,
       });
     }
     case 'sentinel': {
@@ -54,7 +59,14 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       };
       const env = { REDIS_SENTINELS: toList(started.ports), REDIS_SENTINEL_MASTER: started.masterName };
       const find = () => waitFor('a master', () => started.findMaster(), FAILOVER_DEADLINE_MS);
-      return toTopology(started, { ...{ kind, target, env, server: undefined }, findMasterOf: find });
+      return toTopology(started, {
+        ...{ kind, target, env, server: undefined, findMasterOf: find },
+        async findReplica() {
+          const master = await find();
+          const replica = started.servers.find((server) => server !== master);
+          return replica ?? (await noSingleReplica());
+        },
+      });
     }
     case 'cluster': {
       const started = await startRedisCluster(options);
@@ -63,6 +75,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       return toTopology(started, {
         ...{ kind, target: { kind, nodes, access: { usesTls: false } }, server: undefined },
         env: { REDIS_CLUSTER_NODES: toList(ports) },
+        findReplica: noSingleReplica,
         async findMasterOf(key) {
           const reply = await Promise.all(ports.map((port) => askRedis(port, `CLUSTER KEYSLOT ${key}`)));
           const slot = Number(/^:(\d+)/.exec(reply.find((text) => text.startsWith(':')) ?? '')?.[1]);

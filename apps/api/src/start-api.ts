@@ -32,6 +32,7 @@ import {
   createTestReplyListener,
   createTransitionStore,
   createWorkerPresence,
+  createWriteConfirmation,
   GLOBAL_KEYS,
   joinGenerations,
   type Keyspace,
@@ -66,11 +67,13 @@ import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createTestEventReport } from './receivers/create-test-event-report.ts';
+import { confirmReceivers, confirmTasks } from './replication/confirm-new.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
 import { createAcceptTransitions } from './transitions/accept-transitions.ts';
 import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
+import { createConfirmTransitions } from './transitions/confirm-transitions.ts';
 import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
 import { createWorkspaceCache } from './transitions/workspace-cache.ts';
@@ -92,6 +95,8 @@ type Connections = {
   readonly redis: RedisClient;
   readonly queueRedis: RedisClient;
   readonly subscriber: RedisClient;
+  /** Apart from the others, because it waits for replicas. */
+  readonly confirmRedis: RedisClient | undefined;
   /** Apart from the others, so that no page of the board delays a request. */
   readonly operatorRedis: RedisClient | undefined;
 };
@@ -128,7 +133,7 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
 }
 
 async function connectAll(
-  { redis: target, operator }: ApiConfig,
+  { redis: target, operator, minReplicas }: ApiConfig,
   logger: Logger,
   resources: Resources,
   metrics: RedisMetrics,
@@ -150,6 +155,7 @@ async function connectAll(
     redis: await connect('herald-api'),
     queueRedis: await connect('herald-api-queue'),
     subscriber: await connect('herald-api-subscriber'),
+    confirmRedis: minReplicas > 0 ? await connect('herald-api-confirm') : undefined,
     operatorRedis: operator && (await connect('herald-api-operators')),
   };
 }
@@ -163,12 +169,16 @@ function composeApp(
   sealSecret: SecretBox['seal'],
   metrics: ApiMetrics,
 ) {
-  const { redis, queueRedis, subscriber, operatorRedis } = connections;
+  const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
   const now = Date.now;
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
-  const receiverStore = createReceiverStore({ redis, keyspace });
-  const taskStore = createTaskStore({ redis, keyspace, retention: taskRetention });
+  const confirmWrite =
+    confirmRedis && createWriteConfirmation({ redis: confirmRedis, minReplicas: config.minReplicas });
+  const ownReceivers = createReceiverStore({ redis, keyspace });
+  const ownTasks = createTaskStore({ redis, keyspace, retention: taskRetention });
+  const receiverStore = confirmWrite ? confirmReceivers(ownReceivers, { confirmWrite, keyspace }) : ownReceivers;
+  const taskStore = confirmWrite ? confirmTasks(ownTasks, { confirmWrite, keyspace }) : ownTasks;
   const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
   const presence = createWorkerPresence(redis);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
@@ -196,8 +206,9 @@ function composeApp(
   });
   const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
   const report = createAcceptanceReport({ logger, ...metrics });
-  const acceptTransitions = createAcceptTransitions({
-    findTaskWorkspace: createWorkspaceCache(taskStore.findWorkspace),
+  const findTaskWorkspace = createWorkspaceCache(taskStore.findWorkspace);
+  const acceptHere = createAcceptTransitions({
+    findTaskWorkspace,
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
     jobs: createJobAdder({ shardOf, report, now }),
@@ -206,6 +217,9 @@ function composeApp(
     actionUrl: createActionUrl(config.actionUrlTemplate),
     now,
   });
+  const acceptTransitions = confirmWrite
+    ? createConfirmTransitions({ acceptTransitions: acceptHere, findTaskWorkspace, confirmWrite, keyspace, logger })
+    : acceptHere;
   const sendTestEvent = limitTestEvents(
     createSendTestEvent({
       findReceiver: receivers.find,

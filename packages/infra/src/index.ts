@@ -95,6 +95,8 @@ export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisRefusal, isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
 export { randomToken } from './redis/random-token.ts';
+export { createWriteConfirmation, type ConfirmWrite, type WriteProof } from './redis/write-confirmation.ts';
+export { answerWithin } from './lifecycle/answer-within.ts';
 export { newRevision } from './redis/revision.ts';
 export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { forgetGeneration, type ForgetReport } from './secrets/forget-generation.ts';

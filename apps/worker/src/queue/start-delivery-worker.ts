@@ -1,4 +1,5 @@
 import type { DeliveryId } from '@herald/core';
+import { answerWithin } from '@herald/infra';
 import type { Logger, QueueName, RedisClient, ShardKeys, UpkeepMetrics } from '@herald/infra';
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
@@ -35,12 +36,15 @@ const STALLED_CHECK_MS = 5_000;
 /** BullMQ fails a job for good after so many deaths of its worker; the sweeper would bring it back even then. */
 const STALLED_LIMIT = 20;
 const FETCH_RETRY_MS = 1_000;
+/** How long BullMQ may take to let go of its connections once no job is in work, in ms: after a failover it can wait for ever. */
+const LET_GO_MS = 3_000;
 
 /** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
 export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   const { redis, keys, queue, concurrency, deadlineMs, metrics, logger, now, random } = deps;
   let inWork = 0;
   let lastFetchAt = now();
+  let idle = Promise.withResolvers<undefined>();
 
   const processJob = async (job: Job, token?: string): Promise<void> => {
     lastFetchAt = now();
@@ -57,6 +61,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       }
     } finally {
       inWork--;
+      if (inWork === 0) idle.resolve(undefined);
     }
   };
 
@@ -96,7 +101,15 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   });
 
   return {
-    stop: () => worker.close(),
+    stop: async () => {
+      const closed = worker.close();
+      idle = Promise.withResolvers<undefined>();
+      if (inWork === 0) idle.resolve(undefined);
+      await Promise.race([closed, idle.promise]);
+      await answerWithin(LET_GO_MS, closed, () => {
+        logger.warn('queue.not_let_go', { queue });
+      });
+    },
     abandon: () => worker.close(true),
     activity: () => ({ inWork, lastFetchAt }),
   };

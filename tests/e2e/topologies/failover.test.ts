@@ -1,0 +1,92 @@
+import { deliveryIdOf } from '@herald/core';
+import { createKeyspace } from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
+import { problemOf } from '../../support/problems.ts';
+import { START } from '../../support/reports.ts';
+import { startHerald } from '../../support/start-herald.ts';
+import { startLoad } from '../../support/start-load.ts';
+import { webhooksAt } from '../../support/webhooks.ts';
+
+const SHARDS = 3;
+const LANES = 6;
+const MANY = 100;
+/** A master is taken for dead after 2 s, and its successor is chosen in as many again; on a busy machine in more. */
+const FAILOVER_MS = 60_000;
+
+test.each(['sentinel', 'cluster'] as const)(
+  'on the topology %s, a master killed under load loses nothing that was answered, and all goes on without help',
+  async (topology) => {
+    await using herald = await startHerald({
+      ...{ topology, apis: 2, workers: 2 },
+      env: { SHARDS: String(SHARDS), REDIS_MIN_REPLICAS: '1', RETRY_SCHEDULE: '10ms,1s,1s,1s' },
+    });
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
+    const tasks = await Promise.all(Array.from({ length: LANES }, () => workspace.createTask()));
+    for (const task of tasks) await herald.executor.report(task.id, START);
+    const load = startLoad(
+      herald,
+      tasks.map((task) => task.id),
+    );
+    await waitFor('the load to run', () => load.accepted.length >= MANY, FAILOVER_MS);
+
+    const { generations } = createKeyspace(SHARDS).of(workspace.id);
+    const killed = await herald.topology.findMasterOf(generations);
+    await killed.kill();
+    await waitFor('every lane to be refused', () => load.refused.length >= LANES, FAILOVER_MS);
+    await waitFor('another master', () => herald.topology.findMasterOf(generations), {
+      ...{ until: ({ port }) => port !== killed.port, deadlineMs: FAILOVER_MS },
+    });
+    // As a supervisor does. It comes back as a replica, and with it what REDIS_MIN_REPLICAS asks for.
+    await killed.restart();
+    const before = load.accepted.length;
+    await waitFor('the load to go on', () => load.accepted.length >= before + MANY, FAILOVER_MS);
+    await load.stop();
+    await herald.settled(90_000);
+
+    for (const answer of load.refused) {
+      expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
+      expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    }
+    const webhooks = webhooksAt(receiver);
+    const deliveryIds = new Set(webhooks.map(({ deliveryId }) => deliveryId));
+    expect(load.accepted.filter((transitionId) => !deliveryIds.has(deliveryIdOf(transitionId, id)))).toEqual([]);
+    // What was sent twice around the failover has one id, and what nobody was told of is the exception.
+    expect(new Set(webhooks.map(({ body }) => body.id)).size).toBe(deliveryIds.size);
+    // A lane's last report may stand although it was refused.
+    expect(deliveryIds.size - load.accepted.length).toBeLessThanOrEqual(LANES);
+  },
+  240_000,
+);
+
+test('with no replica left a transition is refused, and answered as a duplicate when there is one again', async () => {
+  await using herald = await startHerald({
+    ...{ topology: 'sentinel', workers: 1 },
+    env: { REDIS_MIN_REPLICAS: '1' },
+  });
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  await workspace.registerReceiver({ url: receiver.url });
+  const task = await workspace.createTask();
+  const { pid } = await herald.topology.findReplica();
+  process.kill(pid, 'SIGSTOP');
+  const refused = [
+    await herald.executor.tryReport(task.id, START),
+    // A duplicate by now, and no more certain than before.
+    await herald.executor.tryReport(task.id, START),
+    await workspace.request('POST', '/tasks', { body: {} }),
+    await workspace.request('POST', '/api/public/webhooks', { body: { url: receiver.url } }),
+  ];
+  process.kill(pid, 'SIGCONT');
+  for (const answer of refused) {
+    expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+  }
+  const report = async () => (await herald.executor.tryReport(task.id, START)).body as { duplicate?: boolean };
+  expect(
+    await waitFor('the replica to follow', report, { until: ({ duplicate }) => duplicate === true }),
+  ).toMatchObject({
+    status: 'running',
+  });
+}, 120_000);
