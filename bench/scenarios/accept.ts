@@ -48,6 +48,7 @@ export const accept: Scenario = async ({ options, say }) => {
       notes: [
         `Single over ${CONNECTIONS.single} connections, batches of ${BATCH} over ${CONNECTIONS.batch}; process warmed up; the load generator shares the cores.`,
         'The bare route: express.json() and one script with as many Redis commands; no key, no validation, no queue.',
+        ...[...rounds].map(([fanOut, measured]) => byCpu(fanOut, measured)),
       ],
     },
   ];
@@ -71,6 +72,14 @@ function toRows(fanOut: FanOut, rounds: readonly Round[]): Cell[][] {
     ];
   };
   return [toRow('bare', 'bare route'), toRow('single', 'single'), toRow('batch', `batch of ${BATCH}`)];
+}
+
+/** Other programs disturb CPU less than rates. */
+function byCpu(fanOut: FanOut, rounds: readonly Round[]): string {
+  const sum = ({ cpuUs }: Accepted) => cpuUs.api + cpuUs.redis;
+  const ratio = (a: keyof Round, b: keyof Round) => median(rounds.map((round) => sum(round[a]) / sum(round[b])));
+  const [ofBare, ofSingle] = [ratio('bare', 'single').toFixed(2), ratio('single', 'batch').toFixed(2)];
+  return `By the CPU of API and Redis alone, fan-out ${fanOut}: single ${ofBare} of the bare route, batch ${ofSingle} of single.`;
 }
 
 async function measureBareRoute(fanOut: FanOut): Promise<Accepted> {

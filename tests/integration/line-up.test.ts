@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis, createDeliveryQueue, createKeyspace, type RedisClient } from '@herald/infra';
+import { closeRedis, connectRedis, createKeyspace, createLineUp, type RedisClient } from '@herald/infra';
 import { startRedis } from '@herald/test-kit';
 import { Queue, Worker } from 'bullmq';
 
@@ -20,15 +20,13 @@ async function startQueues() {
   });
   cleanUp.defer(() => closeRedis(redis));
   const queues = createKeyspace(2).shards.map((keys) => {
-    const ours = createDeliveryQueue({ redis, keys, name: 'deliveries' });
+    const lineUp = createLineUp({ redis, keys });
     const bullmq = new Queue('deliveries', {
       ...{ connection: redis, prefix: keys.bullPrefix },
       streams: { events: { maxLen: 1_000 } },
     });
-    cleanUp.defer(async () => {
-      await Promise.all([ours.close(), bullmq.close()]);
-    });
-    return { keys, ours, bullmq };
+    cleanUp.defer(() => bullmq.close());
+    return { keys, lineUp, bullmq };
   });
   const [left, right] = queues;
   if (!left || !right) throw new Error('there are two shards');
@@ -43,8 +41,8 @@ async function addByBullmq({ bullmq }: Side, jobIds: readonly string[]): Promise
   await bullmq.addBulk(jobIds.map((jobId) => ({ name: EVENT, data: {}, opts: { jobId } })));
 }
 
-async function addByUs({ ours }: Side, jobIds: readonly string[]): Promise<void> {
-  await ours.lineUp([{ transitionId: 'trn_a', markedAt: NOW, event: EVENT, deliveryIds: jobIds }], NOW);
+async function addByUs({ lineUp }: Side, jobIds: readonly string[]): Promise<void> {
+  await lineUp([{ transitionId: 'trn_a', markedAt: NOW, event: EVENT, deliveryIds: jobIds }], NOW);
 }
 
 /** All keys of a queue with all they hold, in its order; the moment of the adding is told only where it would be wrong. */
@@ -132,7 +130,7 @@ test('lining up clears the marks under which the transitions are owed, and leave
   const jobs = (transitionId: string, deliveryIds: string[]) => ({
     ...({ transitionId, deliveryIds, markedAt: NOW, event: EVENT } as const),
   });
-  await right.ours.lineUp([jobs('trn_mine', [first]), jobs('trn_taken', [second]), jobs('trn_nothing_to_do', [])], NOW);
+  await right.lineUp([jobs('trn_mine', [first]), jobs('trn_taken', [second]), jobs('trn_nothing_to_do', [])], NOW);
   expect(await redis.zrange(owed, 0, '-1')).toEqual(['trn_other', 'trn_taken']);
   expect(await right.bullmq.getWaitingCount()).toBe(2);
 });
@@ -146,7 +144,7 @@ test('more jobs than one call of the script may hold are all lined up, and all t
     ...({ transitionId, markedAt: NOW, event: EVENT } as const),
     deliveryIds: Array.from({ length: 10 }, (_, n) => `dlv_${index}_${n}`),
   }));
-  await right.ours.lineUp(owed, NOW);
+  await right.lineUp(owed, NOW);
   expect(await right.bullmq.getWaitingCount()).toBe(1_000);
   expect(await redis.zcard(right.keys.owed)).toBe(0);
 });

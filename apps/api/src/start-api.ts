@@ -16,6 +16,7 @@ import {
   createEndpointUrlJudge,
   createExposition,
   createKeyspace,
+  createLineUp,
   createReadiness,
   createReceiverStore,
   createRedeliver,
@@ -192,7 +193,7 @@ function composeApp(
       });
       const duties = createDutyStore({ redis, keys });
       const deliveries = createDeliveryStore({ redis, keys, retention: deliveryRetention });
-      return [keys, { queue, lane, duties, deliveries }];
+      return [keys, { queue, lane, lineUp: createLineUp({ redis, keys }), duties, deliveries }];
     }),
   );
   const shardOf = (workspaceId: string) => {

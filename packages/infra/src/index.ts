@@ -85,7 +85,8 @@ export { createMetricsRegistry, type MetricsRegistry } from './metrics/create-me
 export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-metrics.ts';
 export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
-export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue, type OwedJobs } from './queues/delivery-queue.ts';
+export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
+export { createLineUp, type LineUp, type OwedJobs } from './queues/line-up.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, mastersOf, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { type RedisTarget } from './redis/redis-target.ts';

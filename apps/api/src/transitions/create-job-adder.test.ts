@@ -13,7 +13,7 @@ function emission(transitionId: string, workspaceId: string): AcceptedEmission {
 function build() {
   const calls: (readonly OwedJobs[])[] = [];
   const leftOwed: string[][] = [];
-  const shard = (lineUp: (owed: readonly OwedJobs[]) => Promise<void>) => ({ queue: { lineUp } }) as unknown as Shard;
+  const shard = (lineUp: (owed: readonly OwedJobs[]) => Promise<void>) => ({ lineUp }) as unknown as Shard;
   const up = shard((owed) => {
     calls.push(owed);
     return Promise.resolve();

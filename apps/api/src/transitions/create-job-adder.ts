@@ -1,8 +1,8 @@
-import { addOwedJobs, owedMarkOf, type DeliveryQueue, type DutyStore } from '@herald/infra';
+import { addOwedJobs, owedMarkOf, type DeliveryQueue, type DutyStore, type LineUp } from '@herald/infra';
 import type { AcceptedEmission, JobAdder } from './accept-transitions.ts';
 import type { AcceptanceReport } from './create-acceptance-report.ts';
 
-type Shard = { readonly duties: DutyStore; readonly queue: DeliveryQueue };
+type Shard = { readonly duties: DutyStore; readonly queue: Pick<DeliveryQueue, 'add'>; readonly lineUp: LineUp };
 
 export type JobAdderDeps = {
   readonly shardOf: (workspaceId: string) => Shard;
@@ -19,9 +19,9 @@ type Crowd = { readonly emissions: AcceptedEmission[]; readonly added: Promise<v
  */
 export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder {
   const gathering = new Map<Shard, Crowd>();
-  const lineUp = async (queue: DeliveryQueue, emissions: readonly AcceptedEmission[]): Promise<void> => {
+  const lineUp = async (shard: Shard, emissions: readonly AcceptedEmission[]): Promise<void> => {
     try {
-      await queue.lineUp(
+      await shard.lineUp(
         emissions.map(({ acceptedAt, ...emission }) => ({ ...emission, markedAt: owedMarkOf(acceptedAt) })),
         now(),
       );
@@ -35,9 +35,9 @@ export function createJobAdder({ shardOf, report, now }: JobAdderDeps): JobAdder
   const gather = (shard: Shard): Crowd => {
     const emissions: AcceptedEmission[] = [];
     const added = new Promise<void>((resolve) => {
-      setImmediate(() => {
+      process.nextTick(() => {
         gathering.delete(shard);
-        resolve(lineUp(shard.queue, emissions));
+        resolve(lineUp(shard, emissions));
       });
     });
     const crowd = { emissions, added };

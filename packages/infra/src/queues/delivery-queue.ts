@@ -1,26 +1,13 @@
-import type { DeliveryId, EventName, TransitionId } from '@herald/core';
+import type { DeliveryId, EventName } from '@herald/core';
 import { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
-import { defineScript } from '../redis/script.ts';
-import { LINE_UP_LUA } from './line-up-script.ts';
 import type { QueueName } from './queue-names.ts';
 
 /** What is put in line for a delivery: its id, the event for people who read the board, and when it is due (epoch ms). */
 export type DeliveryJob = { readonly id: DeliveryId; readonly event: EventName; readonly dueAt?: number };
 
-/** The jobs of a transition that was just accepted. All of them are due. */
-export type OwedJobs = {
-  readonly transitionId: TransitionId;
-  /** The mark "jobs owed" that its acceptance set, epoch ms. */
-  readonly markedAt: number;
-  readonly event: EventName;
-  readonly deliveryIds: readonly DeliveryId[];
-};
-
 export type DeliveryQueue = {
-  /** Adds the jobs of transitions and clears their marks; of one transition all at once. An id that is in line already stays as it is. */
-  readonly lineUp: (owed: readonly OwedJobs[], now: number) => Promise<void>;
   /** Adds jobs. An id that is in line already, in whatever state, stays as it is. */
   readonly add: (jobs: readonly DeliveryJob[], now: number) => Promise<void>;
   /** Adds a job that is to run now; one that waits for its time is brought forward, one in work stays as it is. */
@@ -33,8 +20,6 @@ export type DeliveryQueue = {
 };
 
 const JOBS_PER_CALL = 1_000;
-/** Jobs after which a call of `lineUp` is full: Redis does nothing else meanwhile, which is about 2 ms. */
-const LINE_UP_JOBS = 200;
 /** BullMQ scores a delayed job by its time in ms, shifted by 12 bits that keep the order within one ms. */
 export const DELAYED_SCORE_FACTOR = 4_096;
 /** How long a worker may take to promote a job that is due, in ms. */
@@ -52,22 +37,7 @@ export function createDeliveryQueue({ redis, keys, name }: DeliveryQueueDeps): D
   });
   // The connection reports its own errors; without a listener a second report would end the process.
   queue.on('error', () => undefined);
-  const runLineUp = defineScript(redis, 'lineUp', LINE_UP_LUA);
-  const lineUpKeys = [...['wait', 'meta', 'id', 'active', 'marker'].map((type) => queue.toKey(type)), keys.owed];
   return {
-    async lineUp(owed, now) {
-      await Promise.all(
-        inCalls(owed).map((call) =>
-          runLineUp(lineUpKeys, [
-            ...[queue.toKey(''), now],
-            ...call.flatMap(({ transitionId, markedAt, event, deliveryIds }) => [
-              ...[transitionId, markedAt, event, deliveryIds.length],
-              ...deliveryIds,
-            ]),
-          ]),
-        ),
-      );
-    },
     async add(jobs, now) {
       for (let start = 0; start < jobs.length; start += JOBS_PER_CALL) {
         await queue.addBulk(jobs.slice(start, start + JOBS_PER_CALL).map((job) => toBulkJob(job, now)));
@@ -92,20 +62,6 @@ export function createDeliveryQueue({ redis, keys, name }: DeliveryQueueDeps): D
     },
     close: () => queue.close(),
   };
-}
-
-function inCalls(owed: readonly OwedJobs[]): OwedJobs[][] {
-  const calls: OwedJobs[][] = [];
-  let room = 0;
-  for (const jobs of owed) {
-    if (room <= 0) {
-      calls.push([]);
-      room = LINE_UP_JOBS;
-    }
-    calls.at(-1)?.push(jobs);
-    room -= 1 + jobs.deliveryIds.length;
-  }
-  return calls;
 }
 
 /** The delivery's job. Its record says what to send, and whether; nothing else may go stale in the line. */
