@@ -83,7 +83,7 @@ test(`${REQUESTS} requests of every kind are answered as documented, none with a
     const hasBody = request.body !== undefined || 'content-encoding' in request.headers;
     const breaches = findAnswerBreaches({ ...request, hasBody }, answer);
     const shown = breaches.length > 0 ? [...breaches, JSON.stringify(answer).slice(0, 1_500)] : [];
-    return answer.status >= 500 ? [`it was answered with ${answer.status}`, ...shown] : shown;
+    return answer.status >= 500 ? [`a 5xx: ${JSON.stringify(answer).slice(0, 1_500)}`, ...breaches] : shown;
   };
   const runOne = async (index: number) => {
     const random = randomOf(SEED, index);

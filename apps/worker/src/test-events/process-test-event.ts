@@ -35,13 +35,22 @@ export async function processTestEvent(
   signal: AbortSignal,
 ): Promise<ProcessVerdict> {
   const loaded = await deps.deliveries.load(id);
-  if (loaded.kind !== 'loaded' || loaded.delivery.status !== 'pending') return FINISHED;
+  if (loaded.kind !== 'loaded') return FINISHED;
   const { delivery, endpoint } = loaded;
+  // Whoever asked for it waits: a removal that was quicker must not look like a worker that is away.
+  const sayWhyUnsent = (error = 'canceled') => deps.reply(id, { kind: 'unanswered', error });
+  if (delivery.status !== 'pending') {
+    if (delivery.status === 'canceled') await sayWhyUnsent(delivery.reason);
+    return FINISHED;
+  }
   const cancel = async (reason: CancelReason) => {
     deps.report.ended(delivery, 'canceled', reason, await deps.deliveries.cancel(id, reason, deps.now()));
     return FINISHED;
   };
-  if (!endpoint) return await cancel('receiver_removed');
+  if (!endpoint) {
+    await sayWhyUnsent('receiver_removed');
+    return await cancel('receiver_removed');
+  }
   if (signal.aborted) return { kind: 'put_back' };
   if ((await deps.claim(delivery.workspaceId, id, deps.now())) !== 'claimed') return await cancel('not_sent_in_time');
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
