@@ -14,7 +14,7 @@ export function toInstructions({ apiUrl, workerUrl, redisUrl, board, apiKey, exe
   return `
 Herald is running.
 
-  API           ${apiUrl}
+  API           ${apiUrl}   (described at ${apiUrl}/docs)
   worker        ${workerUrl}/readyz
   board         ${board.url}   (${signIn})
   Redis         ${redisUrl ?? 'yours, as the environment says'}
