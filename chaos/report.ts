@@ -21,6 +21,7 @@ export function formatReport({
     ['processes paused', fleet.paused],
     ['connections cut, silenced or delayed', fleet.cut],
     ['starts refused (Redis away)', fleet.refusedToStart],
+    ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],
     ['requests refused (5xx)', ledger.refused],
     ['requests unanswered', ledger.unanswered],
@@ -46,7 +47,7 @@ export function formatReport({
       ? 'Nothing was lost, and every invariant holds.'
       : [
           `${violations.length} violations; again: npm run chaos -- --seconds ${seconds} --seed ${seed}`,
-          ...violations.slice(0, SHOWN).map((each) => `  - ${each}`),
+          ...violations.slice(0, SHOWN).map((each) => `  - ${each.split('\n', 1)[0] ?? ''}`),
         ].join('\n');
   return `${table}\n${verdict}`;
 }

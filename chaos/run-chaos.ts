@@ -90,14 +90,18 @@ async function runOn(
       begin: async (action) => {
         if (action.kind === 'process') await fleet.beginProcessFault(action.slot, action.fault);
         else if (action.kind === 'link') fleet.beginLinkFault(action.slot, action.fault);
-        else if (action.kind === 'redis') await redis.begin(action.fault);
-        else moody[action.index]?.set(action.mood);
+        else if (action.kind === 'redis') {
+          fleet.setRedisFault(true);
+          await redis.begin(action.fault);
+        } else moody[action.index]?.set(action.mood);
       },
       end: async (action) => {
         if (action.kind === 'process') await fleet.endProcessFault(action.slot, action.fault);
         else if (action.kind === 'link') fleet.endLinkFault(action.slot);
-        else if (action.kind === 'redis') await redis.end(action.fault);
-        else moody[action.index]?.set('good');
+        else if (action.kind === 'redis') {
+          await redis.end(action.fault);
+          fleet.setRedisFault(false);
+        } else moody[action.index]?.set('good');
       },
     },
     say,
