@@ -29,10 +29,11 @@ export function actionRequired(actionVersion: number): Report {
   return { type: 'action_required', actionVersion, approvalRequests, outcome: OUTCOME };
 }
 
-/** Reports one transition. */
-export async function report(client: ApiClient, { taskId, report }: ReportedItem): Promise<void> {
+/** Reports one transition; its id. */
+export async function report(client: ApiClient, { taskId, report }: ReportedItem): Promise<string> {
   const reply = (await client.call('POST', `/api/internal/tasks/${taskId}/transitions`, report)) as Reply;
   refuseBad(reply);
+  return reply.transitionId ?? '';
 }
 
 /** Reports transitions in batches; those of one Task must be in different batches, or in order within one. */

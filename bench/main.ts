@@ -5,8 +5,12 @@ import type { Scenario } from './scenario.ts';
 import { accept } from './scenarios/accept.ts';
 import { drain } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
+import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
+import { latency } from './scenarios/latency.ts';
+import { memory } from './scenarios/memory.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
+import { through } from './scenarios/through.ts';
 import { formatTable, type Table } from './table.ts';
 import { describeMachine, writeResults } from './write-results.ts';
 
@@ -14,6 +18,10 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   floor,
   drain,
   accept,
+  through,
+  latency,
+  memory,
+  growth,
   isolation,
   'slow-clients': slowClients,
 };

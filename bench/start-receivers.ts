@@ -12,8 +12,8 @@ export type ReceiversInput = {
   readonly recordArrivals: boolean;
 };
 
-/** Of a delivery: its event's `created_at`, and when the headers of its first request came; both epoch ms. */
-export type Arrival = readonly [createdAt: number, arrivedAt: number];
+/** Of a delivery: its event's `created_at`, when the headers of its first request came, both epoch ms, and its transition. */
+export type Arrival = readonly [createdAt: number, arrivedAt: number, transitionId: string];
 
 export type ReceiverState = {
   readonly requests: number;

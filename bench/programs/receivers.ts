@@ -24,7 +24,7 @@ class Receiver {
     const id = String(req.headers['x-service-delivery']);
     const isNew = !this.ids.has(id);
     this.ids.add(id);
-    if (recordArrivals && isNew) this.#recordArrival(req, this.lastAt);
+    if (recordArrivals && isNew) this.#recordArrival(req, performance.timeOrigin + performance.now());
     else req.resume();
   }
 
@@ -32,8 +32,8 @@ class Receiver {
     let body = '';
     req.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     req.once('end', () => {
-      const { created_at: createdAt } = JSON.parse(body) as { created_at: string };
-      this.arrivals.push([Date.parse(createdAt), arrivedAt]);
+      const { created_at: createdAt, id } = JSON.parse(body) as { created_at: string; id: string };
+      this.arrivals.push([Date.parse(createdAt), arrivedAt, id]);
     });
   }
 

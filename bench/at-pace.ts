@@ -1,0 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Starts `count` pieces of work, one every `everyMs`, and doesn't wait for one before the next; resolves when all have ended. */
+export async function atPace(everyMs: number, count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  const underWay: Promise<unknown>[] = [];
+  const startedAt = performance.now();
+  for (let index = 0; index < count; index++) {
+    const waitMs = startedAt + index * everyMs - performance.now();
+    if (waitMs > 0) await pause(waitMs);
+    underWay.push(work(index));
+  }
+  await Promise.all(underWay);
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { atPace } from '../at-pace.ts';
+import type { PostAtPaceInput, PostedAt } from '../scenarios/latency.ts';
+import { readInput, reply } from './program-io.ts';
+
+// What a request needs from the hands of node:https to a receiver, at the pace of the deliveries and with nothing behind it.
+
+const { urls, caFile, everyMs, count, body } = readInput() as PostAtPaceInput;
+const agent = new Agent({ ca: readFileSync(caFile), keepAlive: true });
+const posted: PostedAt[] = [];
+
+function post(url: string, id: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const text = JSON.stringify({ ...body, id });
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      'x-service-delivery': id,
+    };
+    posted.push([id, performance.timeOrigin + performance.now()]);
+    const sent = request(url, { method: 'POST', agent, headers }, (res) => {
+      res.resume().once('end', () => {
+        resolve();
+      });
+    });
+    sent.once('error', reject);
+    sent.end(text);
+  });
+}
+
+await atPace(everyMs, count, (index) =>
+  Promise.all(urls.map((url, receiver) => post(url, `floor_${index}_${receiver}`))),
+);
+agent.destroy();
+reply(posted);

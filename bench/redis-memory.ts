@@ -1,0 +1,56 @@
+import { closeRedis, connectRedis, type RedisClient } from '@herald/infra';
+
+export type KindOfKey = { readonly keys: number; readonly bytes: number };
+export type RedisMemory = {
+  /** What Redis has taken from its system's allocator, without the buffers of its connections and its file. */
+  readonly usedBytes: number;
+  /** By kind of key, as MEMORY USAGE says. */
+  readonly kinds: ReadonlyMap<string, KindOfKey>;
+};
+
+const PAGE = 1_000;
+
+/** Looks at every key: only for a Redis that nobody else uses. */
+export async function readRedisMemory(url: string): Promise<RedisMemory> {
+  const redis = await connectRedis({
+    target: { kind: 'single', url },
+    use: 'background',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
+  try {
+    const kinds = new Map<string, KindOfKey>();
+    let cursor = '0';
+    do {
+      const [next, names] = await redis.scan(cursor, 'COUNT', PAGE);
+      const sizes = await Promise.all(names.map((name) => redis.call('MEMORY', 'USAGE', name, 'SAMPLES', '0')));
+      names.forEach((name, index) => {
+        const { keys, bytes } = kinds.get(kindOf(name)) ?? { keys: 0, bytes: 0 };
+        kinds.set(kindOf(name), { keys: keys + 1, bytes: bytes + Number(sizes[index]) });
+      });
+      cursor = next;
+    } while (cursor !== '0');
+    return { usedBytes: await readUsedBytes(redis), kinds };
+  } finally {
+    await closeRedis(redis);
+  }
+}
+
+async function readUsedBytes(redis: RedisClient): Promise<number> {
+  const info = await redis.info('memory');
+  const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  return read('used_memory') - read('mem_clients_normal') - read('mem_aof_buffer');
+}
+
+function kindOf(name: string): string {
+  const key = name.replace(/^\{[^}]*\}:/, '');
+  if (key.startsWith('deliveries:dlv_')) return 'job (deliveries:<id>)';
+  if (key.startsWith('d:')) return 'delivery (d:<id>)';
+  if (key.startsWith('x:')) return 'transition with its body (x:<id>)';
+  if (/^e:.*:log$/.test(key)) return "endpoint's log (e:<id>:log)";
+  if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
+  if (key.startsWith('t:')) return 'Task (t:<id>)';
+  if (key === 'deliveries:wait') return 'line (deliveries:wait)';
+  if (key === 'owed' || key === 'open') return 'duties (open, owed)';
+  return 'others';
+}
