@@ -255,7 +255,7 @@ describe('with a long schedule', () => {
       expect(attempts[1]).toMatchObject({ status: 200 });
       await deliveries.waitForStatus(id, 'delivered');
     }
-    expect(herald.logs()).toContain('sweeper.jobs_owed');
+    expect(herald.logs()).toContain('sweeper.redelivery_owed');
     for (const id of [delivered, pending]) await waitUntilQuiet(herald, id);
     expect(receiver.requests).toHaveLength(4);
   });

@@ -10,10 +10,10 @@ const BATCH = 500;
 
 /** Reports so many transitions of one new Task, in batches; returns their ids, in order. */
 export async function emitMany(herald: Herald, workspace: WorkspaceClient, count: number): Promise<string[]> {
-  const { id: taskId } = await workspace.createTask();
-  await herald.executor.report(taskId, START);
   const ids: string[] = [];
   for (let first = 0; first < count; first += BATCH) {
+    const { id: taskId } = await workspace.createTask();
+    await herald.executor.report(taskId, START);
     const size = Math.min(BATCH, count - first);
     const reports = Array.from({ length: size }, (_, index) => ({ taskId, ...checkpoint(`c${first + index}`) }));
     for (const result of await herald.executor.reportBatch(reports)) {

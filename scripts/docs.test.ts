@@ -1,0 +1,53 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: ROOT }).sort();
+const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+
+/** A page without its blocks of code, whose comments look like headings. */
+const proseOf = (page: string) => read(page).replace(/^ *```[^]*?^ *```$/gm, '');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (page: string) =>
+  [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+function isThere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? page : normalize(join(dirname(page), path));
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || anchorsOf(target).includes(anchor);
+}
+
+test.each(PAGES)('every relative link of %s leads somewhere', (page) => {
+  const links = [...proseOf(page).matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+  expect(links.filter((link) => !isThere(page, link))).toEqual([]);
+});
+
+test.each(PAGES)('every path of the repository that %s names exists', (page) => {
+  const named = [
+    ...proseOf(page).matchAll(/`((?:apps|packages|tests|docs|scripts|bench|ops|e2e|integration)\/[^`\s]*)`/g),
+  ];
+  const paths = named.map(([, path = '']) => path.replace(/^(?=e2e|integration)/, 'tests/'));
+  // What a build makes, by its source; tests may be named without their ending.
+  const spellings = (path: string) => [
+    path,
+    path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'),
+    `${path}.test.ts`,
+  ];
+  expect(paths.filter((path) => !spellings(path).some((each) => existsSync(join(ROOT, each))))).toEqual([]);
+});
+
+test('decisions are numbered without a gap, each once, in its name and its title', () => {
+  const pages = PAGES.filter((page) => page.startsWith('docs/adr/'));
+  expect(pages.map((page) => Number(/\/(\d{4})-[a-z0-9-]+\.md$/.exec(page)?.[1]))).toEqual(
+    pages.map((_, index) => index + 1),
+  );
+  expect(pages.map((page) => Number(/^# (\d+)\. /.exec(read(page))?.[1]))).toEqual(pages.map((_, index) => index + 1));
+});
