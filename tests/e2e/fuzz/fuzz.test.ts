@@ -80,7 +80,9 @@ test(`${REQUESTS} requests of every kind are answered as documented, none with a
     const answer = await sendFuzzRequest(origin, request, agent, DEADLINE_MS);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     learn(JSON.stringify(answer.body));
-    const hasBody = request.body !== undefined || 'content-encoding' in request.headers;
+    // What is said of a body is judged, though there be none.
+    const hasBody =
+      ['content-encoding', 'content-type'].some((name) => name in request.headers) || request.body !== undefined;
     const breaches = findAnswerBreaches({ ...request, hasBody }, answer);
     const shown = breaches.length > 0 ? [...breaches, JSON.stringify(answer).slice(0, 1_500)] : [];
     return answer.status >= 500 ? [`a 5xx: ${JSON.stringify(answer).slice(0, 1_500)}`, ...breaches] : shown;
