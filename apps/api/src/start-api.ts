@@ -110,14 +110,14 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
   try {
     const metrics = createApiMetrics();
     const connections = await connectAll(config, logger, resources, metrics.redis);
+    const keyspace = createKeyspace(config.shardCount);
+    const box = createSecretBox(config.secretsKeys);
+    await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
     await logRedisFindings(connections.redis, logger, {
       isClusterExpected: config.redis.kind === 'cluster',
       minReplicas: config.minReplicas,
       now: Date.now,
     });
-    const keyspace = createKeyspace(config.shardCount);
-    const box = createSecretBox(config.secretsKeys);
-    await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
     const requestLogger = withRequestId(logger);
     const app = composeApp(config, requestLogger, resources, connections, keyspace, box.seal, metrics);
     const server = createHttpServer(app);

@@ -47,11 +47,6 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     };
     const redis = await connect('herald-worker');
     const queueRedis = await connect('herald-worker-queue');
-    await logRedisFindings(redis, logger, {
-      isClusterExpected: config.redis.kind === 'cluster',
-      minReplicas: 0,
-      now: Date.now,
-    });
     const keyspace = createKeyspace(config.shardCount);
     const workerPresence = createWorkerPresence(redis);
     const exposition = createExposition({
@@ -64,6 +59,11 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     });
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis, keyspace, box, seals: false });
+    await logRedisFindings(redis, logger, {
+      isClusterExpected: config.redis.kind === 'cluster',
+      minReplicas: 0,
+      now: Date.now,
+    });
     const signingKeyOf = createSigningKeyCache(box.open);
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
