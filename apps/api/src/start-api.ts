@@ -1,106 +1,26 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createActionUrl } from '@herald/core';
 import {
-  addTracing,
-  closeRedis,
-  connectRedis,
   type ApiConfig,
-  createApiKeyStore,
-  createClaimStore,
-  createDeliveryLog,
-  createDeliveryQueue,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createDutyStore,
-  createEndpointUrlJudge,
-  createExposition,
   createKeyspace,
-  createLineUp,
-  createReadiness,
-  createReceiverStore,
-  createRedeliver,
-  createReplayOperations,
-  createReplayStore,
   createResources,
-  createScriptCommands,
   createSecretBox,
-  createSendTestEvent,
-  createServiceStateReader,
-  createTaskRetention,
-  createTaskStore,
-  createTestEventStore,
-  createTestReplyListener,
-  createTransitionStore,
-  createWorkerPresence,
-  createWriteConfirmation,
-  GLOBAL_KEYS,
   joinGenerations,
-  type Keyspace,
   logRedisFindings,
   type Logger,
-  type RedisClient,
-  type RedisMetrics,
-  type Resources,
   type RunningProcess,
-  type SecretBox,
 } from '@herald/infra';
-import { createAuthenticate } from './auth/authenticate.ts';
-import { createFailureLimiter } from './auth/failure-limiter.ts';
-import { createNoteKeyUse } from './auth/note-key-use.ts';
-import { createApp } from './create-app.ts';
-import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
-import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
-import { createRedeliveryReport } from './deliveries/create-redelivery-report.ts';
-import { createHealthRoutes } from './health/health-routes.ts';
 import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
-import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
-import { createIdempotency } from './idempotency/create-idempotency.ts';
-import { createDocumentRoutes } from './openapi/document-routes.ts';
-import { createBodyLimit } from './rate-limit/limit-bodies.ts';
-import { createRateLimit } from './rate-limit/create-rate-limit.ts';
-import { currentRequestId, withRequestId } from './http/request-id.ts';
-import { createMetricsRoutes } from './metrics/metrics-routes.ts';
-import { createApiMetrics, type ApiMetrics } from './metrics/create-api-metrics.ts';
-import { createOperatorPages } from './operators/create-operator-pages.ts';
-import { createManageReceivers } from './receivers/manage-receivers.ts';
-import { createReceiverRoutes } from './receivers/receiver-routes.ts';
-import { limitTestEvents } from './receivers/limit-test-events.ts';
-import { createTestEventReport } from './receivers/create-test-event-report.ts';
-import { confirmReceivers, confirmTasks } from './replication/confirm-new.ts';
-import { createReplayRoutes } from './replays/replay-routes.ts';
-import { createTaskOperations } from './tasks/task-operations.ts';
-import { createTaskRoutes } from './tasks/task-routes.ts';
-import { createAcceptTransitions } from './transitions/accept-transitions.ts';
-import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
-import { createConfirmTransitions } from './transitions/confirm-transitions.ts';
-import { createJobAdder } from './transitions/create-job-adder.ts';
-import { createSubscriptionCache } from './transitions/subscription-cache.ts';
-import { createWorkspaceCache } from './transitions/workspace-cache.ts';
-import { createTransitionRoutes } from './transitions/transition-routes.ts';
+import { withRequestId } from './http/request-id.ts';
+import { createApiMetrics } from './metrics/create-api-metrics.ts';
+import { composeApp } from './compose-app.ts';
+import { connectApi } from './connect-api.ts';
 
-/** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */
-const KEY_FAILURES_PER_MINUTE = 120;
-/** Of one workspace key's unfinished requests: 128 of the largest, and many thousands of the usual size. */
-const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 /** Connections that the system keeps until they are taken: a crowd that comes back at once must not cost others theirs. */
 const LISTEN_BACKLOG = 4_096;
 /** How long requests may take to end when the process stops, in ms: less than the whole stop may. */
 const CLOSE_LIMIT_MS = 12_000;
-/** How long a request with an Idempotency-Key blocks its repetition when its process dies, and how long a key is kept, in ms. */
-const CLAIM_LEASE_MS = 60_000;
-const CLAIM_KEEP_MS = 86_400_000;
-
-type Connections = {
-  readonly redis: RedisClient;
-  readonly queueRedis: RedisClient;
-  readonly subscriber: RedisClient;
-  /** Apart from the others, because it waits for replicas. */
-  readonly confirmRedis: RedisClient | undefined;
-  /** Apart from the others, so that no page of the board delays a request. */
-  readonly operatorRedis: RedisClient | undefined;
-};
 
 /** An API process: its connections and its HTTP server. */
 export async function startApi(config: ApiConfig, logger: Logger): Promise<RunningProcess> {
@@ -109,7 +29,7 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
   });
   try {
     const metrics = createApiMetrics();
-    const connections = await connectAll(config, logger, resources, metrics.redis);
+    const connections = await connectApi(config, logger, resources, metrics.redis);
     const keyspace = createKeyspace(config.shardCount);
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
@@ -131,172 +51,4 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
     await resources.release();
     throw error;
   }
-}
-
-async function connectAll(
-  { redis: target, operator, minReplicas }: ApiConfig,
-  logger: Logger,
-  resources: Resources,
-  metrics: RedisMetrics,
-): Promise<Connections> {
-  const connect = async (name: string) => {
-    const onError = (error: Error) => {
-      metrics.failed(name);
-      logger.warn('redis.error', { connection: name }, error);
-    };
-    const onReconnect = () => {
-      metrics.reconnected(name);
-      logger.info('redis.reconnected', { connection: name });
-    };
-    const redis = await connectRedis({ target, use: 'request', name, onError, onReconnect });
-    resources.add(name, () => closeRedis(redis));
-    return redis;
-  };
-  return {
-    redis: await connect('herald-api'),
-    queueRedis: await connect('herald-api-queue'),
-    subscriber: await connect('herald-api-subscriber'),
-    confirmRedis: minReplicas > 0 ? await connect('herald-api-confirm') : undefined,
-    operatorRedis: operator && (await connect('herald-api-operators')),
-  };
-}
-
-function composeApp(
-  config: ApiConfig,
-  logger: Logger,
-  resources: Resources,
-  connections: Connections,
-  keyspace: Keyspace,
-  sealSecret: SecretBox['seal'],
-  metrics: ApiMetrics,
-) {
-  const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
-  const now = Date.now;
-  const taskRetention = createTaskRetention(config.taskRetentionMs);
-  const deliveryRetention = createDeliveryRetention(config.retentionMs);
-  const confirmWrite =
-    confirmRedis && createWriteConfirmation({ redis: confirmRedis, minReplicas: config.minReplicas });
-  const ownReceivers = createReceiverStore({ redis, keyspace });
-  const ownTasks = createTaskStore({ redis, keyspace, retention: taskRetention });
-  const receiverStore = confirmWrite ? confirmReceivers(ownReceivers, { confirmWrite, keyspace }) : ownReceivers;
-  const taskStore = confirmWrite ? confirmTasks(ownTasks, { confirmWrite, keyspace }) : ownTasks;
-  const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
-  const presence = createWorkerPresence(redis);
-  const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
-
-  const shards = new Map(
-    keyspace.shards.map((keys) => {
-      const queue = createDeliveryQueue({ redis: queueRedis, keys, name: 'deliveries' });
-      const lane = createDeliveryQueue({ redis: queueRedis, keys, name: 'tests' });
-      resources.add('queues', async () => {
-        await Promise.all([queue.close(), lane.close()]);
-      });
-      const duties = createDutyStore({ redis, keys });
-      const deliveries = createDeliveryStore({ redis, keys, retention: deliveryRetention });
-      return [keys, { queue, lane, lineUp: createLineUp({ redis, keys }), duties, deliveries }];
-    }),
-  );
-  const shardOf = (workspaceId: string) => {
-    const shard = shards.get(keyspace.of(workspaceId));
-    if (!shard) throw new Error('every shard has its queues');
-    return shard;
-  };
-
-  const receivers = createManageReceivers({
-    ...{ receivers: receiverStore, sealSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
-  });
-  const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
-  const report = createAcceptanceReport({ logger, ...metrics });
-  const findTaskWorkspace = createWorkspaceCache(taskStore.findWorkspace);
-  const acceptHere = createAcceptTransitions({
-    findTaskWorkspace,
-    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
-    subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
-    jobs: createJobAdder({ shardOf, report, now }),
-    report,
-    requestId: currentRequestId,
-    actionUrl: createActionUrl(config.actionUrlTemplate),
-    now,
-  });
-  const acceptTransitions = confirmWrite
-    ? createConfirmTransitions({ acceptTransitions: acceptHere, findTaskWorkspace, confirmWrite, keyspace, logger })
-    : acceptHere;
-  const sendTestEvent = limitTestEvents(
-    createSendTestEvent({
-      findReceiver: receivers.find,
-      countWorkers: presence.count,
-      testEvents,
-      cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
-      addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
-      listenForReplies: createTestReplyListener(subscriber),
-      report: createTestEventReport({ logger, ...metrics }),
-      now,
-    }),
-  );
-
-  const log = createDeliveryLog({ redis, keyspace });
-  const deliveries = createManageDeliveries({
-    ...{ log, findReceiver: receivers.find, findTask: tasks.find },
-    redeliver: createRedeliver({
-      hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
-      ...{ log, report: createRedeliveryReport({ logger, ...metrics }), now },
-    }),
-  });
-  const replays = createReplayOperations({
-    replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
-    onRequested: ({ id, endpointId }, workspaceId) => {
-      metrics.acceptance.replayRequested();
-      logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
-    },
-    now,
-  });
-
-  const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
-  const claims = createClaimStore({ redis, now, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
-  const idempotency = createIdempotency({ claims, logger });
-  const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
-  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES), idempotency];
-  return createApp({
-    logger,
-    requestMetrics: metrics.requests,
-    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
-    authenticate: createAuthenticate({
-      findKey,
-      failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),
-      noteUse: createNoteKeyUse({ writeLastUse, logger, now }),
-    }),
-    limitRate: createRateLimit({
-      perSecond: config.rateLimit,
-      sendCommand: createScriptCommands(redis, 'rateLimit'),
-      keyOf: GLOBAL_KEYS.apiKeyRate,
-    }),
-    limitBodies: createBodyLimit(BODIES_LIMIT_BYTES),
-    proxyCount: config.proxyCount,
-    idempotency,
-    health: createHealthRoutes({
-      readReadiness: createReadiness({
-        redis,
-        countWorkers: () => presence.count(now()),
-      }),
-    }),
-    document: createDocumentRoutes(),
-    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
-    deliveries: createDeliveryRoutes({ deliveries }),
-    replays: createReplayRoutes({ replays }),
-    tasks: createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret: receivers.rotateSecret }),
-    executor: createTransitionRoutes({ acceptTransitions, tasks, parseSingle, parseBatch }),
-    operators:
-      config.operator &&
-      operatorRedis &&
-      createOperatorPages({
-        ...{ operator: config.operator, redis: operatorRedis, keyspace, retentionMs: config.retentionMs },
-        ...{ attemptNow: (workspaceId, id) => deliveries.redeliver(workspaceId, id), resources, logger, now },
-        metrics: createMetricsRoutes(
-          createExposition({
-            registry: metrics.registry,
-            readServiceState: createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
-          }),
-        ),
-      }),
-  });
 }
