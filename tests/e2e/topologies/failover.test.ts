@@ -45,6 +45,8 @@ test.each(['sentinel', 'cluster'] as const)(
     await load.stop();
     await herald.settled(90_000);
 
+    // What the log says of a fault of our own says more than the answer.
+    expect(linesWith(herald.logs(), 'request.failed')).toEqual([]);
     for (const answer of load.refused) {
       expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
       expect(answer.headers['retry-after']).toMatch(/^\d+$/);
@@ -90,3 +92,7 @@ test('with no replica left a transition is refused, and answered as a duplicate 
     status: 'running',
   });
 }, 120_000);
+
+function linesWith(log: string, text: string): string[] {
+  return log.split('\n').filter((line) => line.includes(text));
+}

@@ -1,11 +1,15 @@
 import { isErrorLike } from '../lifecycle/is-error-like.ts';
 
-const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const CONNECTION_CODES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
+]);
+/** `Command aborted`: some replies of its pipeline came, and then the connection broke. */
 const CONNECTION_MESSAGES =
-  /^(Stream isn't writeable|Connection is closed|Command timed out|Reached the max retries per request|Connection is in closing state)/;
+  /^(Stream isn't writeable|Connection is closed|Command timed out|Command aborted due to connection close|Reached the max retries per request|Connection is in closing state)/;
 /** What the client says of Sentinels and clusters while they fail over. */
 const FAILOVER_MESSAGES =
-  /^(All sentinels are unreachable|Too many Cluster redirections|Cluster isn't ready|Cluster is ended|None of startup nodes is available|Failed to refresh slots cache|No subscriber for the cluster)/;
+  /^(All sentinels are unreachable|Too many Cluster redirections|Cluster isn't ready|Cluster is (ended|disconnected|disconnecting)|Node is disconnected|None of startup nodes is available|Failed to refresh slots cache|No subscriber for the cluster)/;
 /** Replies of a Redis that is there and can't serve: out of memory, disk trouble, replica, starting, failing over. */
 const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN|UNBLOCKED|MOVED|ASK)\b/;
 

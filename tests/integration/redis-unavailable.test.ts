@@ -1,0 +1,25 @@
+import { closeRedis, connectRedis, createWriteConfirmation, isRedisUnavailable } from '@herald/infra';
+import { askRedis, startRedis, waitFor } from '@herald/test-kit';
+
+const WAIT_MS = 4_000;
+
+test('a Redis that dies between the first and the last reply of a pipeline is unavailable, and no bug of ours', async () => {
+  await using server = await startRedis();
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    ...{ use: 'request', name: 'test', onError: () => undefined },
+  });
+  try {
+    await redis.set('{tag}:proof', '1');
+    const confirmWrite = createWriteConfirmation({ redis, minReplicas: 1, withinMs: WAIT_MS });
+    const thrown = confirmWrite({ key: '{tag}:proof' }).catch((error: unknown) => error);
+    const isWaiting = async () => (await askRedis(server.port, 'INFO clients')).includes('blocked_clients:1');
+    await waitFor('Redis to wait for replicas, having answered what comes before', isWaiting, WAIT_MS);
+    await server.kill();
+    const error = await thrown;
+    expect(error).toBeInstanceOf(Error);
+    expect({ error, isUnavailable: isRedisUnavailable(error) }).toMatchObject({ isUnavailable: true });
+  } finally {
+    await closeRedis(redis);
+  }
+});
