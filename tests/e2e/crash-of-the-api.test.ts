@@ -1,18 +1,25 @@
 import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
-import { hasJob, readDelivery, readDuties } from '../support/delivery-state.ts';
+import { readDuties } from '../support/delivery-state.ts';
+import { unpackPreviousRelease } from '../support/previous-release.ts';
 import { startRedisGate } from '../support/redis-gate.ts';
 import { checkpoint, START, type Report } from '../support/reports.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
+import type { Installation } from '../support/start-herald-process.ts';
 import { webhooksAt } from '../support/webhooks.ts';
 
-/** In every command by which BullMQ puts a job in line, and in no other that the API sends. */
-const ADDING_OF_JOBS = ':deliveries:wait';
+/** In the script that accepts, which puts its jobs in line, and in no other command that the API sends. */
+const ACCEPTANCE = ':deliveries:wait';
 
-/** Reports through an API that is killed after the acceptance script's reply, the moment it starts to add the jobs. */
-async function reportAndCrash(herald: Herald, taskId: string, ...reports: readonly Report[]): Promise<void> {
-  await using gate = await startRedisGate({ port: herald.server.port, stopAt: ADDING_OF_JOBS });
-  const victim = await herald.startApi({ REDIS_URL: gate.url });
+/** Reports through an API that is killed at the acceptance script: before Redis has it, or when it was executed and the reply is on its way. */
+async function reportAndCrash(
+  herald: Herald,
+  taskId: string,
+  reports: readonly Report[],
+  { withhold, from }: { withhold: 'command' | 'reply'; from?: Installation },
+): Promise<void> {
+  await using gate = await startRedisGate({ port: herald.server.port, stopAt: ACCEPTANCE, withhold });
+  const victim = await herald.startApi({ REDIS_URL: gate.url }, from);
   const killed = gate.stopped.then(() => victim.kill());
   const request = herald.request('POST', '/api/internal/transitions', {
     key: herald.executor.key,
@@ -23,73 +30,62 @@ async function reportAndCrash(herald: Herald, taskId: string, ...reports: readon
   await killed;
 }
 
-test('the sweeper delivers, once, what an API accepted and died before it added the jobs', async () => {
-  await using herald = await startHerald({ workers: 0 });
+async function prepare(herald: Herald) {
   const workspace = await herald.createWorkspace();
-  const [receiver, callback] = [await herald.startReceiver(), await herald.startReceiver()];
+  const receiver = await herald.startReceiver();
   const { id } = await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask({ callback: { url: callback.url } });
+  const task = await workspace.createTask();
+  // Redis knows the script from then on, so that its first reply is that of the acceptance.
+  await herald.executor.report(task.id, START);
   const facts = Array.from({ length: 5 }, (_, index) => checkpoint(`c${index}`));
-  await reportAndCrash(herald, task.id, START, ...facts);
+  return { receiver, id, task, facts };
+}
 
-  // What the crash left: accepted and owed, and nothing in line.
+test('an API that dies before Redis has the acceptance leaves nothing, and the fact can be reported again', async () => {
+  await using herald = await startHerald({ workers: 0 });
+  const { receiver, task, facts } = await prepare(herald);
+  await reportAndCrash(herald, task.id, facts, { withhold: 'command' });
+  expect(await readDuties(herald.redis)).toEqual({ open: 0, owed: 0, jobs: 0 });
+
+  await herald.startWorker();
+  const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
+  expect(repeated.map(({ duplicate }) => duplicate)).toEqual(facts.map(() => false));
+  await herald.settled();
+  expect(receiver.requests).toHaveLength(5);
+}, 60_000);
+
+test('what an API accepted and died before it knew is in line, is delivered once, and is a duplicate when it is reported again', async () => {
+  await using herald = await startHerald({ workers: 0 });
+  const { receiver, id, task, facts } = await prepare(herald);
+  await reportAndCrash(herald, task.id, facts, { withhold: 'reply' });
+  expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 0, jobs: 5 });
+
+  const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
+  expect(repeated.map(({ duplicate }) => duplicate)).toEqual(facts.map(() => true));
+  expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 0, jobs: 5 });
+
+  await herald.startWorker();
+  await herald.settled();
+  const delivered = webhooksAt(receiver).map(({ deliveryId }) => deliveryId);
+  expect(delivered.sort()).toEqual(repeated.map(({ transitionId }) => deliveryIdOf(transitionId, id)).sort());
+}, 60_000);
+
+test('what an API of the previous release left without jobs is delivered once by sweepers that come at the same time', async () => {
+  await using herald = await startHerald({ workers: 0 });
+  await using previous = await unpackPreviousRelease();
+  const { receiver, task, facts } = await prepare(herald);
+  await reportAndCrash(herald, task.id, facts, { withhold: 'command', from: previous });
+  // It accepted with one script, and died when it began to add the jobs.
   expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 5, jobs: 0 });
 
-  await herald.startWorker();
+  await Promise.all([herald.startWorker(), herald.startWorker()]);
   await herald.settled(20_000);
   const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
+  expect(repeated.map(({ duplicate }) => duplicate)).toEqual(facts.map(() => true));
   await herald.settled();
-  expect(repeated.map(({ duplicate }) => duplicate)).toEqual([true, true, true, true, true]);
-  const expected = repeated.map(({ transitionId }) => deliveryIdOf(transitionId, id)).sort();
-  expect(
-    webhooksAt(receiver)
-      .map(({ deliveryId }) => deliveryId)
-      .sort(),
-  ).toEqual(expected);
-  expect(callback.requests).toHaveLength(5);
+  expect(receiver.requests).toHaveLength(5);
+  expect(new Set(webhooksAt(receiver).map(({ deliveryId }) => deliveryId)).size).toBe(5);
   expect(herald.logs()).toContain('sweeper.jobs_owed');
-}, 60_000);
-
-test('a repeated report through another API completes at once what the crash left, under the same ids', async () => {
-  await using herald = await startHerald({ workers: 0 });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver();
-  const { id } = await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  await reportAndCrash(herald, task.id, START, checkpoint('c1'));
-  expect(await readDuties(herald.redis)).toEqual({ open: 1, owed: 1, jobs: 0 });
-
-  const repeated = await herald.executor.report(task.id, checkpoint('c1'));
-  const deliveryId = deliveryIdOf(repeated.transitionId, id);
-  expect(repeated.duplicate).toBe(true);
-  // Without any worker, and so without a sweeper.
-  expect(await readDuties(herald.redis)).toEqual({ open: 1, owed: 0, jobs: 1 });
-  expect(await hasJob(herald.redis, deliveryId)).toBe(true);
-
-  await herald.startWorker();
-  const { headers } = await receiver.next();
-  expect(headers['x-service-delivery']).toBe(deliveryId);
-  await herald.settled();
-  expect(await readDelivery(herald.redis, deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
-  expect(receiver.requests).toHaveLength(1);
-}, 60_000);
-
-test('a duty that two sweepers and a repeated report complete at the same time is delivered once', async () => {
-  await using herald = await startHerald({ workers: 0 });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver();
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  const facts = Array.from({ length: 20 }, (_, index) => checkpoint(`c${index}`));
-  await reportAndCrash(herald, task.id, START, ...facts);
-  await Promise.all([
-    herald.startWorker(),
-    herald.startWorker(),
-    ...facts.map((fact) => herald.executor.report(task.id, fact)),
-  ]);
-  await herald.settled();
-  expect(receiver.requests).toHaveLength(20);
-  expect(new Set(webhooksAt(receiver).map(({ deliveryId }) => deliveryId)).size).toBe(20);
 }, 60_000);
 
 test('an API that is killed under load loses nothing that it answered', async () => {

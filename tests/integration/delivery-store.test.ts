@@ -113,7 +113,7 @@ test('a transition is open until its last delivery ends, and then it and its rec
   expect([await isOpen(), await redis.pttl(keys.transition(first.transitionId))]).toEqual([true, -1]);
   await record(second, FAILED);
   expect(await isOpen()).toBe(false);
-  expect(await stores.duties.findOwed(first.transitionId)).toBeUndefined();
+  expect(await stores.redis.zscore(stores.keys.owed, first.transitionId)).toBeNull();
   const ttls = await Promise.all(
     [
       keys.transition(first.transitionId),

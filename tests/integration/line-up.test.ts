@@ -1,12 +1,27 @@
-import { closeRedis, connectRedis, createKeyspace, createLineUp, type RedisClient } from '@herald/infra';
+import { deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
+import {
+  closeRedis,
+  connectRedis,
+  createDeliveryRetention,
+  createKeyspace,
+  createTaskRetention,
+  createTaskStore,
+  createTransitionStore,
+  newRevision,
+  type RedisClient,
+} from '@herald/infra';
 import { startRedis } from '@herald/test-kit';
 import { Queue, Worker } from 'bullmq';
+import { buildTask, newWorkspaceId } from '../support/start-stores.ts';
 
 // The line is BullMQ's; what we add to it must be what BullMQ itself would have added, in this very version of it.
 
+const DAY_MS = 86_400_000;
 const NOW = 1_795_000_000_000;
 const EVENT = 'task.check_in';
-const ids = (...names: string[]) => names.map((name) => `dlv_${name.padEnd(32, 'a')}`);
+const TRANSITION = newTestTransitionId();
+const idsIn = (transitionId: string, ...endpoints: string[]) => endpoints.map((id) => deliveryIdOf(transitionId, id));
+const ids = (...endpoints: string[]) => idsIn(TRANSITION, ...endpoints);
 
 /** Two empty queues on one Redis, one for BullMQ and one for us. */
 async function startQueues() {
@@ -19,14 +34,24 @@ async function startQueues() {
     onError: () => undefined,
   });
   cleanUp.defer(() => closeRedis(redis));
-  const queues = createKeyspace(2).shards.map((keys) => {
-    const lineUp = createLineUp({ redis, keys });
+  const keyspace = createKeyspace(2);
+  const [taskRetention, deliveryRetention] = [createTaskRetention(30 * DAY_MS), createDeliveryRetention(7 * DAY_MS)];
+  const tasks = createTaskStore({ redis, keyspace, retention: taskRetention });
+  const transitions = createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention });
+  const queues = keyspace.shards.map((keys) => {
     const bullmq = new Queue('deliveries', {
       ...{ connection: redis, prefix: keys.bullPrefix },
       streams: { events: { maxLen: 1_000 } },
     });
     cleanUp.defer(() => bullmq.close());
-    return { keys, lineUp, bullmq };
+    /** A Task of a workspace that lies in this queue's shard. */
+    const createTask = async () => {
+      const workspaces = Array.from({ length: 64 }, newWorkspaceId);
+      const task = buildTask(workspaces.find((id) => keyspace.of(id) === keys) ?? '');
+      await tasks.create(task);
+      return task;
+    };
+    return { keys, createTask, commit: transitions.commit, bullmq };
   });
   const [left, right] = queues;
   if (!left || !right) throw new Error('there are two shards');
@@ -41,8 +66,19 @@ async function addByBullmq({ bullmq }: Side, jobIds: readonly string[]): Promise
   await bullmq.addBulk(jobIds.map((jobId) => ({ name: EVENT, data: {}, opts: { jobId } })));
 }
 
-async function addByUs({ lineUp }: Side, jobIds: readonly string[]): Promise<void> {
-  await lineUp([{ transitionId: 'trn_a', markedAt: NOW, event: EVENT, deliveryIds: jobIds }], NOW);
+function accept({ commit }: Side, task: Task, transitionId: string, endpoints: readonly string[]) {
+  return commit({
+    ...{ task, newRevision: newRevision(), subscriptionVersion: '0', now: NOW, change: { sequence: 1 } },
+    emission: {
+      ...{ transitionId, event: EVENT, body: '{}' },
+      targets: endpoints.map((endpointId) => ({ endpointId, destination: endpointId, enabled: true })),
+    },
+  });
+}
+
+async function addByUs(side: Side, endpoints: readonly string[], transitionId = TRANSITION): Promise<void> {
+  const reply = await accept(side, await side.createTask(), transitionId, endpoints);
+  expect(reply).toEqual({ kind: 'accepted', canceled: 0 });
 }
 
 /** All keys of a queue with all they hold, in its order; the moment of the adding is told only where it would be wrong. */
@@ -79,13 +115,13 @@ test.each<{ when: string; prepare: (side: Side, redis: RedisClient) => Promise<u
   { when: 'an operator has paused the queue', prepare: ({ bullmq }) => bullmq.pause() },
   { when: 'the queue has a limit that is reached', prepare: limitTo(1) },
   { when: 'the queue has a limit that is not reached', prepare: limitTo(2) },
-])('jobs that are lined up are those that BullMQ would have added when $when', async ({ prepare }) => {
+])('the jobs of an accepted transition are those that BullMQ would have added when $when', async ({ prepare }) => {
   await using queues = await startQueues();
   const { redis, left, right } = queues;
   await prepare(left, redis);
   await prepare(right, redis);
   await addByBullmq(left, ids('a', 'b', 'c'));
-  await addByUs(right, ids('a', 'b', 'c'));
+  await addByUs(right, ['a', 'b', 'c']);
   const expected = await readQueue(redis, left);
   expect(Object.keys(expected)).toEqual(expect.arrayContaining(ids('a', 'b', 'c')));
   expect(await readQueue(redis, right)).toEqual(expected);
@@ -99,7 +135,7 @@ function limitTo(limit: number) {
   };
 }
 
-test('a worker that waits for jobs takes those that are lined up, in their order', async () => {
+test('a worker that waits for jobs takes those of an accepted transition, in their order', async () => {
   await using queues = await startQueues();
   const { redis, right } = queues;
   const taken: string[] = [];
@@ -115,36 +151,42 @@ test('a worker that waits for jobs takes those that are lined up, in their order
     { connection: redis, prefix: right.keys.bullPrefix, removeOnComplete: { count: 0 } },
   );
   await worker.waitUntilReady();
-  await addByUs(right, ids('a', 'b', 'c'));
+  await addByUs(right, ['a', 'b', 'c']);
   await all;
   await worker.close();
   expect(taken).toEqual(ids('a', 'b', 'c'));
 });
 
-test('lining up clears the marks under which the transitions are owed, and leaves one that somebody took over', async () => {
+test('what is committed together is lined up in its order, however many calls it takes, and a conflict adds nothing', async () => {
   await using queues = await startQueues();
-  const { redis, right } = queues;
-  const { owed } = right.keys;
-  await redis.zadd(owed, NOW, 'trn_mine', NOW + 30_000, 'trn_taken', NOW, 'trn_nothing_to_do', NOW, 'trn_other');
-  const [first = '', second = ''] = ids('a', 'b');
-  const jobs = (transitionId: string, deliveryIds: string[]) => ({
-    ...({ transitionId, deliveryIds, markedAt: NOW, event: EVENT } as const),
-  });
-  await right.lineUp([jobs('trn_mine', [first]), jobs('trn_taken', [second]), jobs('trn_nothing_to_do', [])], NOW);
-  expect(await redis.zrange(owed, 0, '-1')).toEqual(['trn_other', 'trn_taken']);
-  expect(await right.bullmq.getWaitingCount()).toBe(2);
+  const { right } = queues;
+  const tasks = await Promise.all(Array.from({ length: 100 }, right.createTask));
+  const transitions = tasks.map(() => newTestTransitionId());
+  const endpoints = Array.from({ length: 10 }, (_, index) => `wh_${index}`);
+  const replies = await Promise.all(
+    tasks.map((task, index) => {
+      const known = index === 50 ? { ...task, revision: 'another' } : task;
+      return accept(right, known, transitions[index] ?? '', endpoints);
+    }),
+  );
+  expect(replies.map(({ kind }) => kind)).toEqual(tasks.map((_, index) => (index === 50 ? 'conflict' : 'accepted')));
+  const expected = transitions.filter((_, index) => index !== 50).flatMap((id) => idsIn(id, ...endpoints));
+  expect((await right.bullmq.getWaiting()).map(({ id }) => id)).toEqual(expected);
 });
 
-test('more jobs than one call of the script may hold are all lined up, and all their marks cleared', async () => {
+test('a transition that can’t be written spoils none that is committed with it', async () => {
   await using queues = await startQueues();
   const { redis, right } = queues;
-  const transitions = Array.from({ length: 100 }, (_, index) => `trn_${index}`);
-  await redis.zadd(right.keys.owed, ...transitions.flatMap((id) => [NOW, id]));
-  const owed = transitions.map((transitionId, index) => ({
-    ...({ transitionId, markedAt: NOW, event: EVENT } as const),
-    deliveryIds: Array.from({ length: 10 }, (_, n) => `dlv_${index}_${n}`),
-  }));
-  await right.lineUp(owed, NOW);
-  expect(await right.bullmq.getWaitingCount()).toBe(1_000);
-  expect(await redis.zcard(right.keys.owed)).toBe(0);
+  const tasks = await Promise.all(Array.from({ length: 3 }, right.createTask));
+  const transitions = tasks.map(() => newTestTransitionId());
+  await redis.set(right.keys.transition(transitions[1] ?? ''), 'of another type');
+  const outcomes = await Promise.allSettled(
+    tasks.map((task, index) => accept(right, task, transitions[index] ?? '', ['wh_a'])),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(outcomes[1]).toMatchObject({ reason: { message: expect.stringContaining('WRONGTYPE') as unknown } });
+  const waiting = (await right.bullmq.getWaiting()).map(({ id }) => id);
+  expect(waiting).toEqual(
+    expect.arrayContaining([transitions[0], transitions[2]].flatMap((id = '') => idsIn(id, 'wh_a'))),
+  );
 });

@@ -54,5 +54,5 @@ test('a test event is written with its body, for its receiver, and owes no job t
     body: Buffer.from('{}'),
     delivery: { event: 'webhook.test', status: 'pending', endpointId: event.endpointId },
   });
-  expect(await stores.duties.findOwed(event.transitionId)).toBeUndefined();
+  expect(await stores.redis.zscore(stores.keys.owed, event.transitionId)).toBeNull();
 });

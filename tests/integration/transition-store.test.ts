@@ -106,7 +106,7 @@ test('a commit about a Task that is gone is refused and leaves nothing', async (
   expect((await listKeys(stores.redis)).length).toBe(before);
 });
 
-test('an accepted transition leaves one record per endpoint, its frozen body and the mark that jobs are owed', async () => {
+test('an accepted transition leaves one record and one job per endpoint, and its frozen body', async () => {
   const task = await createTask();
   const receiver = buildReceiver(task.workspaceId);
   await stores.receivers.register(receiver, 'sealed');
@@ -123,18 +123,18 @@ test('an accepted transition leaves one record per endpoint, its frozen body and
   const gone = await stores.deliveries.load(deliveryIdOf(emission.transitionId, 'wh_gone'));
   expect(gone).toMatchObject({ kind: 'loaded', delivery: { status: 'pending' } });
   expect('endpoint' in gone).toBe(false);
-  const owed = await stores.duties.findOwed(emission.transitionId);
-  expect(owed?.duty.deliveryIds).toHaveLength(2);
+  const ids = emission.targets.map(({ endpointId }) => deliveryIdOf(emission.transitionId, endpointId));
+  expect(await stores.duties.findPending('deliveries', ids)).toMatchObject([{ hasJob: true }, { hasJob: true }]);
 });
 
-test('what a disabled endpoint would have got is recorded as canceled, and owes no job', async () => {
+test('what a disabled endpoint would have got is recorded as canceled, and has no job', async () => {
   const task = await createTask();
   const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', destination: 'somewhere', enabled: false }] };
   await stores.transitions.commit(commitOf(task, { emission }));
   const id = deliveryIdOf(emission.transitionId, 'wh_off');
   expect(await stores.deliveries.load(id)).toMatchObject({ delivery: { status: 'canceled' } });
   expect(await stores.redis.hget(stores.keys.delivery(id), 'why')).toBe('receiver_disabled');
-  expect(await stores.duties.findOwed(emission.transitionId)).toBeUndefined();
+  expect(await stores.redis.exists(`${stores.keys.bullPrefix}:deliveries:${id}`)).toBe(0);
 });
 
 test('a callback that was disabled meanwhile gets a canceled record, whatever the caller believed', async () => {

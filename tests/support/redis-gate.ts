@@ -6,19 +6,22 @@ export interface RedisGateOptions {
   port: number;
   /** A command that contains these bytes doesn't get through, nor does anything after it on its connection. */
   stopAt: string;
+  /** Default: `command`. `reply`: the command does get through, and what is withheld is all that Redis says from then on. */
+  withhold?: 'command' | 'reply';
 }
 
 export interface RedisGate extends AsyncDisposable {
   readonly url: string;
-  /** Resolves when the bytes were seen and withheld. */
+  /** Resolves when the command, or the reply to it, was seen and withheld. */
   readonly stopped: Promise<void>;
 }
 
 /**
  * A way to Redis that is cut at one command. Redis executes only commands that are complete, so it never sees the one whose
- * bytes are withheld, while all that came before has been answered: the state that a crash at that line leaves.
+ * bytes are withheld, while all that came before has been answered: the state that a crash at that line leaves. Cut at the reply,
+ * it has executed the command, and nobody knows.
  */
-export async function startRedisGate({ port, stopAt }: RedisGateOptions): Promise<RedisGate> {
+export async function startRedisGate({ port, stopAt, withhold = 'command' }: RedisGateOptions): Promise<RedisGate> {
   const sockets = new Set<Socket>();
   const stopped = Promise.withResolvers<undefined>();
   const keep = (socket: Socket) => {
@@ -33,7 +36,10 @@ export async function startRedisGate({ port, stopAt }: RedisGateOptions): Promis
     let tail = '';
     let open = true;
     client.on('data', (chunk) => {
-      if (!open) return;
+      if (!open) {
+        if (withhold === 'reply') redis.write(chunk);
+        return;
+      }
       // The bytes may come in two chunks.
       const seen = tail + chunk.toString('latin1');
       tail = seen.slice(-(stopAt.length - 1));
@@ -42,9 +48,13 @@ export async function startRedisGate({ port, stopAt }: RedisGateOptions): Promis
         return;
       }
       open = false;
-      stopped.resolve(undefined);
+      if (withhold === 'reply') redis.write(chunk);
+      else stopped.resolve(undefined);
     });
-    redis.on('data', (chunk) => client.write(chunk));
+    redis.on('data', (chunk) => {
+      if (open || withhold === 'command') client.write(chunk);
+      else stopped.resolve(undefined);
+    });
     client.on('close', () => redis.destroy());
     redis.on('close', () => client.destroy());
   });

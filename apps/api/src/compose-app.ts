@@ -8,10 +8,8 @@ import {
   createDeliveryQueue,
   createDeliveryRetention,
   createDeliveryStore,
-  createDutyStore,
   createEndpointUrlJudge,
   createExposition,
-  createLineUp,
   createReadiness,
   createReceiverStore,
   createRedeliver,
@@ -61,7 +59,6 @@ import { createTaskRoutes } from './tasks/task-routes.ts';
 import { createAcceptTransitions } from './transitions/accept-transitions.ts';
 import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
 import { createConfirmTransitions } from './transitions/confirm-transitions.ts';
-import { createJobAdder } from './transitions/create-job-adder.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
 import { createWorkspaceCache } from './transitions/workspace-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
@@ -106,9 +103,8 @@ export function composeApp(
       resources.add('queues', async () => {
         await Promise.all([queue.close(), lane.close()]);
       });
-      const duties = createDutyStore({ redis, keys });
       const deliveries = createDeliveryStore({ redis, keys, retention: deliveryRetention });
-      return [keys, { queue, lane, lineUp: createLineUp({ redis, keys }), duties, deliveries }];
+      return [keys, { queue, lane, deliveries }];
     }),
   );
   const shardOf = (workspaceId: string) => {
@@ -127,7 +123,6 @@ export function composeApp(
     findTaskWorkspace,
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
-    jobs: createJobAdder({ shardOf, report, now }),
     report,
     requestId: currentRequestId,
     actionUrl: createActionUrl(config.actionUrlTemplate),

@@ -86,7 +86,6 @@ export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-me
 export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
-export { createLineUp, type LineUp, type OwedJobs } from './queues/line-up.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, mastersOf, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { type RedisTarget } from './redis/redis-target.ts';
@@ -129,7 +128,6 @@ export {
   createTransitionStore,
   FACT_LIMIT,
   type CommitReply,
-  owedMarkOf,
   type Emission,
   type TransitionStore,
 } from './transitions/transition-store.ts';

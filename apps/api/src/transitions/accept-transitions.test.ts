@@ -14,15 +14,9 @@ function acceptAmid(conflicts: number) {
     findTaskWorkspace: () => Promise.resolve(task.workspaceId),
     transitions: {
       findTask: () => Promise.resolve({ task, knownFacts: [] }),
-      commit: () =>
-        Promise.resolve(
-          ++commits <= conflicts
-            ? { kind: 'conflict' }
-            : { kind: 'accepted', toLineUp: [], inBacklog: new Set(), canceled: 0 },
-        ),
+      commit: () => Promise.resolve(++commits <= conflicts ? { kind: 'conflict' } : { kind: 'accepted', canceled: 0 }),
     } as never,
     subscriptions: { find: () => Promise.resolve({ version: '0', receivers: [] }), forget: () => undefined },
-    jobs: { addJobs: () => Promise.resolve(), completeOwed: () => Promise.resolve() },
     report: { accepted: () => undefined, refused: () => undefined },
     requestId: () => undefined,
     actionUrl: () => 'https://app.example.com/',

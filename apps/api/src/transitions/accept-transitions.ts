@@ -13,9 +13,7 @@ import {
   wantsEvent,
   type ActionUrl,
   type TaskEventName,
-  type DeliveryId,
   type TaskId,
-  type TransitionId,
   type TransitionReport,
   type TransitionVerdict,
   type WorkspaceId,
@@ -57,21 +55,6 @@ export const AcceptedTransition = z
   .meta({ id: 'AcceptedTransition' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
-/** An emission that was committed. */
-export type AcceptedEmission = Pick<Emission, 'transitionId' | 'event'> & {
-  readonly workspaceId: WorkspaceId;
-  /** Epoch ms. */
-  readonly acceptedAt: number;
-  /** Its deliveries that need a job. */
-  readonly deliveryIds: readonly DeliveryId[];
-};
-
-/** Gets the jobs of accepted transitions into the line. What it fails to do the sweeper does. */
-export type JobAdder = {
-  readonly addJobs: (emissions: readonly AcceptedEmission[]) => Promise<void>;
-  readonly completeOwed: (workspaceId: WorkspaceId, id: TransitionId) => Promise<void>;
-};
-
 export type AcceptTransitionsDeps = {
   readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
   readonly transitions: TransitionStore;
@@ -79,7 +62,6 @@ export type AcceptTransitionsDeps = {
     readonly find: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
     readonly forget: (workspaceId: WorkspaceId) => void;
   };
-  readonly jobs: JobAdder;
   readonly report: Pick<AcceptanceReport, 'accepted' | 'refused'>;
   /** Of the request that is being answered. */
   readonly requestId: () => string | undefined;
@@ -87,7 +69,7 @@ export type AcceptTransitionsDeps = {
   readonly now: () => number;
 };
 
-const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', toLineUp: [], inBacklog: new Set(), canceled: 0 };
+const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', canceled: 0 };
 
 type Slot = ReportedTransition & { readonly index: number };
 type Result = AcceptedTransition | DomainError;
@@ -108,9 +90,9 @@ const ROUNDS = 30;
 const TASKS_AT_A_TIME = 20;
 
 /**
- * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with one
+ * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with a
  * script that refuses when anything it was decided on has changed; then it is decided anew. Once a result is returned
- * the transition is durable: a crash after the commit leaves the mark "jobs owed", and a sweeper adds the jobs.
+ * the transition is durable, and its jobs are in line.
  * @returns one result per report, in order; a foreseen fault is a value, so that one bad report spoils no other
  */
 export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
@@ -127,8 +109,7 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
             .slice(start, start + TASKS_AT_A_TIME)
             .map(([taskId, slots]) => acceptForTask(deps, taskId, slots, results)),
         );
-        conflicts.push(...settled.flatMap((task) => task.conflicts));
-        await deps.jobs.addJobs(settled.flatMap(({ emissions }) => emissions));
+        conflicts.push(...settled.flat());
       }
       open = conflicts;
     }
@@ -141,16 +122,13 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
 }
 export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;
 
-/** What came of the reports about one Task: what was emitted, and what must be decided anew. */
-type Settled = { readonly conflicts: readonly Slot[]; readonly emissions: readonly AcceptedEmission[] };
-
-/** Decides and commits the reports about one Task. */
+/** Decides and commits the reports about one Task; returns those that must be decided anew. */
 async function acceptForTask(
   deps: AcceptTransitionsDeps,
   taskId: TaskId,
   slots: readonly Slot[],
   results: (Result | undefined)[],
-): Promise<Settled> {
+): Promise<readonly Slot[]> {
   const workspaceId = await deps.findTaskWorkspace(taskId);
   const factKeys = [...new Set(slots.map(({ report }) => factKeyOf(report)))];
   const [found, subscriptions] =
@@ -179,7 +157,7 @@ async function acceptForTask(
       results[slot.index] = error;
     }
   }
-  return await settle(deps, workspaceId, decisions, results, acceptedAt);
+  return await settle(deps, workspaceId, decisions, results);
 }
 
 type DecideInput = {
@@ -258,17 +236,15 @@ function toEmission(
   };
 }
 
-/** Waits for the commits, in their order. */
+/** Waits for the commits, in their order; returns the reports that must be decided anew. */
 async function settle(
-  { subscriptions, jobs, report }: AcceptTransitionsDeps,
+  { subscriptions, report }: AcceptTransitionsDeps,
   workspaceId: WorkspaceId | undefined,
   decisions: readonly Decided[],
   results: (Result | undefined)[],
-  acceptedAt: number,
-): Promise<Settled> {
-  if (workspaceId === undefined) return { conflicts: [], emissions: [] };
+): Promise<readonly Slot[]> {
+  if (workspaceId === undefined) return [];
   const conflicts: Slot[] = [];
-  const emissions: AcceptedEmission[] = [];
   for (const { slot, verdict, task, emission, committed } of decisions) {
     const commit = await committed;
     if (commit.kind === 'conflict') {
@@ -279,11 +255,6 @@ async function settle(
       results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
       continue;
     }
-    if (emission) {
-      const { transitionId, event } = emission;
-      emissions.push({ transitionId, event, workspaceId, acceptedAt, deliveryIds: commit.toLineUp });
-    }
-    if (verdict.kind === 'duplicate') await jobs.completeOwed(workspaceId, verdict.transitionId);
     const duplicate = verdict.kind === 'duplicate';
     const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
     results[slot.index] = result;
@@ -297,5 +268,5 @@ async function settle(
     });
   }
   if (conflicts.length > 0) subscriptions.forget(workspaceId);
-  return { conflicts, emissions };
+  return conflicts;
 }

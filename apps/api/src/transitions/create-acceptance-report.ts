@@ -22,12 +22,11 @@ export type AcceptanceReport = {
   /** After the commit. */
   readonly accepted: (acceptance: Acceptance) => void;
   readonly refused: (taskId: TaskId, fault: DomainError) => void;
-  readonly jobsLeftOwed: (transitions: readonly TransitionId[], error: unknown) => void;
 };
 
 export type AcceptanceReportDeps = {
   readonly logger: Logger;
-  readonly acceptance: Pick<AcceptanceMetrics, 'accepted' | 'repeated' | 'refused' | 'jobsLeftOwed'>;
+  readonly acceptance: Pick<AcceptanceMetrics, 'accepted' | 'repeated' | 'refused'>;
   readonly deliveries: Pick<DeliveryMetrics, 'created' | 'settled'>;
 };
 
@@ -47,10 +46,6 @@ export function createAcceptanceReport({ logger, acceptance, deliveries }: Accep
     refused(taskId, { code }) {
       acceptance.refused(code);
       logger.debug('transition.refused', { taskId, code });
-    },
-    jobsLeftOwed(transitions, error) {
-      acceptance.jobsLeftOwed(transitions.length);
-      logger.warn('transition.jobs_left_owed', { transitions: transitions.length, first: transitions[0] }, error);
     },
   };
 }

@@ -81,7 +81,6 @@ describe('duties', () => {
     const duties: DutyStore = {
       claimOwed: claim('owed'),
       claimAudits: claim('audits'),
-      findOwed: () => Promise.resolve(undefined),
       clearOwed: (id, markedAt) => {
         asked.push(`clear ${id} ${markedAt - NOW}`);
         return Promise.resolve();

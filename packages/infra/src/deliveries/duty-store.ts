@@ -28,8 +28,6 @@ export type DutyStore = {
   readonly claimOwed: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly Duty[]>;
   /** Takes transitions whose audit is due, and sets the next one. */
   readonly claimAudits: (now: number, nextAuditAt: number, limit: number) => Promise<readonly Duty[]>;
-  /** A transition whose jobs are owed, with its mark (epoch ms); the sweeper may have it too. */
-  readonly findOwed: (id: TransitionId) => Promise<{ readonly duty: Duty; readonly markedAt: number } | undefined>;
   /** Clears the mark "jobs owed" that was set, or taken, for `markedAt` (epoch ms). */
   readonly clearOwed: (id: TransitionId, markedAt: number) => Promise<void>;
   readonly findPending: (queue: QueueName, ids: readonly DeliveryId[]) => Promise<readonly PendingDelivery[]>;
@@ -54,14 +52,6 @@ export function createDutyStore({ redis, keys }: DutyStoreDeps): DutyStore {
   return {
     claimOwed: (now, leaseEndsAt, limit) => claimFrom(keys.owed, now, leaseEndsAt, limit),
     claimAudits: (now, nextAuditAt, limit) => claimFrom(keys.open, now, nextAuditAt, limit),
-    async findOwed(id) {
-      const [mark, [event, endpoints]] = await Promise.all([
-        redis.zscore(keys.owed, id),
-        redis.hmget(keys.transition(id), 'ev', 'eps'),
-      ]);
-      if (mark === null || event == null || endpoints == null) return undefined;
-      return { duty: toDuty(id, EventName.parse(event), endpoints), markedAt: Number(mark) };
-    },
     async clearOwed(id, markedAt) {
       await clear([keys.owed], [id, markedAt]);
     },

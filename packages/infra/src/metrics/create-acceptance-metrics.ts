@@ -9,7 +9,6 @@ export type AcceptanceMetrics = {
   readonly repeated: () => void;
   /** @param code a problem's stable code */
   readonly refused: (code: string) => void;
-  readonly jobsLeftOwed: (transitions: number) => void;
   readonly testSent: (outcome: 'delivered' | 'not_delivered' | 'unavailable') => void;
   readonly redeliveryRequested: () => void;
   readonly replayRequested: () => void;
@@ -38,13 +37,6 @@ export function createAcceptanceMetrics(registry: MetricsRegistry): AcceptanceMe
     'Reports of transitions that were refused, by the code of the problem.',
     ['code'],
   );
-  const leftOwed = createCounter(
-    registry,
-    'herald_transitions_left_owed_total',
-    'Accepted transitions whose jobs could not be added at once; a sweeper adds them.',
-    [],
-    [{}],
-  );
   const tests = createCounter(
     registry,
     'herald_test_events_total',
@@ -69,9 +61,6 @@ export function createAcceptanceMetrics(registry: MetricsRegistry): AcceptanceMe
     },
     refused: (code) => {
       refused({ code });
-    },
-    jobsLeftOwed: (transitions) => {
-      leftOwed({}, transitions);
     },
     testSent: (outcome) => {
       tests({ outcome });

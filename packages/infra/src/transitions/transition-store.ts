@@ -2,7 +2,6 @@ import {
   callbackIdOf,
   deliveryIdOf,
   isTerminal,
-  type DeliveryId,
   type DestinationId,
   type EndpointId,
   type TaskEventName,
@@ -17,16 +16,15 @@ import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../redis/keys.ts';
+import { gatherInTurn } from '../redis/gather-in-turn.ts';
 import { defineScript } from '../redis/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
 import { createLookUpKeeper } from '../tasks/look-up-keeper.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
-import { ACCEPT_TRANSITION_LUA } from './accept-transition-script.ts';
+import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
 
 /** Checkpoints and actions that one Task may know: each is remembered as long as the Task, to be known when it comes again. */
 export const FACT_LIMIT = 10_000;
-/** How long after acceptance a sweeper takes the adding of the jobs for crashed, in ms. */
-const OWED_GRACE_MS = 5_000;
 /** How long after acceptance a sweeper first looks whether pending deliveries are still somewhere, in ms. */
 export const FIRST_AUDIT_MS = 60_000;
 
@@ -68,15 +66,8 @@ export type CommitReply =
   | { readonly kind: 'conflict' }
   /** The Task knows as many facts as it may, and this one doesn't end it. */
   | { readonly kind: 'full' }
-  | {
-      readonly kind: 'accepted';
-      /** Deliveries that need a job. */
-      readonly toLineUp: readonly DeliveryId[];
-      /** Deliveries that wait for their destination already, and need none. */
-      readonly inBacklog: ReadonlySet<DeliveryId>;
-      /** How many were canceled at once, because their endpoint is disabled. */
-      readonly canceled: number;
-    };
+  /** `canceled`: deliveries that were canceled at once, because their endpoint is disabled. */
+  | { readonly kind: 'accepted'; readonly canceled: number };
 
 export type TransitionStore = {
   /** The Task without its input, and which of the facts it knows. */
@@ -85,13 +76,25 @@ export type TransitionStore = {
     id: TaskId,
     factKeys: readonly string[],
   ) => Promise<{ readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> } | undefined>;
+  /**
+   * Those of one turn of the event loop go to Redis together, whoever asks for them: in their order, and each by itself.
+   * Accepted is durable, and its jobs are in line.
+   */
   readonly commit: (commit: TransitionCommit) => Promise<CommitReply>;
 };
 
-const CommitReplyText = z.union([
-  z.tuple([z.enum(['conflict', 'full'])]),
-  z.tuple([z.literal('accepted'), z.number()], z.string()),
-]);
+const CommitReplies = z.array(z.tuple([z.enum(['accepted', 'conflict', 'full', 'failed'])], z.unknown()));
+/** Roughly how much longer than a delivery a transition takes Redis. */
+const TRANSITION_WEIGHT = 4;
+/** What one call of the script may weigh, in deliveries: Redis does nothing else meanwhile, which is about 2 ms. */
+const CALL_WEIGHT = 200;
+
+/** One commit as the script takes it. */
+type CommitInput = { readonly input: object; readonly body: string; readonly deliveries: number };
+
+function weightOf({ deliveries }: CommitInput): number {
+  return TRANSITION_WEIGHT + deliveries;
+}
 
 export type TransitionStoreDeps = {
   readonly redis: RedisClient;
@@ -100,15 +103,25 @@ export type TransitionStoreDeps = {
   readonly deliveryRetention: DeliveryRetention;
 };
 
-/** The mark "jobs owed" that a commit at `acceptedAt` (epoch ms) sets. */
-export function owedMarkOf(acceptedAt: number): number {
-  return acceptedAt + OWED_GRACE_MS;
-}
-
 export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
   const { redis, keyspace, taskRetention, deliveryRetention } = deps;
-  const accept = defineScript(redis, 'acceptTransition', ACCEPT_TRANSITION_LUA);
+  const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
   const lookUps = createLookUpKeeper(redis);
+  const commitIn = new Map(
+    keyspace.shards.map((keys) => {
+      const jobPrefix = `${keys.bullPrefix}:deliveries:`;
+      const scriptKeys = [...['wait', 'meta', 'id', 'active', 'marker'].map((type) => jobPrefix + type), keys.open];
+      const common = JSON.stringify({
+        ...{ prefix: keys.prefix, jobPrefix },
+        ...{ recordTtl: String(deliveryRetention.recordMs), logTtl: String(deliveryRetention.logMs) },
+      });
+      const call = async (inputs: readonly CommitInput[]) =>
+        CommitReplies.parse(
+          await accept(scriptKeys, [common, ...inputs.flatMap(({ input, body }) => [JSON.stringify(input), body])]),
+        );
+      return [keys, gatherInTurn({ call, weightOf, limit: CALL_WEIGHT })];
+    }),
+  );
 
   return {
     async findTask(workspaceId, id, factKeys) {
@@ -125,61 +138,44 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
       const keys = keyspace.of(task.workspaceId);
       const status = change.status ?? task.status;
       const taskTtl = taskTtlMs(status, taskRetention);
-      const deliveries = (emission?.targets ?? []).map(({ endpointId, destination, enabled }) => ({
-        id: deliveryIdOf(emission?.transitionId ?? '', endpointId),
-        ...{ endpointId, destination, enabled },
-      }));
+      const callback = callbackIdOf(task.id);
       const input = {
-        prefix: keys.prefix,
-        revision: task.revision,
-        newRevision,
+        ...{ task: task.id, workspace: task.workspaceId, revision: task.revision, newRevision },
         subscriptions: subscriptionVersion,
         now: String(now),
-        taskId: task.id,
+        ...{ from: task.status, to: status },
         sequence: emission ? String(change.sequence ?? task.sequence) : '0',
         taskTtl: String(taskTtl),
-        callbackTtl: String(taskTtl + deliveryRetention.logMs),
-        recordTtl: String(deliveryRetention.recordMs),
-        logTtl: String(deliveryRetention.logMs),
-        owedAt: String(owedMarkOf(now)),
-        auditAt: String(now + FIRST_AUDIT_MS),
-        backlogScore: String(liveScore(now)),
+        ...{ callback, callbackTtl: String(taskTtl + deliveryRetention.logMs) },
         change: changeFields(change),
         ...(factKey !== undefined && { fact: factKey }),
         ...(factKey !== undefined && !isTerminal(status) && { factLimit: String(FACT_LIMIT) }),
         ...(emission &&
           emission.targets.length > 0 && {
             transition: {
-              id: emission.transitionId,
-              callback: callbackIdOf(task.id),
+              ...{ id: emission.transitionId, event: emission.event },
+              ...{ auditAt: String(now + FIRST_AUDIT_MS), backlogScore: String(liveScore(now)) },
               fields: [
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
                 ...(emission.requestId === undefined ? [] : ['req', emission.requestId]),
                 ...['eps', emission.targets.map(({ endpointId }) => endpointId).join(',')],
                 ...(emission.traceparent === undefined ? [] : ['trace', emission.traceparent]),
               ],
-              deliveries: deliveries.map(({ id, endpointId, destination, enabled }) => [
-                ...[id, endpointId, enabled ? 'pending' : 'canceled', destination],
+              deliveries: emission.targets.map(({ endpointId, destination, enabled }) => [
+                ...[deliveryIdOf(emission.transitionId, endpointId), endpointId],
+                ...[enabled ? 'pending' : 'canceled', destination],
               ]),
             },
           }),
       };
-      const callbackKey = keys.endpoint(callbackIdOf(task.id));
-      const [reply] = await Promise.all([
-        accept(
-          [
-            ...[keys.task(task.id), keys.facts(task.id), keys.subscriptionVersion(task.workspaceId)],
-            ...[keys.tasksIn(task.status), keys.tasksIn(status), keys.owed, keys.open, callbackKey],
-          ],
-          [JSON.stringify(input), emission?.body ?? ''],
-        ),
+      const commit = commitIn.get(keys);
+      if (!commit) throw new Error('every shard has its line');
+      const [[kind, detail]] = await Promise.all([
+        commit({ input, body: emission?.body ?? '', deliveries: emission?.targets.length ?? 0 }),
         lookUps.extend(task.id, taskTtl),
       ]);
-      const [kind, canceled, ...waiting] = CommitReplyText.parse(reply);
-      if (kind !== 'accepted') return { kind };
-      const inBacklog = new Set(waiting);
-      const toLineUp = deliveries.filter(({ id, enabled }) => enabled && !inBacklog.has(id)).map(({ id }) => id);
-      return { kind, canceled, toLineUp, inBacklog };
+      if (kind === 'failed') throw new Error(`a transition could not be committed: ${String(detail)}`);
+      return kind === 'accepted' ? { kind, canceled: Number(detail) } : { kind };
     },
   };
 }

@@ -1,0 +1,126 @@
+import { LINE_UP_LUA } from '../queues/line-up-script.ts';
+
+export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
+${LINE_UP_LUA}
+-- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state, fact,
+-- frozen body, and per endpoint a record and a job. Of each all of it or nothing, whatever becomes of the others.
+-- KEYS[1..5] line of jobs, see lineUp   KEYS[6] open (zset)
+-- ARGV[1] JSON: { prefix, jobPrefix, recordTtl, logTtl }
+-- ARGV[2n] JSON, times and durations in ms, every number a string:
+--   { task, workspace, revision, newRevision, subscriptions, now, from, to (its statuses), sequence, taskTtl, callback (its id),
+--     callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one),
+--     transition?: { id, event, auditAt, backlogScore, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
+--     'pending' | 'canceled', destination id], ...] } }
+-- ARGV[2n+1] its body, or ''
+-- Keys of one slot are made of prefix: their number varies.
+-- Returns for each {'conflict'} (something changed meanwhile, or the Task is gone), {'full'} (the Task knows too many facts),
+-- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (a bug).
+local common = cjson.decode(ARGV[1])
+local prefix = common.prefix
+local jobs = {}
+-- What needs looking at, or doing, once however many transitions are committed.
+local versions, waited, trimmed = {}, {}, {}
+-- Entries of endpoints' logs: list by key, and the keys in the order of their first one.
+local entries, logs = {}, {}
+
+local function logDelivery(endpoint, now, id)
+  local key = prefix .. 'e:' .. endpoint .. ':log'
+  local list = entries[key]
+  if not list then
+    list = {}
+    entries[key] = list
+    logs[#logs + 1] = { key = key, now = now }
+  end
+  list[#list + 1] = now
+  list[#list + 1] = id
+end
+
+local function versionOf(workspace)
+  local version = versions[workspace]
+  if not version then
+    version = redis.call('GET', prefix .. 'w:' .. workspace .. ':version') or '0'
+    versions[workspace] = version
+  end
+  return version
+end
+
+-- Whether deliveries wait for a destination. What is in work there is no reason to wait: there may be room beside it.
+local function isWaitedFor(destination, now)
+  local key = prefix .. 'b:' .. destination
+  if waited[key] == nil then waited[key] = redis.call('ZCOUNT', key, '-inf', now) > 0 end
+  return waited[key]
+end
+
+local function deliver(transition, now, isCallbackOn)
+  local pending, canceled = 0, 0
+  for _, delivery in ipairs(transition.deliveries) do
+    local id, endpoint, status, destination = delivery[1], delivery[2], delivery[3], delivery[4]
+    if endpoint == transition.callback and not isCallbackOn() then status = 'canceled' end
+    local record = prefix .. 'd:' .. id
+    if status == 'pending' then
+      pending = pending + 1
+      redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
+      if isWaitedFor(destination, now) then
+        redis.call('ZADD', prefix .. 'b:' .. destination, transition.backlogScore, id)
+      else
+        jobs[#jobs + 1] = { id, transition.event, now }
+      end
+    else
+      canceled = canceled + 1
+      redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
+        'why', 'receiver_disabled')
+      redis.call('PEXPIRE', record, common.recordTtl)
+    end
+    logDelivery(endpoint, now, id)
+  end
+  return pending, canceled
+end
+
+local function commit(input, body)
+  local task = prefix .. 't:' .. input.task
+  local facts, callback = task .. ':facts', prefix .. 'e:' .. input.callback
+  if redis.call('HGET', task, 'rev') ~= input.revision then return { 'conflict' } end
+  if versionOf(input.workspace) ~= input.subscriptions then return { 'conflict' } end
+  if input.factLimit and redis.call('HLEN', facts) >= tonumber(input.factLimit) then return { 'full' } end
+
+  redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
+  if input.fact then redis.call('HSET', facts, input.fact, input.sequence) end
+  local list = prefix .. 'tasks:' .. input.to
+  if input.from ~= input.to then redis.call('ZREM', prefix .. 'tasks:' .. input.from, input.task) end
+  redis.call('ZADD', list, input.now, input.task)
+  if not trimmed[list] then
+    trimmed[list] = true
+    redis.call('ZREMRANGEBYSCORE', list, '-inf', tonumber(input.now) - tonumber(input.taskTtl))
+  end
+  for _, key in ipairs({ task, facts, task .. ':messages', task .. ':decisions' }) do
+    redis.call('PEXPIRE', key, input.taskTtl)
+  end
+  redis.call('PEXPIRE', callback, input.callbackTtl)
+
+  local transition = input.transition
+  if not transition then return { 'accepted', 0 } end
+  transition.callback = input.callback
+  local pending, canceled = deliver(transition, input.now, function() return redis.call('HGET', callback, 'on') == '1' end)
+  local key = prefix .. 'x:' .. transition.id
+  redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
+  if pending > 0 then
+    redis.call('ZADD', KEYS[6], transition.auditAt, transition.id)
+  else
+    redis.call('PEXPIRE', key, common.recordTtl)
+  end
+  return { 'accepted', canceled }
+end
+
+local replies = {}
+for index = 2, #ARGV, 2 do
+  local succeeded, reply = pcall(commit, cjson.decode(ARGV[index]), ARGV[index + 1])
+  replies[#replies + 1] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
+end
+for _, log in ipairs(logs) do
+  redis.call('ZADD', log.key, unpack(entries[log.key]))
+  redis.call('ZREMRANGEBYSCORE', log.key, '-inf', tonumber(log.now) - tonumber(common.logTtl))
+  redis.call('PEXPIRE', log.key, common.logTtl)
+end
+lineUp(KEYS, common.jobPrefix, jobs)
+return replies
+`;
