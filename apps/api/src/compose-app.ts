@@ -52,7 +52,6 @@ import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createTestEventReport } from './receivers/create-test-event-report.ts';
-import { confirmReceivers, confirmTasks } from './replication/confirm-new.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
@@ -88,10 +87,8 @@ export function composeApp(
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
   const confirmWrite =
     confirmRedis && createWriteConfirmation({ redis: confirmRedis, minReplicas: config.minReplicas });
-  const ownReceivers = createReceiverStore({ redis, keyspace });
-  const ownTasks = createTaskStore({ redis, keyspace, retention: taskRetention });
-  const receiverStore = confirmWrite ? confirmReceivers(ownReceivers, { confirmWrite, keyspace }) : ownReceivers;
-  const taskStore = confirmWrite ? confirmTasks(ownTasks, { confirmWrite, keyspace }) : ownTasks;
+  const receiverStore = createReceiverStore({ redis, confirmWrite, keyspace });
+  const taskStore = createTaskStore({ redis, confirmWrite, keyspace, retention: taskRetention });
   const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
   const presence = createWorkerPresence(redis);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
@@ -144,7 +141,7 @@ export function composeApp(
     }),
   );
 
-  const log = createDeliveryLog({ redis, keyspace });
+  const log = createDeliveryLog({ redis, confirmWrite, keyspace });
   const deliveries = createManageDeliveries({
     ...{ log, findReceiver: receivers.find, findTask: tasks.find },
     redeliver: createRedeliver({
@@ -153,7 +150,7 @@ export function composeApp(
     }),
   });
   const replays = createReplayOperations({
-    replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
+    replays: createReplayStore({ redis, confirmWrite, keyspace, keepMs: config.retentionMs }),
     onRequested: ({ id, endpointId }, workspaceId) => {
       metrics.acceptance.replayRequested();
       logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
@@ -162,7 +159,7 @@ export function composeApp(
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
-  const claims = createClaimStore({ redis, now, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
+  const claims = createClaimStore({ ...{ redis, confirmWrite, now }, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
   const idempotency = createIdempotency({ claims, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES), idempotency];

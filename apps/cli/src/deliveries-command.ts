@@ -82,14 +82,14 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
       const delivery = await withHerald(async (herald) => {
-        const { redis, keyspace, resources, connect } = herald;
+        const { keyspace, resources, connect } = herald;
         const workspaceId = await createOwnerLookUp(herald).ofDelivery(id);
         if (workspaceId === undefined) throw new NotFoundError('delivery', id);
         const keys = keyspace.of(workspaceId);
         const queue = createDeliveryQueue({ redis: await connect(), keys, name: 'deliveries' });
         resources.add('queue', queue.close);
         const redeliver = createRedeliver({
-          log: createDeliveryLog({ redis, keyspace }),
+          log: createDeliveryLog(herald),
           hurry: (_workspaceId, job, at) => queue.hurry(job, at),
           report: { requested: () => undefined, leftOwed: () => undefined },
           now,

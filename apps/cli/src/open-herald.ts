@@ -3,6 +3,8 @@ import {
   connectRedis,
   createKeyspace,
   createResources,
+  createWriteConfirmation,
+  type ConfirmWrite,
   type Keyspace,
   type RedisClient,
   type Resources,
@@ -13,6 +15,8 @@ import { readCliConfig, type CliConfig } from './config.ts';
 export type Herald = {
   readonly config: CliConfig;
   readonly redis: RedisClient;
+  /** Absent unless REDIS_MIN_REPLICAS asks for replicas. */
+  readonly confirmWrite: ConfirmWrite | undefined;
   readonly keyspace: Keyspace;
   /** Another connection, for what occupies one. */
   readonly connect: () => Promise<RedisClient>;
@@ -37,7 +41,10 @@ export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): Wit
     };
     try {
       const redis = await connect();
-      return await use({ config, redis, keyspace: createKeyspace(config.shardCount), connect, resources, now });
+      const { minReplicas, shardCount } = config;
+      const confirmWrite =
+        minReplicas > 0 ? createWriteConfirmation({ redis: await connect(), minReplicas }) : undefined;
+      return await use({ config, redis, confirmWrite, keyspace: createKeyspace(shardCount), connect, resources, now });
     } finally {
       await resources.release();
     }

@@ -101,9 +101,10 @@ const EXAMPLES = [
 
 type Operations = ReturnType<typeof createOperations>;
 
-function createOperations({ redis, keyspace, config, now }: Herald) {
+function createOperations(herald: Herald) {
+  const { config, now } = herald;
   return createReplayOperations({
-    replays: createReplayStore({ redis, keyspace, keepMs: config.retentionMs }),
+    replays: createReplayStore({ ...herald, keepMs: config.retentionMs }),
     onRequested: () => undefined,
     now,
   });

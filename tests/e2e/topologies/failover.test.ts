@@ -62,37 +62,6 @@ test.each(['sentinel', 'cluster'] as const)(
   240_000,
 );
 
-test('with no replica left a transition is refused, and answered as a duplicate when there is one again', async () => {
-  await using herald = await startHerald({
-    ...{ topology: 'sentinel', workers: 1 },
-    env: { REDIS_MIN_REPLICAS: '1' },
-  });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver();
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  const { pid } = await herald.topology.findReplica();
-  process.kill(pid, 'SIGSTOP');
-  const refused = [
-    await herald.executor.tryReport(task.id, START),
-    // A duplicate by now, and no more certain than before.
-    await herald.executor.tryReport(task.id, START),
-    await workspace.request('POST', '/tasks', { body: {} }),
-    await workspace.request('POST', '/api/public/webhooks', { body: { url: receiver.url } }),
-  ];
-  process.kill(pid, 'SIGCONT');
-  for (const answer of refused) {
-    expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
-    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
-  }
-  const report = async () => (await herald.executor.tryReport(task.id, START)).body as { duplicate?: boolean };
-  expect(
-    await waitFor('the replica to follow', report, { until: ({ duplicate }) => duplicate === true }),
-  ).toMatchObject({
-    status: 'running',
-  });
-}, 120_000);
-
 function linesWith(log: string, text: string): string[] {
   return log.split('\n').filter((line) => line.includes(text));
 }

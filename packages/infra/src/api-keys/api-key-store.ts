@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import type { ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
+import { demandConfirmed } from '../redis/write-confirmation.ts';
 import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
 export const SCOPES = ['webhooks', 'tasks', 'execute'] as const;
@@ -23,18 +24,21 @@ export type ApiKey = {
 export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'>;
 
 export type ApiKeyStore = {
-  /** Stores a new key and returns it in clear, this once. */
+  /** Stores a new key and returns it in clear, this once. @throws UnavailableError when too few replicas have it in time */
   readonly create: (key: NewApiKey) => Promise<{ readonly key: string; readonly record: ApiKey }>;
   /** The record of a key that is valid now. What isn't a key by its form costs no look-up. */
   readonly find: (key: string) => Promise<ApiKey | undefined>;
   readonly list: () => Promise<readonly ApiKey[]>;
-  /** From the moment this resolves every process refuses the key. False when there is none of this id. */
+  /**
+   * From the moment this resolves every process refuses the key. False when there is none of this id.
+   * @throws UnavailableError when it is refused, and too few replicas know that in time
+   */
   readonly revoke: (id: string) => Promise<boolean>;
   /** Notes that a key was used (epoch ms); nothing when it is gone. */
   readonly writeLastUse: (id: string, at: number) => Promise<void>;
 };
 
-export type ApiKeyStoreDeps = { readonly redis: RedisClient; readonly now: () => number };
+export type ApiKeyStoreDeps = ConfirmedStoreDeps & { readonly now: () => number };
 
 const WRITE_LAST_USE_LUA = /* lua */ `
 -- Note when a key was used, unless it was revoked or has expired meanwhile.
@@ -45,7 +49,7 @@ redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1])
 return 1
 `;
 
-export function createApiKeyStore({ redis, now }: ApiKeyStoreDeps): ApiKeyStore {
+export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps): ApiKeyStore {
   const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
   return {
     async create(request) {
@@ -56,6 +60,10 @@ export function createApiKeyStore({ redis, now }: ApiKeyStoreDeps): ApiKeyStore 
       await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
       await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...toFields(record), proof });
       if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
+      await Promise.all([
+        demandConfirmed(confirmWrite, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
+        demandConfirmed(confirmWrite, { key: GLOBAL_KEYS.apiKey(lookUp) }),
+      ]);
       return { key, record };
     },
     async find(key) {
@@ -77,9 +85,11 @@ export function createApiKeyStore({ redis, now }: ApiKeyStoreDeps): ApiKeyStore 
     async revoke(id) {
       const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
       if (lookUp === null) return false;
-      const removed = await redis.del(GLOBAL_KEYS.apiKey(lookUp));
-      await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id);
-      return removed > 0;
+      const key = GLOBAL_KEYS.apiKey(lookUp);
+      await redis.del(key);
+      // Before the index forgets it: a key that a failover brought back could be revoked by nobody.
+      await demandConfirmed(confirmWrite, { key, isGone: true });
+      return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0;
     },
     async writeLastUse(id, at) {
       const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);

@@ -11,10 +11,10 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
 import { readScoredIds } from '../redis/scored-ids.ts';
-import { defineScript } from '../redis/script.ts';
 import { readDelivery, type AttemptRecord } from './delivery-record.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
 
@@ -70,10 +70,11 @@ const WINDOWS = 10;
 
 const RedeliverText = z.tuple([z.enum(['owed', 'missing', 'removed', 'disabled'])], z.string());
 
-export type DeliveryLogDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
+export type DeliveryLogDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace };
 
-export function createDeliveryLog({ redis, keyspace }: DeliveryLogDeps): DeliveryLog {
-  const redeliver = defineScript(redis, 'redeliver', REDELIVER_LUA);
+export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
+  const { redis, keyspace } = deps;
+  const redeliver = defineConfirmedScript(deps, 'redeliver', REDELIVER_LUA);
 
   const read = async (keys: ShardKeys, id: DeliveryId, workspaceId: WorkspaceId): Promise<Delivery | undefined> => {
     const fields = await redis.hgetall(keys.delivery(id));

@@ -7,10 +7,10 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import type { Keyspace } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import { defineScript, type ScriptArg } from '../redis/script.ts';
+import type { ScriptArg } from '../redis/script.ts';
 import { endpointFields, readEndpoint, type EndpointRecord } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
@@ -53,14 +53,14 @@ export type ReceiverStore = {
   readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
 };
 
-export type ReceiverStoreDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
+export type ReceiverStoreDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace };
 
-export function createReceiverStore({ redis, keyspace }: ReceiverStoreDeps): ReceiverStore {
-  const register = defineScript(redis, 'registerReceiver', REGISTER_RECEIVER_LUA);
-  const patch = defineScript(redis, 'patchReceiver', PATCH_RECEIVER_LUA);
-  const remove = defineScript(redis, 'removeReceiver', REMOVE_RECEIVER_LUA);
-
-  const rotate = defineScript(redis, 'rotateSecret', ROTATE_SECRET_LUA);
+export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
+  const { redis, keyspace } = deps;
+  const register = defineConfirmedScript(deps, 'registerReceiver', REGISTER_RECEIVER_LUA);
+  const patch = defineConfirmedScript(deps, 'patchReceiver', PATCH_RECEIVER_LUA);
+  const remove = defineConfirmedScript(deps, 'removeReceiver', REMOVE_RECEIVER_LUA);
+  const rotate = defineConfirmedScript(deps, 'rotateSecret', ROTATE_SECRET_LUA);
 
   const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
     const keys = keyspace.of(workspaceId);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { newSeed, type Seed } from '@herald/core';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineScript } from '../redis/script.ts';
@@ -27,6 +27,7 @@ export type KeptAnswer = z.infer<typeof KeptAnswer>;
 export type Claim = {
   readonly seed: Seed;
   readonly renew: () => Promise<'renewed' | 'lost'>;
+  /** @throws UnavailableError when it is kept and too few replicas have it in time */
   readonly keepAnswer: (answer: KeptAnswer) => Promise<'kept' | 'lost'>;
   /** Ends the run without an answer to keep. `changed`: what it may have changed. */
   readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
@@ -42,12 +43,14 @@ export type ClaimReply =
 export type ClaimStore = {
   /** How long a claim lasts that isn't renewed, in ms. */
   readonly leaseMs: number;
-  /** @param fingerprint of the body; the same for bodies that count as the same */
+  /**
+   * @param fingerprint of the body; the same for bodies that count as the same
+   * @throws UnavailableError when too few replicas have the claim, and so its seed, in time; it is given back then
+   */
   readonly claim: (name: RequestName, fingerprint: string) => Promise<ClaimReply>;
 };
 
-export type ClaimStoreDeps = {
-  readonly redis: RedisClient;
+export type ClaimStoreDeps = ConfirmedStoreDeps & {
   readonly now: () => number;
   readonly leaseMs: number;
   /** How long a key is kept, in ms. */
@@ -64,10 +67,11 @@ const KeepReply = z.enum(['kept', 'lost']);
 const GiveBackReply = z.enum(['given_back', 'lost']);
 
 /** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
-export function createClaimStore({ redis, now, leaseMs, keepMs }: ClaimStoreDeps): ClaimStore {
-  const claimRequest = defineScript(redis, 'claimRequest', CLAIM_REQUEST_LUA);
+export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
+  const { redis, confirmWrite, now, leaseMs, keepMs } = deps;
+  const claimRequest = defineConfirmedScript(deps, 'claimRequest', CLAIM_REQUEST_LUA);
   const renew = defineScript(redis, 'renewClaim', RENEW_CLAIM_LUA);
-  const keepAnswer = defineScript(redis, 'keepAnswer', KEEP_ANSWER_LUA);
+  const keepAnswer = defineConfirmedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
   const giveBack = defineScript(redis, 'giveBackClaim', GIVE_BACK_CLAIM_LUA);
 
   const toClaim = (key: string, token: string, seed: Seed): Claim => ({
@@ -84,7 +88,12 @@ export function createClaimStore({ redis, now, leaseMs, keepMs }: ClaimStoreDeps
       const token = newRevision();
       const { at, random } = newSeed(now());
       const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
-      const reply = ClaimReplyText.parse(await claimRequest([key], args));
+      const text = await claimRequest([key], args).catch(async (error: unknown) => {
+        // Nothing ran under it, though an earlier run may have: its seed stays.
+        if (confirmWrite) await giveBack([key], [token, 'perhaps']);
+        throw error;
+      });
+      const reply = ClaimReplyText.parse(text);
       switch (reply[0]) {
         case 'claimed': {
           const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };

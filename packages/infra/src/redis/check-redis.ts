@@ -107,7 +107,7 @@ async function checkReplicas(redis: RedisClient, minReplicas: number): Promise<F
   return [
     warning(
       'replicas_missing',
-      `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no transition is acknowledged; start them, or lower it`,
+      `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no change is acknowledged; start them, or lower it`,
     ),
   ];
 }

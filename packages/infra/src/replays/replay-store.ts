@@ -1,8 +1,7 @@
 import { REPLAY_LIMIT, type DeliveryStatus, type EndpointId, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
-import { defineScript } from '../redis/script.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';
 
 /** A replay and how far it is. Times are epoch ms. */
@@ -36,16 +35,16 @@ export type ReplayStore = {
   readonly stop: (workspaceId: WorkspaceId, id: string, now: number) => Promise<boolean>;
 };
 
-export type ReplayStoreDeps = {
-  readonly redis: RedisClient;
+export type ReplayStoreDeps = ConfirmedStoreDeps & {
   readonly keyspace: Keyspace;
   /** How long an ended replay can be looked up, in ms. */
   readonly keepMs: number;
 };
 
-export function createReplayStore({ redis, keyspace, keepMs }: ReplayStoreDeps): ReplayStore {
-  const create = defineScript(redis, 'createReplay', CREATE_REPLAY_LUA);
-  const stop = defineScript(redis, 'stopReplay', STOP_REPLAY_LUA);
+export function createReplayStore(deps: ReplayStoreDeps): ReplayStore {
+  const { redis, keyspace, keepMs } = deps;
+  const create = defineConfirmedScript(deps, 'createReplay', CREATE_REPLAY_LUA);
+  const stop = defineConfirmedScript(deps, 'stopReplay', STOP_REPLAY_LUA);
   const replayKeys = (keys: ShardKeys, id: string) => [keys.replay(id), keys.replays];
   return {
     async create(workspaceId, { id, endpointId, since, until, statuses, createdAt }) {

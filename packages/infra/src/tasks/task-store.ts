@@ -2,11 +2,11 @@ import { callbackIdOf } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { endpointFields } from '../endpoints/endpoint-record.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../redis/keys.ts';
 import { readScoredIds } from '../redis/scored-ids.ts';
-import { defineScript } from '../redis/script.ts';
 import { newRevision } from '../redis/revision.ts';
+import { demandConfirmed } from '../redis/write-confirmation.ts';
 import { readMessage, readTask, taskFields, type TaskRecord } from './task-record.ts';
 import { taskTtlMs, type TaskRetention } from './task-retention.ts';
 import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
@@ -39,16 +39,13 @@ export type TaskStore = {
   readonly listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => Promise<TaskPage>;
 };
 
-export type TaskStoreDeps = {
-  readonly redis: RedisClient;
-  readonly keyspace: Keyspace;
-  readonly retention: TaskRetention;
-};
+export type TaskStoreDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
 
-export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): TaskStore {
-  const create = defineScript(redis, 'createTask', CREATE_TASK_LUA);
-  const addMessage = defineScript(redis, 'addMessage', ADD_MESSAGE_LUA);
-  const resolve = defineScript(redis, 'resolveApproval', RESOLVE_APPROVAL_LUA);
+export function createTaskStore(deps: TaskStoreDeps): TaskStore {
+  const { redis, confirmWrite, keyspace, retention } = deps;
+  const create = defineConfirmedScript(deps, 'createTask', CREATE_TASK_LUA);
+  const addMessage = defineConfirmedScript(deps, 'addMessage', ADD_MESSAGE_LUA);
+  const resolve = defineConfirmedScript(deps, 'resolveApproval', RESOLVE_APPROVAL_LUA);
   const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
 
   return {
@@ -56,9 +53,10 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
       const keys = keyspace.of(task.workspaceId);
       const ttlMs = taskTtlMs(task.status, retention);
       // The look-up first: a crash in between leaves a look-up that leads nowhere, never a Task that can't be found.
-      await redis.set(GLOBAL_KEYS.taskWorkspace(task.id), task.workspaceId, 'PX', ttlMs);
+      const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
+      await redis.set(lookUp, task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
-      const reply = await create(
+      const creation = create(
         [
           ...[keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
           keys.generations,
@@ -73,6 +71,7 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
           ...(callback ? endpointFields(callback.endpoint, callback.sealedSecret) : []),
         ],
       );
+      const [reply] = await Promise.all([creation, demandConfirmed(confirmWrite, { key: lookUp })]);
       return z.enum(['created', 'exists']).parse(reply);
     },
     async findWorkspace(id) {
@@ -99,8 +98,12 @@ export function createTaskStore({ redis, keyspace, retention }: TaskStoreDeps): 
     },
     async findDecision(task, version, approvalId) {
       const key = keyspace.of(task.workspaceId).decisions(task.id);
-      const text = await redis.hget(key, decisionField(version, approvalId));
-      return text === null ? undefined : (JSON.parse(text) as Decision);
+      const field = decisionField(version, approvalId);
+      const text = await redis.hget(key, field);
+      if (text === null) return undefined;
+      // Whoever asks for the same decision again is told that it stands.
+      await demandConfirmed(confirmWrite, { key, field });
+      return JSON.parse(text) as Decision;
     },
     async resolve(task, decision, status) {
       const keys = keyspace.of(task.workspaceId);
