@@ -1,3 +1,5 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { readFile } from 'node:fs/promises';
 import { mastersOf, type RedisClient, type RedisTarget } from '@herald/infra';
 import {
   askRedis,
@@ -6,6 +8,7 @@ import {
   startRedisSentinels,
   waitFor,
   type RedisOptions,
+  type RedisSecurity,
   type RunningRedis,
 } from '@herald/test-kit';
 import type { Env } from './start-herald-process.ts';
@@ -40,24 +43,34 @@ export function topologyOfEnv(): TopologyKind {
 }
 
 export async function startTopology(kind: TopologyKind, options: RedisOptions = {}): Promise<Topology> {
+  const { security } = options;
+  if (security) await trustHere(security);
+  const host = security ? 'localhost' : '127.0.0.1';
+  const access = security ? { usesTls: true, password: security.password } : { usesTls: false };
+  const prefix = security ? `rediss://:${security.password}@` : '';
+  const toList = (ports: readonly number[]) => prefix + ports.map((port) => `${host}:${port}`).join(',');
+  const securityEnv = security && { NODE_EXTRA_CA_CERTS: security.caFile };
   switch (kind) {
     case 'single': {
       const server = await startRedis(options);
-      const { url } = server;
+      const url = security ? toList([server.clientPort]) : server.url;
       return toTopology(server, {
-        ...{ kind, target: { kind, url }, env: { REDIS_URL: url }, server },
+        ...{ kind, target: { kind, url }, env: { REDIS_URL: url, ...securityEnv }, server },
         findMasterOf: () => Promise.resolve(server),
         findReplica: noSingleReplica,
       });
     }
     case 'sentinel': {
       const started = await startRedisSentinels(options);
-      const addresses = started.ports.map((port) => ({ host: '127.0.0.1', port }));
+      const addresses = started.ports.map((port) => ({ host, port }));
       const target: RedisTarget = {
         ...{ kind, sentinels: addresses, masterName: started.masterName },
-        ...{ access: { usesTls: false }, database: 0 },
+        ...{ access, database: 0, ...(security && { sentinelPassword: security.password }) },
       };
-      const env = { REDIS_SENTINELS: toList(started.ports), REDIS_SENTINEL_MASTER: started.masterName };
+      const env = {
+        ...{ REDIS_SENTINELS: toList(started.ports), REDIS_SENTINEL_MASTER: started.masterName },
+        ...(security && { REDIS_SENTINEL_PASSWORD: security.password, ...securityEnv }),
+      };
       const find = () => waitFor('a master', () => started.findMaster(), FAILOVER_DEADLINE_MS);
       return toTopology(started, {
         ...{ kind, target, env, server: undefined, findMasterOf: find },
@@ -71,13 +84,16 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
     case 'cluster': {
       const started = await startRedisCluster(options);
       const ports = started.nodes.map(({ port }) => port);
-      const nodes = ports.map((port) => ({ host: '127.0.0.1', port }));
+      const clientPorts = started.nodes.map(({ clientPort }) => clientPort);
+      const nodes = clientPorts.map((port) => ({ host, port }));
       return toTopology(started, {
-        ...{ kind, target: { kind, nodes, access: { usesTls: false } }, server: undefined },
-        env: { REDIS_CLUSTER_NODES: toList(ports) },
+        ...{ kind, target: { kind, nodes, access }, server: undefined },
+        env: { REDIS_CLUSTER_NODES: toList(clientPorts), ...securityEnv },
         findReplica: noSingleReplica,
         async findMasterOf(key) {
-          const reply = await Promise.all(ports.map((port) => askRedis(port, `CLUSTER KEYSLOT ${key}`)));
+          const reply = await Promise.all(
+            ports.map((port) => askRedis(port, `CLUSTER KEYSLOT ${key}`, security?.password)),
+          );
           const slot = Number(/^:(\d+)/.exec(reply.find((text) => text.startsWith(':')) ?? '')?.[1]);
           return await waitFor(`a master of ${key}`, () => started.findMasterOf(slot), FAILOVER_DEADLINE_MS);
         },
@@ -96,6 +112,7 @@ function toTopology(started: AsyncDisposable, topology: Omit<Topology, typeof Sy
   return { ...topology, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
 }
 
-function toList(ports: readonly number[]): string {
-  return ports.map((port) => `127.0.0.1:${port}`).join(',');
+/** As NODE_EXTRA_CA_CERTS does for a process that is started. */
+async function trustHere({ caFile }: RedisSecurity): Promise<void> {
+  setDefaultCACertificates([...getCACertificates('default'), await readFile(caFile, 'utf8')]);
 }

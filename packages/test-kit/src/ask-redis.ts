@@ -4,12 +4,13 @@ const LIMIT_MS = 2_000;
 
 /**
  * What a Redis on loopback says to one command, as the bytes of its reply; nothing of it when it isn't there. For set-ups that
- * aren't ready for a client yet.
+ * aren't ready for a client yet. With a password it signs in first.
  */
-export async function askRedis(port: number, command: string): Promise<string> {
-  return await new Promise<string>((resolve) => {
+export async function askRedis(port: number, command: string, password?: string): Promise<string> {
+  const signIn = password === undefined ? '' : `AUTH ${password}\r\n`;
+  const reply = await new Promise<string>((resolve) => {
     let received = '';
-    const socket = connect({ host: '127.0.0.1', port }, () => socket.end(`${command}\r\nQUIT\r\n`));
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.end(`${signIn}${command}\r\nQUIT\r\n`));
     socket.setEncoding('latin1').setTimeout(LIMIT_MS, () => socket.destroy());
     socket.on('data', (chunk: string) => (received += chunk));
     socket.on('error', () => undefined); // not listening; 'close' follows
@@ -17,4 +18,5 @@ export async function askRedis(port: number, command: string): Promise<string> {
       resolve(received);
     });
   });
+  return signIn === '' ? reply : reply.replace(/^\+OK\r\n/, '');
 }

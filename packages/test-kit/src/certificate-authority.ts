@@ -10,8 +10,8 @@ export interface Certificate {
 }
 
 export interface CertificateAuthority extends Certificate {
-  /** A server certificate for these DNS names and IP addresses. */
-  issueCertificate(request: { hosts: readonly string[] }): Promise<Certificate>;
+  /** A server certificate for these DNS names and IP addresses; on demand a client's too. */
+  issueCertificate(request: { hosts: readonly string[]; isForClientsToo?: boolean }): Promise<Certificate>;
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -43,7 +43,8 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
   return {
     certPem,
     keyPem,
-    async issueCertificate({ hosts }) {
+    async issueCertificate({ hosts, isForClientsToo = false }) {
+      const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
       const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
       const names = hosts.map((host) => new x509.GeneralName(isIP(host) === 0 ? 'dns' : 'ip', host));
       const certificate = await x509.X509CertificateGenerator.create({
@@ -56,7 +57,7 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          new x509.ExtendedKeyUsageExtension([serverAuth, ...(isForClientsToo ? [clientAuth] : [])]),
           new x509.SubjectAlternativeNameExtension(names),
           await x509.AuthorityKeyIdentifierExtension.create(authority),
         ],

@@ -1,6 +1,7 @@
 export { askRedis } from './ask-redis.ts';
 export { createCertificateAuthority, readCertificateAuthority } from './certificate-authority.ts';
 export type { Certificate, CertificateAuthority } from './certificate-authority.ts';
+export { createRedisSecurity, type RedisSecurity } from './create-redis-security.ts';
 export { hasCode, messageOf } from './errors.ts';
 export { findChromium } from './find-chromium.ts';
 export { findExecutable, findRedisServer } from './find-redis-server.ts';

@@ -16,11 +16,17 @@ const SLOTS = 16_384;
 const FORM_DEADLINE_MS = 30_000;
 /** A node that doesn't answer for so long is taken for dead, in ms: longer than a busy machine keeps a process waiting. */
 const NODE_TIMEOUT_MS = 2_000;
+const SECURITY_ARGS = [
+  ...['--tls-cluster', 'yes', '--cluster-announce-hostname', 'localhost'],
+  ...['--cluster-preferred-endpoint-type', 'hostname'],
+];
 
 /** A Redis Cluster of three masters with a replica each, on loopback ports of its own. */
 export async function startRedisCluster(
-  options: Pick<RedisOptions, 'appendonly' | 'args'> = {},
+  options: Pick<RedisOptions, 'appendonly' | 'args' | 'security'> = {},
 ): Promise<RunningRedisCluster> {
+  const { security } = options;
+  const ask: Ask = (port, command) => askRedis(port, command, security?.password);
   await using starting = new AsyncDisposableStack();
   const nodes = await Promise.all(
     Array.from({ length: 2 * MASTERS }, async () => {
@@ -30,12 +36,16 @@ export async function startRedisCluster(
         ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
         // However long a replica was without its master, it may take its place.
         ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
+        ...(security ? [...SECURITY_ARGS, '--masterauth', security.password] : []),
         ...(options.args ?? []),
       ];
       return { redis: starting.use(await startRedis({ ...options, args })), busPort };
     }),
   );
-  await form(nodes.map(({ redis, busPort }) => ({ port: redis.port, busPort })));
+  await form(
+    ask,
+    nodes.map(({ redis: { port, clientPort }, busPort }) => ({ port, clientPort, busPort })),
+  );
   const servers = nodes.map(({ redis }) => redis);
   const stack = starting.move();
   const close = () => stack.disposeAsync();
@@ -43,7 +53,7 @@ export async function startRedisCluster(
     nodes: servers,
     async findMasterOf(slot) {
       for (const { port } of servers) {
-        const owner = readOwner(await askRedis(port, 'CLUSTER NODES'), slot);
+        const owner = readOwner(await ask(port, 'CLUSTER NODES'), slot);
         const found = servers.find((server) => server.port === owner);
         if (found) return found;
       }
@@ -54,29 +64,30 @@ export async function startRedisCluster(
   };
 }
 
-type Address = { readonly port: number; readonly busPort: number };
+type Address = { readonly port: number; readonly clientPort: number; readonly busPort: number };
+type Ask = (port: number, command: string) => Promise<string>;
 
-async function form(nodes: readonly Address[]): Promise<void> {
+async function form(ask: Ask, nodes: readonly Address[]): Promise<void> {
   const [first] = nodes;
   if (!first) throw new Error('a cluster has nodes');
   for (const [index, { port }] of nodes.entries()) {
-    await expectOk(port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
-    if (index < MASTERS) await expectOk(port, `CLUSTER ADDSLOTSRANGE ${slotAt(index)} ${slotAt(index + 1) - 1}`);
+    await expectOk(ask, port, `CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+    if (index < MASTERS) await expectOk(ask, port, `CLUSTER ADDSLOTSRANGE ${slotAt(index)} ${slotAt(index + 1) - 1}`);
   }
-  for (const { port, busPort } of nodes.slice(1)) {
-    await expectOk(first.port, `CLUSTER MEET 127.0.0.1 ${port} ${busPort}`);
+  for (const { clientPort, busPort } of nodes.slice(1)) {
+    await expectOk(ask, first.port, `CLUSTER MEET 127.0.0.1 ${clientPort} ${busPort}`);
   }
   for (const [index, { port }] of nodes.slice(MASTERS).entries()) {
-    const master = await askRedis(nodes[index]?.port ?? 0, 'CLUSTER MYID');
+    const master = await ask(nodes[index]?.port ?? 0, 'CLUSTER MYID');
     const id = /[0-9a-f]{40}/.exec(master)?.[0] ?? '';
     // It refuses until it has heard of its master.
-    const follows = async () => (await askRedis(port, `CLUSTER REPLICATE ${id}`)).startsWith('+OK');
+    const follows = async () => (await ask(port, `CLUSTER REPLICATE ${id}`)).startsWith('+OK');
     await waitFor(`the node at ${port} to follow its master`, follows, FORM_DEADLINE_MS);
   }
   for (const [index, { port }] of nodes.entries()) {
     const isReady = async () => {
       const [info, known, replication] = await Promise.all(
-        ['CLUSTER INFO', 'CLUSTER NODES', 'INFO replication'].map((command) => askRedis(port, command)),
+        ['CLUSTER INFO', 'CLUSTER NODES', 'INFO replication'].map((command) => ask(port, command)),
       );
       const inSync = index < MASTERS ? 'connected_slaves:1' : 'master_link_status:up';
       return (
@@ -90,8 +101,8 @@ async function form(nodes: readonly Address[]): Promise<void> {
   }
 }
 
-async function expectOk(port: number, command: string): Promise<void> {
-  const reply = await askRedis(port, command);
+async function expectOk(ask: Ask, port: number, command: string): Promise<void> {
+  const reply = await ask(port, command);
   if (!reply.startsWith('+OK')) throw new Error(`the node at ${port} answered ${command} with ${reply.trim()}`);
 }
 

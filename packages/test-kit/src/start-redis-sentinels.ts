@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askRedis } from './ask-redis.ts';
+import { securitySettings, type RedisSecurity } from './create-redis-security.ts';
 import { findRedisServer } from './find-redis-server.ts';
 import { freePort } from './free-port.ts';
 import { launchProcess } from './launch-process.ts';
@@ -10,7 +11,7 @@ import { waitFor } from './wait-for.ts';
 
 export interface RunningRedisSentinels extends AsyncDisposable {
   readonly masterName: string;
-  /** Ports of the three Sentinels. */
+  /** Where clients dial the three Sentinels. */
   readonly ports: readonly number[];
   /** The two that hold the data, whichever of them is the master. */
   readonly servers: readonly RunningRedis[];
@@ -29,25 +30,37 @@ const FAILOVER_TIMEOUT_MS = 5_000;
 
 /** A master with a replica, and three Sentinels that watch them, on loopback ports of their own. */
 export async function startRedisSentinels(
-  options: Pick<RedisOptions, 'appendonly' | 'args'> = {},
+  options: Pick<RedisOptions, 'appendonly' | 'args' | 'security'> = {},
 ): Promise<RunningRedisSentinels> {
+  const { security } = options;
+  const host = security ? 'localhost' : '127.0.0.1';
+  const ask = (port: number, command: string) => askRedis(port, command, security?.password);
   await using starting = new AsyncDisposableStack();
-  const master = starting.use(await startRedis(options));
-  const replicaArgs = [...(options.args ?? []), '--replicaof', '127.0.0.1', String(master.port)];
+  // Each may become the other's replica.
+  const args = [
+    ...(security ? ['--masterauth', security.password, '--replica-announce-ip', host] : []),
+    ...(options.args ?? []),
+  ];
+  const master = starting.use(await startRedis({ ...options, args }));
+  const replicaArgs = [...args, '--replicaof', host, String(master.clientPort)];
   const replica = starting.use(await startRedis({ ...options, args: replicaArgs }));
-  const isInSync = async () => (await askRedis(replica.port, 'INFO replication')).includes('master_link_status:up');
+  const isInSync = async () => (await ask(replica.port, 'INFO replication')).includes('master_link_status:up');
   await waitFor('the replica to be in sync', isInSync, READY_DEADLINE_MS);
   const dir = await mkdtemp(join(tmpdir(), 'herald-sentinels-'));
   starting.defer(() => rm(dir, { recursive: true, force: true }));
   const ports: number[] = [];
+  const clientPorts: number[] = [];
   for (let count = 0; count < SENTINELS; count++) {
     const port = await freePort();
-    starting.use(await launchSentinel(dir, port, master.port));
+    const clientPort = security ? await freePort() : port;
+    const watched = `${host} ${master.clientPort}`;
+    starting.use(await launchSentinel(dir, port, watched, security && secureSentinel(security, clientPort)));
     ports.push(port);
+    clientPorts.push(clientPort);
   }
   for (const port of ports) {
     const knowsAll = async () => {
-      const info = await askRedis(port, 'INFO sentinel');
+      const info = await ask(port, 'INFO sentinel');
       return info.includes(`status=ok`) && info.includes(`slaves=1,sentinels=${SENTINELS}`);
     };
     await waitFor(`the Sentinel at ${port} to know the others`, knowsAll, READY_DEADLINE_MS);
@@ -57,26 +70,45 @@ export async function startRedisSentinels(
   const close = () => stack.disposeAsync();
   return {
     masterName: MASTER_NAME,
-    ports,
+    ports: clientPorts,
     servers,
     async findMaster() {
       const named = await Promise.all(
-        ports.map((port) => askRedis(port, `SENTINEL get-master-addr-by-name ${MASTER_NAME}`)),
+        ports.map((port) => ask(port, `SENTINEL get-master-addr-by-name ${MASTER_NAME}`)),
       );
-      return servers.find(({ port }) => named.filter((reply) => reply.includes(`\r\n${port}\r\n`)).length >= QUORUM);
+      return servers.find(
+        ({ clientPort }) => named.filter((reply) => reply.includes(`\r\n${clientPort}\r\n`)).length >= QUORUM,
+      );
     },
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-async function launchSentinel(dir: string, port: number, masterPort: number) {
+/** Lines before and after those that name the master. */
+type SentinelSecurity = { readonly before: readonly string[]; readonly after: readonly string[] };
+
+function secureSentinel(security: RedisSecurity, tlsPort: number): SentinelSecurity {
+  const { password } = security;
+  return {
+    before: [
+      ...securitySettings(security, tlsPort).map((setting) => setting.join(' ')),
+      ...['resolve-hostnames yes', 'announce-hostnames yes', 'announce-ip localhost'].map((line) => `sentinel ${line}`),
+      `sentinel sentinel-pass ${password}`,
+    ],
+    after: [`sentinel auth-pass ${MASTER_NAME} ${password}`],
+  };
+}
+
+async function launchSentinel(dir: string, port: number, watched: string, security?: SentinelSecurity) {
   const command = findRedisServer();
   if (command === undefined) throw new Error('neither redis-server nor valkey-server is on the PATH');
   const file = join(dir, `sentinel-${port}.conf`);
   const lines = [
     ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
-    `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${masterPort} ${QUORUM}`,
+    ...(security?.before ?? []),
+    `sentinel monitor ${MASTER_NAME} ${watched} ${QUORUM}`,
+    ...(security?.after ?? []),
     `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${MASTER_NAME} ${FAILOVER_TIMEOUT_MS}`,
     '',

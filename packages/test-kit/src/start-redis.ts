@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askRedis } from './ask-redis.ts';
+import { securitySettings, type RedisSecurity } from './create-redis-security.ts';
 import { messageOf } from './errors.ts';
 import { findRedisServer } from './find-redis-server.ts';
 import { freePort } from './free-port.ts';
@@ -19,11 +20,15 @@ export interface RedisOptions {
   args?: readonly string[];
   /** A file size limit makes its writes fail, as a full disk does, instead of ending it. Default false. */
   outlivesFullDisk?: boolean;
+  /** TLS and a password; default: neither. */
+  security?: RedisSecurity | undefined;
 }
 
 export interface RunningRedis extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
+  /** Where clients dial it: with TLS another port. */
+  readonly clientPort: number;
   readonly dir: string;
   readonly pid: number;
   /** Of the server that runs now. */
@@ -46,7 +51,11 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
     if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
   };
   try {
-    let { port, server } = await startServer(dir, options);
+    const { security } = options;
+    const tlsPort = security && (await freePort());
+    const args = security && tlsPort !== undefined ? toArguments(securitySettings(security, tlsPort)) : [];
+    const secured = { ...options, args: [...args, ...(options.args ?? [])] };
+    let { port, server } = await startServer(dir, secured);
     const close = async () => {
       await server.stop();
       await removeDir();
@@ -54,6 +63,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
     return {
       url: `redis://127.0.0.1:${port}`,
       port,
+      clientPort: tlsPort ?? port,
       dir,
       get pid() {
         return server.pid;
@@ -67,7 +77,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
       },
       async restart() {
         await server.stop();
-        ({ port, server } = await startServer(dir, { ...options, port }));
+        ({ port, server } = await startServer(dir, { ...secured, port }));
       },
       close,
       [Symbol.asyncDispose]: close,
@@ -94,7 +104,7 @@ async function startServer(dir: string, options: RedisOptions): Promise<{ port: 
     try {
       await waitFor(
         `redis to answer on port ${port}`,
-        async () => server.hasExited() || (await isAnswering(port, server.pid)),
+        async () => server.hasExited() || (await isAnswering(port, server.pid, options.security)),
         READY_DEADLINE_MS,
       );
       if (!server.hasExited()) return { port, server };
@@ -127,11 +137,15 @@ function serverArguments(dir: string, port: number, { appendonly = false, args =
     'maxmemory-policy': 'noeviction',
     'hash-max-ziplist-value': '512', // hash-max-listpack-value by the name that Redis 6 knows too
   };
-  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
+  return [...toArguments(Object.entries(settings)), ...args];
+}
+
+function toArguments(settings: readonly (readonly string[])[]): string[] {
+  return settings.flatMap(([name, ...values]) => [`--${name}`, ...values]);
 }
 
 /** Whether the server at the port is loaded, and is the one with this process id: a neighbour may have taken the port. */
-async function isAnswering(port: number, pid: number): Promise<boolean> {
-  const reply = await askRedis(port, 'PING\r\nINFO server');
+async function isAnswering(port: number, pid: number, security?: RedisSecurity): Promise<boolean> {
+  const reply = await askRedis(port, 'PING\r\nINFO server', security?.password);
   return reply.startsWith('+PONG') && reply.includes(`\r\nprocess_id:${pid}\r\n`);
 }
