@@ -24,6 +24,7 @@ export default {
         '<rootDir>/{packages,apps}/*/src/**/*.test.ts',
         '<rootDir>/scripts/**/*.test.ts',
         '<rootDir>/chaos/**/*.test.ts',
+        '<rootDir>/bench/**/*.test.ts',
       ],
     },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },

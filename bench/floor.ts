@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis, createDeliveryQueue, createKeyspace } from '@herald/infra';
+import { closeRedis, connectRedis, createDeliveryQueue, createKeyspace, type ShardKeys } from '@herald/infra';
 import { createCertificateAuthority } from '@herald/test-kit';
 import { createHeraldEnv } from './start-herald.ts';
 import { runProgram } from './run-program.ts';
@@ -62,9 +62,7 @@ function compose(a: Pace, b: Pace): Pace {
 
 async function measureBullmq(count: number): Promise<Pace> {
   await using redis = await startBenchRedis();
-  const [keys] = createKeyspace(1).shards;
-  if (!keys) throw new Error('one shard has keys');
-  await addJobs(redis.url, keys, count);
+  const keys = await addJobs(redis.url, count);
   const input: NoopWorkerInput = {
     ...{ redisUrl: redis.url, queue: 'deliveries', prefix: keys.bullPrefix, count, concurrency: CONCURRENCY },
     pids: { redis: redis.pid },
@@ -72,7 +70,10 @@ async function measureBullmq(count: number): Promise<Pace> {
   return (await runProgram('noop-worker', input)) as Pace;
 }
 
-async function addJobs(url: string, keys: ReturnType<typeof createKeyspace>['shards'][number], count: number) {
+/** Jobs such as those of deliveries, and nothing else. Returns the keys of their shard. */
+export async function addJobs(url: string, count: number): Promise<ShardKeys> {
+  const [keys] = createKeyspace(1).shards;
+  if (!keys) throw new Error('one shard has keys');
   const redis = await connectRedis({
     target: { kind: 'single', url },
     use: 'background',
@@ -87,6 +88,7 @@ async function addJobs(url: string, keys: ReturnType<typeof createKeyspace>['sha
   await queue.add(jobs, Date.now());
   await queue.close();
   await closeRedis(redis);
+  return keys;
 }
 
 async function measureSends(client: SendInput['client'], count: number): Promise<Pace> {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { startForeignLoad } from './foreign-load.ts';
-import { readOptions, SCENARIO_NAMES, USAGE, type BenchOptions, type ScenarioName } from './read-options.ts';
+import { guessMinutes } from './lengths.ts';
+import { readOptions, USAGE, type BenchOptions } from './read-options.ts';
+import { formatMinutes, runScenarios } from './run-scenarios.ts';
+import type { ScenarioName } from './scenario-names.ts';
 import type { Scenario } from './scenario.ts';
 import { accept } from './scenarios/accept.ts';
 import { drain } from './scenarios/drain.ts';
@@ -9,20 +11,15 @@ import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
 import { memory } from './scenarios/memory.ts';
+import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { through } from './scenarios/through.ts';
-import { formatTable, type Table } from './table.ts';
+import { formatTable } from './table.ts';
+import { targetsTable } from './targets-table.ts';
 import { describeMachine, writeResults } from './write-results.ts';
 
 const SCENARIOS: Record<ScenarioName, Scenario> = {
-  floor,
-  drain,
-  accept,
-  through,
-  latency,
-  memory,
-  growth,
-  isolation,
+  ...{ floor, drain, accept, through, latency, memory, growth, scale, isolation },
   'slow-clients': slowClients,
 };
 
@@ -43,22 +40,13 @@ function readCommandLine(): BenchOptions {
 const options = readCommandLine();
 const { cpus, model, memoryGiB, node } = describeMachine();
 console.log(`${cpus} × ${model}, ${memoryGiB} GiB, Node ${node}; everything on this machine, over loopback`);
-const say = (line: string) => {
-  console.log(`… ${line}`);
-};
-const tables: Table[] = [];
-const raw: Partial<Record<ScenarioName, unknown>> = {};
-// A drain measures the floor between its own rounds and shows it.
-const isShown = (name: ScenarioName) =>
-  options.scenarios.includes(name) && !(name === 'floor' && options.scenarios.includes('drain'));
-for (const name of SCENARIO_NAMES.filter(isShown)) {
-  const foreignLoad = startForeignLoad();
-  const result = await SCENARIOS[name]({ options, say });
-  const foreign = foreignLoad();
-  for (const table of result.tables) console.log(formatTable(table));
-  tables.push(...result.tables);
-  console.log(`Meanwhile other programs used ${Math.round(foreign * 100)} % of this machine's processors.`);
-  raw[name] = { foreign, ...result.raw };
-}
-const file = await writeResults(join(import.meta.dirname, 'results'), { options, tables, raw });
+console.log(`Takes about ${formatMinutes(guessMinutes(options.scenarios, options.isQuick))} on two cores of its own.`);
+const run = await runScenarios(SCENARIOS, options, (text) => {
+  console.log(text);
+});
+const targets = targetsTable(run, options.isQuick);
+if (targets.rows.length > 0) console.log(`\n${formatTable(targets)}`);
+const results = { options, ...run, tables: [...run.tables, targets] };
+const file = await writeResults(join(import.meta.dirname, 'results'), results);
 console.log(`Written to ${file}`);
+if (run.outcomes.some((outcome) => 'error' in outcome)) process.exitCode = 1;

@@ -1,31 +1,14 @@
 import { parseArgs } from 'node:util';
 import { chooseVariants } from './isolation-variants.ts';
-
-export const SCENARIO_NAMES = [
-  'floor',
-  'drain',
-  'accept',
-  'through',
-  'latency',
-  'memory',
-  'growth',
-  'isolation',
-  'slow-clients',
-] as const;
-export type ScenarioName = (typeof SCENARIO_NAMES)[number];
+import type { Lengths } from './lengths.ts';
+import { ALL_SCENARIOS, SCENARIO_NAMES, type ScenarioName } from './scenario-names.ts';
 
 export type BenchOptions = {
   readonly scenarios: readonly ScenarioName[];
-  /** Deliveries of one measurement, and items of one of the floor. */
-  readonly count: number;
-  /** Rounds, of which the median is shown. */
-  readonly repeats: number;
-  /** Length of one run under load; undefined: as the scenario has it. */
-  readonly seconds: number | undefined;
-  /** Registered receivers in the largest variant of growth; undefined: as it has it. */
-  readonly receivers: number | undefined;
-  /** Delayed deliveries behind, in its last variant; undefined: as it has it. */
-  readonly behind: number | undefined;
+  /** Everything as short as it can be: to see that it works, not what it measures. */
+  readonly isQuick: boolean;
+  /** What was asked for by name; it replaces every scenario's own. */
+  readonly lengths: Partial<Lengths>;
   /** Isolation variants; empty: all. */
   readonly variants: readonly string[];
   /** Has the processes write CPU profiles, and prints where the time went. It makes everything slower. */
@@ -41,17 +24,27 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s
   memory        bytes of Redis for each pending delivery; what a worker grows by while it delivers
   growth        accept and drain with few and many receivers registered, and with many delayed deliveries behind
+  scale         what one worker and one Redis carry, what REDIS_MIN_REPLICAS costs, and what a given load needs
   isolation     healthy receivers beside bad ones
   slow-clients  healthy requests to the API beside slow and idle connections
-  (none)        drain
+  (none)        all of them, which takes about an hour
 
-  --count <n>      deliveries of one measurement: drain, through, memory, growth (20000)
-  --repeats <n>    rounds, of which the median is shown (3)
-  --seconds <n>    length of one run: isolation (120), slow-clients (30), latency (15)
-  --receivers <n>  growth: most receivers registered (100000)
-  --behind <n>     growth: delayed deliveries behind (1000000)
-  --variant <v>    isolation: this variant only, beside the healthy run; may be given several times
-  --profile        write CPU profiles of worker and API, and print where the time went`;
+Ends with one table: what was measured, its floor, and whether the target is met. Exits with 1 when a scenario failed, not when a target was missed.
+
+  --quick           everything as short as it can be: to see that it works; a few minutes for all
+  --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
+  --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
+  --seconds <n>     length of one run: isolation (120), slow-clients (30), latency (15)
+  --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
+  --receivers <n>   growth: most receivers registered (100000)
+  --behind <n>      growth: delayed deliveries behind (1000000)
+  --variant <v>     isolation: this variant only, beside the healthy run; may be given several times
+  --profile         write CPU profiles of worker and API, and print where the time went`;
+
+/** The least that an option may be: below it there is nothing to measure. */
+const LEAST: Lengths = { count: 100, repeats: 1, seconds: 5, deliveries: 1_000, receivers: 10, behind: 1 };
+const LENGTH_NAMES = Object.keys(LEAST) as (keyof Lengths)[];
+const MOST = 10_000_000;
 
 /** @throws Error with a sentence for whoever typed it */
 export function readOptions(args: readonly string[]): BenchOptions {
@@ -59,36 +52,37 @@ export function readOptions(args: readonly string[]): BenchOptions {
     args: [...args],
     allowPositionals: true,
     options: {
-      count: { type: 'string', default: '20000' },
-      repeats: { type: 'string', default: '3' },
-      seconds: { type: 'string' },
-      receivers: { type: 'string' },
-      behind: { type: 'string' },
+      ...{ count: { type: 'string' }, repeats: { type: 'string' }, seconds: { type: 'string' } },
+      ...{ deliveries: { type: 'string' }, receivers: { type: 'string' }, behind: { type: 'string' } },
       variant: { type: 'string', multiple: true, default: [] },
+      quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
     },
   });
   chooseVariants(values.variant); // an unknown one is told now, not after the scenarios before
+  const given = LENGTH_NAMES.flatMap((name) => {
+    const text = values[name];
+    return text === undefined ? [] : [[name, readCount(name, text)] as const];
+  });
   return {
-    scenarios: positionals.length === 0 ? ['drain'] : positionals.map(readScenario),
-    count: readCount('count', values.count, 100),
-    repeats: readCount('repeats', values.repeats, 1),
-    seconds: values.seconds === undefined ? undefined : readCount('seconds', values.seconds, 5),
-    receivers: values.receivers === undefined ? undefined : readCount('receivers', values.receivers, 10),
-    behind: values.behind === undefined ? undefined : readCount('behind', values.behind, 1),
+    scenarios: positionals.length === 0 ? ALL_SCENARIOS : chooseScenarios(positionals),
+    isQuick: values.quick,
+    lengths: Object.fromEntries(given),
     variants: values.variant,
     profile: values.profile,
   };
 }
 
-function readScenario(text: string): ScenarioName {
-  const name = SCENARIO_NAMES.find((known) => known === text);
-  if (name === undefined) throw new Error(`there is no scenario ${text}; there are ${SCENARIO_NAMES.join(', ')}`);
-  return name;
+function chooseScenarios(texts: readonly string[]): readonly ScenarioName[] {
+  const unknown = texts.find((text) => !SCENARIO_NAMES.some((name) => name === text));
+  if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}; there are ${SCENARIO_NAMES.join(', ')}`);
+  const chosen = SCENARIO_NAMES.filter((name) => texts.includes(name));
+  // A drain measures the floor between its own rounds and shows it.
+  return chosen.filter((name) => name !== 'floor' || !chosen.includes('drain'));
 }
 
-function readCount(option: string, text: string, least: number): number {
+function readCount(option: keyof Lengths, text: string): number {
   const count = Number(text);
-  if (Number.isInteger(count) && count >= least && count <= 10_000_000) return count;
-  throw new Error(`--${option} must be a whole number of at least ${least}, not ${text}`);
+  if (Number.isInteger(count) && count >= LEAST[option] && count <= MOST) return count;
+  throw new Error(`--${option} must be a whole number from ${LEAST[option]} to ${MOST}, not ${text}`);
 }

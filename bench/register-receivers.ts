@@ -1,12 +1,5 @@
 import { newReceiverId, newSigningSecret, type Endpoint } from '@herald/core';
-import {
-  closeRedis,
-  connectRedis,
-  createDeliveryQueue,
-  createKeyspace,
-  createReceiverStore,
-  createSecretBox,
-} from '@herald/infra';
+import { closeRedis, connectRedis, createKeyspace, createReceiverStore, createSecretBox } from '@herald/infra';
 
 const PER_WORKSPACE = 10;
 const AT_A_TIME = 500;
@@ -40,29 +33,4 @@ function buildReceiver(index: number): Endpoint {
   return {
     ...{ id: newReceiverId(createdAt), workspaceId, url, events: [], description: '', enabled: true, createdAt },
   };
-}
-
-/** Puts jobs of deliveries behind the line that are due in a day. They have no records, which nobody would read before. */
-export async function addDelayed(redisUrl: string, count: number): Promise<void> {
-  const redis = await connectRedis({
-    target: { kind: 'single', url: redisUrl },
-    use: 'background',
-    name: 'herald-bench',
-    onError: () => undefined,
-  });
-  const [keys] = createKeyspace(1).shards;
-  if (!keys) throw new Error('one shard has keys');
-  const queue = createDeliveryQueue({ redis, keys, name: 'deliveries' });
-  const now = Date.now();
-  const dueAt = now + 86_400_000;
-  for (let start = 0; start < count; start += 10_000) {
-    const jobs = Array.from({ length: Math.min(10_000, count - start) }, (_, index) => ({
-      id: `dlv_${String(start + index).padStart(32, 'a')}`,
-      event: 'task.check_in' as const,
-      dueAt: dueAt + start + index,
-    }));
-    await queue.add(jobs, now);
-  }
-  await queue.close();
-  await closeRedis(redis);
 }

@@ -1,12 +1,21 @@
+import type { Lengths } from './lengths.ts';
 import type { BenchOptions } from './read-options.ts';
 import type { Table } from './table.ts';
+import type { TargetRow } from './targets.ts';
+
+export type ScenarioOptions = Lengths & Pick<BenchOptions, 'variants' | 'profile'>;
 
 export type ScenarioRun = {
-  readonly options: BenchOptions;
+  readonly options: ScenarioOptions;
   /** Says on the terminal what is being done. */
   readonly say: (line: string) => void;
 };
 
-/** `raw`: the single measurements behind the table. */
-export type ScenarioResult = { readonly tables: readonly Table[]; readonly raw: object };
+export type ScenarioResult = {
+  readonly tables: readonly Table[];
+  /** The single measurements behind the tables. */
+  readonly raw: object;
+  /** What it has to say of the targets, which `targets.ts` judges. */
+  readonly targets: readonly TargetRow[];
+};
 export type Scenario = (run: ScenarioRun) => Promise<ScenarioResult>;

@@ -15,6 +15,8 @@ export type RunningTasksOptions = {
   /** Origins of the receivers, up to ten of them for each workspace. */
   readonly origins: readonly string[];
   readonly tasks: number;
+  /** What their workspaces' ids begin with. */
+  readonly workspace?: string;
 };
 
 const RECEIVERS_PER_WORKSPACE = 10;
@@ -22,10 +24,11 @@ const BATCH = 100;
 const WIDTH = 8;
 
 /** Running Tasks, of as many workspaces as the receivers need. */
-export async function startTasks({ apiPort, redis, origins, tasks }: RunningTasksOptions): Promise<RunningTasks> {
+export async function startTasks(options: RunningTasksOptions): Promise<RunningTasks> {
+  const { apiPort, redis, origins, tasks, workspace: name = 'ws_bench' } = options;
   const workspaceCount = Math.max(1, Math.ceil(origins.length / RECEIVERS_PER_WORKSPACE));
   const plans = Array.from({ length: workspaceCount }, (_, index) => ({
-    id: `ws_bench${index}`,
+    id: `${name}${index}`,
     receivers: origins
       .slice(index * RECEIVERS_PER_WORKSPACE, (index + 1) * RECEIVERS_PER_WORKSPACE)
       .map((origin) => ({ url: `${origin}/hook` })),

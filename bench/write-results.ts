@@ -3,8 +3,16 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { BenchOptions } from './read-options.ts';
 import type { Table } from './table.ts';
+import type { ScenarioOutcome } from './targets-table.ts';
 
-export type Results = { readonly options: BenchOptions; readonly tables: readonly Table[]; readonly raw: object };
+export type Results = {
+  readonly options: BenchOptions;
+  readonly tables: readonly Table[];
+  readonly raw: object;
+  readonly outcomes: readonly ScenarioOutcome[];
+  /** Share of the processors that other programs used, 0 to 1. */
+  readonly foreign: number;
+};
 
 /** Writes what was measured, with what it was measured on. Returns the file. */
 export async function writeResults(folder: string, results: Results): Promise<string> {

@@ -10,5 +10,5 @@ export const floor: Scenario = async ({ options: { count, repeats }, say }) => {
     rounds.push(await measureFloor(count));
   }
   const title = `Floor: ${count} items each, median of ${repeats}`;
-  return { tables: [{ title, columns: PACE_COLUMNS, rows: floorRows(rounds) }], raw: { rounds } };
+  return { tables: [{ title, columns: PACE_COLUMNS, rows: floorRows(rounds) }], raw: { rounds }, targets: [] };
 };

@@ -2,11 +2,10 @@ import { chooseVariants, HEALTHY } from '../isolation-variants.ts';
 import { measureIsolation, type IsolationFigures } from '../measure-isolation.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Cell } from '../table.ts';
-
-const DEFAULT_SECONDS = 120;
+import { judgeIsolation } from '../targets.ts';
 
 /** What bad destinations do to healthy ones. The run without bad ones comes first, and all ratios are to it. */
-export const isolation: Scenario = async ({ options: { seconds = DEFAULT_SECONDS, variants }, say }) => {
+export const isolation: Scenario = async ({ options: { seconds, variants }, say }) => {
   const chosen = [HEALTHY, ...chooseVariants(variants)];
   const measured: { name: string; says: string; figures: IsolationFigures }[] = [];
   for (const variant of chosen) {
@@ -36,5 +35,5 @@ export const isolation: Scenario = async ({ options: { seconds = DEFAULT_SECONDS
       'Latency: created_at to arrival, in whole ms, of the deliveries to healthy receivers; undelivered: not there 5 s after the load.',
     ],
   };
-  return { tables: [table], raw: { measured } };
+  return { tables: [table], raw: { measured }, targets: judgeIsolation(measured) };
 };

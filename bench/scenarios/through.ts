@@ -7,12 +7,12 @@ import { createHeraldEnv, startApi, startWorker } from '../start-herald.ts';
 import { startReceivers } from '../start-receivers.ts';
 import { startTasks } from '../start-tasks.ts';
 import { median, spread } from '../statistics.ts';
+import { judgeRounds, TARGETS } from '../targets.ts';
 
 const RECEIVERS = 10;
 const TASKS = 1_000;
 const WARM_UP = 0.1;
 const DEADLINE_MS = 600_000;
-const TARGET_PER_SECOND = 3_000;
 
 type Through = {
   readonly perSecond: number;
@@ -44,11 +44,13 @@ export const through: Scenario = async ({ options: { count, repeats }, say }) =>
       ],
     ],
     notes: [
-      `From the first report to the last arrival, in batches of 100. Target: ${TARGET_PER_SECOND}/s on two cores of their own.`,
+      `From the first report to the last arrival, in batches of 100. Target: ${TARGETS.through.words} per s, all of it on two cores.`,
       `All accepted at ${Math.round(median(rounds.map(({ acceptedPerSecond }) => acceptedPerSecond)))} deliveries/s meanwhile. The floor only delivers; it accepts nothing.`,
     ],
   };
-  return { tables: [table], raw: { floors, rounds } };
+  const paired = rates.map((measured, index) => ({ measured, floor: floorRates[index] ?? NaN }));
+  const targets = [judgeRounds('through', 'through: batches, fan-out 10, ten receivers, deliveries/s', paired)];
+  return { tables: [table], raw: { floors, rounds }, targets };
 };
 
 function percent(share: number): string {

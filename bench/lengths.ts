@@ -1,0 +1,52 @@
+import type { ScenarioName } from './scenario-names.ts';
+
+/** How much a scenario measures. None uses all of it. */
+export type Lengths = {
+  /** Deliveries of one measurement, and items of one of the floor. */
+  readonly count: number;
+  /** Rounds, of which the median is shown. */
+  readonly repeats: number;
+  /** Of one run under load. */
+  readonly seconds: number;
+  /** Deliveries of the worker whose memory is watched. */
+  readonly deliveries: number;
+  /** Registered receivers in the largest variant of growth. */
+  readonly receivers: number;
+  /** Delayed deliveries behind, in the last variant of growth. */
+  readonly behind: number;
+};
+
+const FULL: Lengths = {
+  ...{ count: 20_000, repeats: 3, seconds: 15 },
+  ...{ deliveries: 1_000_000, receivers: 100_000, behind: 1_000_000 },
+};
+const QUICK: Lengths = {
+  ...{ count: 2_000, repeats: 1, seconds: 5 },
+  ...{ deliveries: 20_000, receivers: 10_000, behind: 10_000 },
+};
+
+type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readonly quickMinutes: number };
+
+/** What the targets ask for, and how long that takes on two cores of one's own. */
+const PLANS: Record<ScenarioName, Plan> = {
+  floor: { minutes: 2, quickMinutes: 0.3 },
+  drain: { full: { count: 50_000 }, minutes: 4, quickMinutes: 0.4 },
+  accept: { minutes: 1.5, quickMinutes: 0.6 },
+  through: { full: { count: 30_000 }, minutes: 2, quickMinutes: 0.3 },
+  latency: { minutes: 3, quickMinutes: 0.5 },
+  memory: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.6 },
+  growth: { full: { count: 30_000, repeats: 5 }, minutes: 9, quickMinutes: 0.7 },
+  scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },
+  isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
+  'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
+};
+
+export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {
+  return isQuick ? QUICK : { ...FULL, ...PLANS[name].full };
+}
+
+/** How long scenarios take together, in minutes: a guess for who waits. */
+export function guessMinutes(names: readonly ScenarioName[], isQuick: boolean): number {
+  const minutes = names.map((name) => (isQuick ? PLANS[name].quickMinutes : PLANS[name].minutes));
+  return minutes.reduce((sum, each) => sum + each, 0);
+}

@@ -1,0 +1,131 @@
+import { BATCH, CONNECTIONS, measureBatches, withApi, type Accepted } from '../measure-accept.ts';
+import { measureDrain, planDrain, type Drained } from '../measure-drain.ts';
+import { measureReplicated, type ReplicatedAccept } from '../measure-replicated.ts';
+import type { Scenario } from '../scenario.ts';
+import { BUSY, sizeFor, type DeliveryCosts } from '../size-for.ts';
+import { median } from '../statistics.ts';
+import type { Cell, Table } from '../table.ts';
+
+const WORKERS = [1, 2] as const;
+const FAN_OUTS = [1, 10] as const;
+const LOADS = [1_000, 10_000, 100_000] as const;
+
+type Round = {
+  /** By number of workers. */
+  readonly drains: readonly Drained[];
+  /** In batches, by fan-out. */
+  readonly accepts: readonly Accepted[];
+  readonly unconfirmed: ReplicatedAccept;
+  readonly confirmed: ReplicatedAccept;
+};
+
+/** What one worker, one API and one Redis carry, and so what a load needs. */
+export const scale: Scenario = async ({ options: { count, repeats }, say }) => {
+  const plan = planDrain(count);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= repeats; round++) {
+    say(`scale, round ${round} of ${repeats}: drain with one worker and with two`);
+    const drains: Drained[] = [];
+    for (const workers of WORKERS) drains.push(await measureDrain({ ...plan, workers }));
+    say(`scale, round ${round} of ${repeats}: accept`);
+    const accepts: Accepted[] = [];
+    for (const fanOut of FAN_OUTS) accepts.push(await withApi({ fanOut }, measureBatches));
+    say(`scale, round ${round} of ${repeats}: accept with a replica, unconfirmed and confirmed`);
+    const unconfirmed = await measureReplicated(0, 10);
+    rounds.push({ drains, accepts, unconfirmed, confirmed: await measureReplicated(1, 10) });
+  }
+  const tables = [carriesTable(rounds, plan.count), replicasTable(rounds), loadsTable(rounds)];
+  return { tables, raw: { rounds }, targets: [] };
+};
+
+function carriesTable(rounds: readonly Round[], count: number): Table {
+  const drainRow = (workers: number, index: number): Cell[] => {
+    const of = (read: (drained: Drained) => number) => medianOf(rounds, ({ drains }) => drains[index], read);
+    const redisUs = of(({ cpuUs }) => cpuUs.redis ?? NaN);
+    return [
+      ...[`deliveries sent by ${workers === 1 ? 'one worker' : `${workers} workers`}`, of((each) => each.perSecond)],
+      ...[NaN, of(({ cpuUs }) => cpuUs.worker), redisUs, 1_000_000 / redisUs],
+    ];
+  };
+  const acceptRow = (fanOut: number, index: number): Cell[] => {
+    const of = (read: (accepted: Accepted) => number) => medianOf(rounds, ({ accepts }) => accepts[index], read);
+    const redisUs = of(({ cpuUs }) => cpuUs.redis);
+    return [
+      ...[`transitions accepted, fan-out ${fanOut}`, of(({ perSecond }) => perSecond)],
+      ...[of(({ cpuUs }) => cpuUs.api), NaN, redisUs, 1_000_000 / redisUs],
+    ];
+  };
+  return {
+    title: `What one of each carries, median of ${rounds.length}`,
+    columns: ['each by itself', 'per s here', 'µs CPU: API', 'worker', 'Redis', 'one core of Redis, per s'],
+    rows: [...WORKERS.map(drainRow), ...FAN_OUTS.map(acceptRow)],
+    notes: [
+      `${count} deliveries for 50 receivers are drained; transitions come in batches of ${BATCH}. All of it, receivers and load included, shares this machine's cores.`,
+      'Rates here are therefore lower bounds. The last column is 1 s / CPU of Redis; its threads that write files are counted in.',
+    ],
+  };
+}
+
+function replicasTable(rounds: readonly Round[]): Table {
+  const toRow = (kind: keyof ReplicatedAccept, min: 0 | 1): Cell[] => {
+    const read = (round: Round) => (min === 0 ? round.unconfirmed : round.confirmed)[kind];
+    return [
+      `${kind === 'single' ? `single, ${CONNECTIONS.single} connections` : `batches of ${BATCH}`}, REDIS_MIN_REPLICAS=${min}`,
+      median(rounds.map((round) => read(round).perSecond)),
+      min === 0 ? NaN : median(rounds.map((round) => read(round).perSecond / round.unconfirmed[kind].perSecond)),
+      median(rounds.map((round) => read(round).cpuUs.api)),
+      median(rounds.map((round) => read(round).cpuUs.redis)),
+    ];
+  };
+  return {
+    title: `What REDIS_MIN_REPLICAS=1 costs the acceptance, fan-out 10, median of ${rounds.length}`,
+    columns: ['transitions', 'per s', 'of unconfirmed', 'µs CPU: API', 'Redis master'],
+    rows: [toRow('single', 0), toRow('single', 1), toRow('batch', 0), toRow('batch', 1)],
+    notes: [
+      'A master, a replica and three Sentinels beside API and load on the same cores; a real network adds its round trip.',
+    ],
+  };
+}
+
+function loadsTable(rounds: readonly Round[]): Table {
+  const costs: DeliveryCosts[] = FAN_OUTS.map((fanOut, index) => {
+    const accept = (read: (accepted: Accepted) => number) => medianOf(rounds, ({ accepts }) => accepts[index], read);
+    const send = (read: (drained: Drained) => number) => medianOf(rounds, ({ drains }) => drains[0], read);
+    return {
+      apiUs: accept(({ cpuUs }) => cpuUs.api) / fanOut,
+      workerUs: send(({ cpuUs }) => cpuUs.worker),
+      redisUs: send(({ cpuUs }) => cpuUs.redis ?? NaN) + accept(({ cpuUs }) => cpuUs.redis) / fanOut,
+    };
+  });
+  const rows = FAN_OUTS.flatMap((fanOut, index) =>
+    LOADS.map((load): Cell[] => {
+      const { apis, workers, masters } = sizeFor(load, costs[index] ?? { apiUs: NaN, workerUs: NaN, redisUs: NaN });
+      return [`${load.toLocaleString('en')} deliveries/s, fan-out ${fanOut}`, apis, workers, masters].map(toCount);
+    }),
+  );
+  return {
+    title: 'What a load needs',
+    columns: ['load', 'APIs', 'workers', 'Redis masters'],
+    rows,
+    notes: [
+      ...costs.map(({ apiUs, workerUs, redisUs }, index) => {
+        const [api, worker, redis] = [apiUs, workerUs, redisUs].map((us) => us.toFixed(0));
+        return `Fan-out ${FAN_OUTS[index] ?? 0}, each delivery: API ${api} µs, worker ${worker} µs, Redis ${redis} µs for accepting and sending.`;
+      }),
+      `Deliveries/s × µs / 1 s / ${BUSY}, rounded up: each process has a core and is ${BUSY * 100} % busy. Transitions come in batches.`,
+    ],
+  };
+}
+
+/** Whole processes are no measurements: they are printed without places behind the point. */
+function toCount(cell: Cell): Cell {
+  return typeof cell === 'number' ? cell.toLocaleString('en') : cell;
+}
+
+function medianOf<T>(
+  rounds: readonly Round[],
+  choose: (round: Round) => T | undefined,
+  read: (chosen: T) => number,
+): number {
+  return median(rounds.map(choose).flatMap((chosen) => (chosen === undefined ? [] : [read(chosen)])));
+}

@@ -1,0 +1,98 @@
+import { judgeAccept, judgeGrowth, judgeIsolation, judgeOnce, judgeRounds, judgeWorst, TARGETS } from './targets.ts';
+
+test('a ratio is the median of the rounds, each to its own floor', () => {
+  const rounds = [
+    { measured: 600, floor: 1_000 },
+    { measured: 700, floor: 1_000 },
+    { measured: 90, floor: 100 },
+  ];
+  expect(judgeRounds('drain', 'drain', rounds)).toEqual({
+    ...{ row: 'drain', measured: 600, floor: 1_000, target: TARGETS.drain.words },
+    ...{ ratio: 0.7, isMet: true },
+  });
+});
+
+type Case = { target: keyof typeof TARGETS; measured: number; floor?: number; isMet: boolean };
+
+test.each<Case>([
+  { target: 'drain', measured: 65, floor: 100, isMet: true },
+  { target: 'drain', measured: 64, floor: 100, isMet: false },
+  { target: 'acceptSingle', measured: 50, floor: 100, isMet: true },
+  { target: 'acceptSingle', measured: 49, floor: 100, isMet: false },
+  { target: 'acceptBatched', measured: 500, floor: 100, isMet: true },
+  { target: 'acceptBatched', measured: 499, floor: 100, isMet: false },
+  { target: 'through', measured: 3_000, isMet: true },
+  { target: 'through', measured: 2_999, isMet: false },
+  { target: 'latencyP50', measured: 5, isMet: true },
+  { target: 'latencyP50', measured: 5.1, isMet: false },
+  { target: 'latencyP99', measured: 25, isMet: true },
+  { target: 'latencyP99', measured: 25.1, isMet: false },
+  { target: 'pendingBytes', measured: 1_100, isMet: true },
+  { target: 'pendingBytes', measured: 1_101, isMet: false },
+  { target: 'workerGrowth', measured: 109, floor: 100, isMet: true },
+  { target: 'workerGrowth', measured: 110, floor: 100, isMet: false },
+  { target: 'growth', measured: 80, floor: 100, isMet: true },
+  { target: 'growth', measured: 79, floor: 100, isMet: false },
+  { target: 'isolationP99', measured: 50, floor: 20, isMet: true },
+  { target: 'isolationP99', measured: 51, floor: 20, isMet: false },
+  { target: 'isolationP99', measured: 31, floor: 10, isMet: false },
+  { target: 'isolationLeftOver', measured: 0, floor: 0, isMet: true },
+  { target: 'isolationLeftOver', measured: 1, floor: 0, isMet: false },
+  { target: 'isolationCpu', measured: 15, floor: 10, isMet: true },
+  { target: 'isolationCpu', measured: 16, floor: 10, isMet: false },
+  { target: 'slowClients', measured: 99, isMet: true },
+  { target: 'slowClients', measured: 100, isMet: false },
+])('$target with $measured (floor $floor): met $isMet', ({ target, measured, floor, isMet }) => {
+  expect(judgeOnce(target, 'row', measured, floor).isMet).toBe(isMet);
+});
+
+test.each(Object.keys(TARGETS) as (keyof typeof TARGETS)[])('%s is not met by what could not be measured', (target) => {
+  expect(judgeOnce(target, 'row', NaN).isMet).toBe(false);
+  expect(judgeRounds(target, 'row', []).isMet).toBe(false);
+});
+
+test('accepting is judged against the bare route, and its batches against single', () => {
+  const [single, batch] = judgeAccept(10, [{ bare: 4_000, single: 1_000, batch: 5_000 }]);
+  expect(single).toMatchObject({ measured: 1_000, floor: 4_000, ratio: 0.25, isMet: false });
+  expect(batch).toMatchObject({ measured: 5_000, floor: 1_000, ratio: 5, isMet: true });
+});
+
+test('growth is judged round by round against the first variant, accepting and draining', () => {
+  const rows = judgeGrowth([
+    { name: 'small', rounds: [{ acceptedPerSecond: 100, drainedPerSecond: 50 }] },
+    { name: 'large', rounds: [{ acceptedPerSecond: 90, drainedPerSecond: 30 }] },
+  ]);
+  expect(rows.map(({ ratio, isMet }) => ({ ratio, isMet }))).toEqual([
+    { ratio: 0.9, isMet: true },
+    { ratio: 0.6, isMet: false },
+  ]);
+});
+
+test('of the isolation runs the worst counts, each time, and the healthy one is the floor', () => {
+  const run = (name: string, p99Ms: number, workerCpu: number) => ({
+    name,
+    figures: { p99Ms, undelivered: 0, workerCpu, redisCpu: 1 },
+  });
+  const rows = judgeIsolation([run('healthy', 20, 10), run('dead', 60, 11), run('burst', 30, 16)]);
+  expect(rows.map(({ measured, floor, isMet }) => ({ measured, floor, isMet }))).toEqual([
+    { measured: 60, floor: 20, isMet: false },
+    { measured: 0, floor: 0, isMet: true },
+    { measured: 16, floor: 10, isMet: false },
+    { measured: 1, floor: 1, isMet: true },
+  ]);
+  expect(rows[0]?.row).toContain('dead');
+  expect(rows[2]?.row).toContain('burst');
+});
+
+test('a run that could not be measured is the worst', () => {
+  const [row] = judgeWorst('slowClients', 'p99', [
+    { name: 'a', value: 5 },
+    { name: 'b', value: NaN },
+    { name: 'c', value: 7 },
+  ]);
+  expect(row).toMatchObject({ measured: NaN, isMet: false });
+});
+
+test('no runs, no row', () => {
+  expect(judgeWorst('slowClients', 'p99', [])).toEqual([]);
+});

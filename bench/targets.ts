@@ -1,0 +1,127 @@
+import { median } from './statistics.ts';
+
+/** One thing that has to hold of a measured value, or of its ratio to the floor of the same run. */
+type Limit = { readonly of: 'measured' | 'ratio' } & (
+  { readonly least: number } | { readonly most: number } | { readonly below: number }
+);
+type Target = { readonly words: string; readonly limits: readonly Limit[] };
+
+/** Every target, with its number. */
+export const TARGETS = {
+  drain: { words: 'at least 0.65 of the composed floor, towards 0.80', limits: [{ of: 'ratio', least: 0.65 }] },
+  acceptSingle: { words: 'at least 0.5 of the bare route', limits: [{ of: 'ratio', least: 0.5 }] },
+  acceptBatched: { words: 'at least 5 times single', limits: [{ of: 'ratio', least: 5 }] },
+  through: { words: 'at least 3,000', limits: [{ of: 'measured', least: 3_000 }] },
+  latencyP50: { words: 'at most 5 ms', limits: [{ of: 'measured', most: 5 }] },
+  latencyP99: { words: 'at most 25 ms', limits: [{ of: 'measured', most: 25 }] },
+  pendingBytes: { words: 'at most 1,100, towards 750', limits: [{ of: 'measured', most: 1_100 }] },
+  workerGrowth: { words: 'less than 10 % above half', limits: [{ of: 'ratio', below: 1.1 }] },
+  growth: { words: 'at most 20 % slower than the smallest', limits: [{ of: 'ratio', least: 0.8 }] },
+  isolationP99: {
+    words: 'at most 50 ms, and 3 times the healthy run',
+    limits: [
+      { of: 'measured', most: 50 },
+      { of: 'ratio', most: 3 },
+    ],
+  },
+  isolationLeftOver: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
+  isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
+  slowClients: { words: 'under 100 ms', limits: [{ of: 'measured', below: 100 }] },
+} satisfies Record<string, Target>;
+
+/** A measured value beside its target. NaN: there is none. */
+export type TargetRow = {
+  readonly row: string;
+  readonly measured: number;
+  readonly floor: number;
+  readonly ratio: number;
+  readonly target: string;
+  readonly isMet: boolean;
+};
+
+/** A value and its floor of the same round. */
+export type Paired = { readonly measured: number; readonly floor: number };
+
+/** Medians of the rounds; the ratio is the median of each round's own, since rounds differ by more than their ratios. */
+export function judgeRounds(target: keyof typeof TARGETS, row: string, rounds: readonly Paired[]): TargetRow {
+  const measured = median(rounds.map((round) => round.measured));
+  const floor = median(rounds.map((round) => round.floor));
+  const ratio = median(rounds.map((round) => round.measured / round.floor));
+  const { words, limits }: Target = TARGETS[target];
+  const isMet = limits.every((limit) => holds(limit, limit.of === 'ratio' ? ratio : measured));
+  return { row, measured, floor, ratio, target: words, isMet };
+}
+
+export function judgeOnce(target: keyof typeof TARGETS, row: string, measured: number, floor = NaN): TargetRow {
+  return judgeRounds(target, row, [{ measured, floor }]);
+}
+
+/** What couldn't be measured meets nothing. */
+function holds(limit: Limit, value: number): boolean {
+  if ('least' in limit) return value >= limit.least;
+  return 'most' in limit ? value <= limit.most : value < limit.below;
+}
+
+export type AcceptRates = Readonly<Record<'bare' | 'single' | 'batch', number>>;
+
+/** @param rounds transitions/s */
+export function judgeAccept(fanOut: number, rounds: readonly AcceptRates[]): TargetRow[] {
+  const pair = (of: keyof AcceptRates, to: keyof AcceptRates) =>
+    rounds.map((round) => ({ measured: round[of], floor: round[to] }));
+  return [
+    judgeRounds('acceptSingle', `accept: single, fan-out ${fanOut}, transitions/s`, pair('single', 'bare')),
+    judgeRounds('acceptBatched', `accept: batches, fan-out ${fanOut}, transitions/s`, pair('batch', 'single')),
+  ];
+}
+
+export type GrowthRates = Readonly<Record<'acceptedPerSecond' | 'drainedPerSecond', number>>;
+export type GrowthVariant = { readonly name: string; readonly rounds: readonly GrowthRates[] };
+
+/** The first variant is the smallest: the others' floor, round by round. */
+export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): TargetRow[] {
+  const judge = (label: string, rate: keyof GrowthRates, { name, rounds }: GrowthVariant) =>
+    judgeRounds(
+      'growth',
+      `growth: ${label}, ${name}, deliveries/s`,
+      rounds.map((round, index) => ({ measured: round[rate], floor: smallest?.rounds[index]?.[rate] ?? NaN })),
+    );
+  return others.flatMap((variant) => [
+    judge('accept', 'acceptedPerSecond', variant),
+    judge('drain', 'drainedPerSecond', variant),
+  ]);
+}
+
+/** A run with something wrong in it, and one of its values. */
+export type NamedValue = { readonly name: string; readonly value: number };
+
+/** Of several runs the worst counts, the one with the highest value. None without runs. */
+export function judgeWorst(
+  target: keyof typeof TARGETS,
+  label: string,
+  runs: readonly NamedValue[],
+  floor = NaN,
+): TargetRow[] {
+  const [first, ...others] = runs;
+  if (!first) return [];
+  const worst = others.reduce((most, run) => (run.value > most.value || Number.isNaN(run.value) ? run : most), first);
+  return [judgeOnce(target, `${label}, worst of ${runs.length} (${worst.name})`, worst.value, floor)];
+}
+
+export type IsolationRun = {
+  readonly name: string;
+  readonly figures: Readonly<Record<'p99Ms' | 'undelivered' | 'workerCpu' | 'redisCpu', number>>;
+};
+
+/** The first run is the healthy one. */
+export function judgeIsolation([healthy, ...others]: readonly IsolationRun[]): TargetRow[] {
+  const judge = (target: keyof typeof TARGETS, label: string, read: keyof IsolationRun['figures']) => {
+    const runs = others.map(({ name, figures }) => ({ name, value: figures[read] }));
+    return judgeWorst(target, `isolation: ${label}`, runs, healthy?.figures[read]);
+  };
+  return [
+    ...judge('isolationP99', 'healthy p99 ms', 'p99Ms'),
+    ...judge('isolationLeftOver', 'healthy deliveries left over', 'undelivered'),
+    ...judge('isolationCpu', 'worker CPU s/min', 'workerCpu'),
+    ...judge('isolationCpu', 'Redis CPU s/min', 'redisCpu'),
+  ];
+}
