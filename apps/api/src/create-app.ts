@@ -49,11 +49,12 @@ export function createApp(deps: AppDeps): Express {
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
   app.use(refuseUnclearHost, deps.document, ignoreConditions, health);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
+  // First, since nearly all requests are reports.
+  app.use('/api/internal', authenticate('execute'), deps.executor);
   app.use('/api/public/webhooks', authenticate('webhooks'), limits, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limits, parse, deps.deliveries);
   app.use('/api/public/replays', authenticate('webhooks'), limits, parse, deps.replays);
   app.use('/tasks', authenticate('tasks'), limits, parse, deps.tasks);
-  app.use('/api/internal', authenticate('execute'), deps.executor);
   if (deps.operators) app.use(deps.operators);
   app.use(() => {
     throw new HttpFault('route_not_found', 'there is nothing at this path');

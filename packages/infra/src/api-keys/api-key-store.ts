@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ConfirmedStoreDeps } from '../redis/confirmed-script.ts';
+import { gatherCalls } from '../redis/gather-calls.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import { demandConfirmed } from '../redis/write-confirmation.ts';
@@ -38,6 +40,8 @@ export type ApiKeyStore = {
   readonly writeLastUse: (id: string, at: number) => Promise<void>;
 };
 
+const KEYS_READ_TOGETHER = 100;
+
 export type ApiKeyStoreDeps = ConfirmedStoreDeps & { readonly now: () => number };
 
 const WRITE_LAST_USE_LUA = /* lua */ `
@@ -51,6 +55,15 @@ return 1
 
 export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps): ApiKeyStore {
   const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
+  // Whoever asks is answered by a look-up that was sent after he asked, so that a revoked key is refused at once; requests
+  // of one moment, which mostly have the same key, share it.
+  const readFields = gatherCalls({
+    async call(lookUps: readonly string[]) {
+      const read = await readAll(redis, [...new Set(lookUps)]);
+      return lookUps.map((lookUp) => read.get(lookUp) ?? {});
+    },
+    limit: KEYS_READ_TOGETHER,
+  });
   return {
     async create(request) {
       const key = newApiKey();
@@ -69,7 +82,7 @@ export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps)
     async find(key) {
       if (!isApiKeyText(key)) return undefined;
       const { lookUp, proof } = digestApiKey(key);
-      const fields = await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp));
+      const fields = await readFields(lookUp);
       const record = fromFields(fields);
       const isValid = record && isSameProof(proof, fields.proof) && (record.expiresAt ?? Infinity) > now();
       return isValid ? record : undefined;
@@ -96,6 +109,14 @@ export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps)
       if (lookUp !== null) await writeLastUse([GLOBAL_KEYS.apiKey(lookUp)], [at]);
     },
   };
+}
+
+async function readAll(redis: RedisClient, lookUps: readonly string[]): Promise<Map<string, Record<string, string>>> {
+  return new Map(
+    await Promise.all(
+      lookUps.map(async (lookUp) => [lookUp, await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))] as const),
+    ),
+  );
 }
 
 function toFields({ id, workspaceId, scopes, createdAt, expiresAt }: ApiKey): Record<string, string> {

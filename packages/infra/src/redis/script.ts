@@ -18,3 +18,8 @@ export function defineScript(redis: RedisClient, name: string, lua: string): Scr
   if (!call) throw new Error(`the Redis client didn't define ${name}`);
   return (keys, args) => call.call(redis, keys.length, ...keys, ...args);
 }
+
+/** A reply of Redis to one command within a script, as the client throws those to commands. */
+export class ScriptCommandError extends Error {
+  override readonly name = 'ReplyError';
+}

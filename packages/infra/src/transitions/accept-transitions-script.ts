@@ -14,7 +14,7 @@ ${LINE_UP_LUA}
 -- ARGV[2n+1] its body, or ''
 -- Keys of one slot are made of prefix: their number varies.
 -- Returns for each {'conflict'} (something changed meanwhile, or the Task is gone), {'full'} (the Task knows too many facts),
--- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (a bug).
+-- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 local jobs = {}

@@ -16,8 +16,8 @@ import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../redis/keys.ts';
-import { gatherInTurn } from '../redis/gather-in-turn.ts';
-import { defineScript } from '../redis/script.ts';
+import { gatherCalls } from '../redis/gather-calls.ts';
+import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
 import { createLookUpKeeper } from '../tasks/look-up-keeper.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
@@ -77,7 +77,7 @@ export type TransitionStore = {
     factKeys: readonly string[],
   ) => Promise<{ readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> } | undefined>;
   /**
-   * Those of one turn of the event loop go to Redis together, whoever asks for them: in their order, and each by itself.
+   * Those of one moment go to Redis together, whoever asks for them: in their order, and each by itself.
    * Accepted is durable, and its jobs are in line.
    */
   readonly commit: (commit: TransitionCommit) => Promise<CommitReply>;
@@ -88,6 +88,10 @@ const CommitReplies = z.array(z.tuple([z.enum(['accepted', 'conflict', 'full', '
 const TRANSITION_WEIGHT = 4;
 /** What one call of the script may weigh, in deliveries: Redis does nothing else meanwhile, which is about 2 ms. */
 const CALL_WEIGHT = 200;
+const TASKS_READ_TOGETHER = 100;
+
+/** What is read of a Task before a transition is decided. */
+type TaskKeys = { readonly task: string; readonly facts: string; readonly factKeys: readonly string[] };
 
 /** One commit as the script takes it. */
 type CommitInput = { readonly input: object; readonly body: string; readonly deliveries: number };
@@ -107,6 +111,18 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
   const { redis, keyspace, taskRetention, deliveryRetention } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
   const lookUps = createLookUpKeeper(redis);
+  const readFields = gatherCalls({
+    call: (tasks: readonly TaskKeys[]) =>
+      Promise.all(
+        tasks.map(({ task, facts, factKeys }) =>
+          Promise.all([
+            redis.hmget(task, ...DECIDING_FIELDS),
+            factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : [],
+          ]),
+        ),
+      ),
+    limit: TASKS_READ_TOGETHER,
+  });
   const commitIn = new Map(
     keyspace.shards.map((keys) => {
       const jobPrefix = `${keys.bullPrefix}:deliveries:`;
@@ -119,17 +135,14 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         CommitReplies.parse(
           await accept(scriptKeys, [common, ...inputs.flatMap(({ input, body }) => [JSON.stringify(input), body])]),
         );
-      return [keys, gatherInTurn({ call, weightOf, limit: CALL_WEIGHT })];
+      return [keys, gatherCalls({ call, weightOf, limit: CALL_WEIGHT })];
     }),
   );
 
   return {
     async findTask(workspaceId, id, factKeys) {
       const keys = keyspace.of(workspaceId);
-      const [values, sequences] = await Promise.all([
-        redis.hmget(keys.task(id), ...DECIDING_FIELDS),
-        factKeys.length > 0 ? redis.hmget(keys.facts(id), ...factKeys) : [],
-      ]);
+      const [values, sequences] = await readFields({ task: keys.task(id), facts: keys.facts(id), factKeys });
       const task = readTask(id, toFields(values));
       if (task?.workspaceId !== workspaceId) return undefined;
       return { task, knownFacts: new Set(factKeys.filter((_, index) => sequences[index] != null)) };
@@ -174,7 +187,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         commit({ input, body: emission?.body ?? '', deliveries: emission?.targets.length ?? 0 }),
         lookUps.extend(task.id, taskTtl),
       ]);
-      if (kind === 'failed') throw new Error(`a transition could not be committed: ${String(detail)}`);
+      if (kind === 'failed') throw new ScriptCommandError(String(detail));
       return kind === 'accepted' ? { kind, canceled: Number(detail) } : { kind };
     },
   };

@@ -1,0 +1,78 @@
+import { gatherCalls } from './gather-calls.ts';
+
+/** Items weigh what they are; a negative one makes its call fail. */
+function build(limit = 10) {
+  const calls: (readonly number[])[] = [];
+  const ask = gatherCalls<number, string>({
+    call: (items) => {
+      calls.push(items);
+      return items.some((item) => item < 0) ? Promise.reject(new Error('away')) : Promise.resolve(items.map(String));
+    },
+    weightOf: Math.abs,
+    limit,
+  });
+  return { ask, calls };
+}
+
+test('what is asked for in one turn goes in one call, and everybody gets his own result', async () => {
+  const { ask, calls } = build();
+  const later = Promise.resolve().then(() => ask(3)); // the same turn: nothing happened in between
+  expect(await Promise.all([ask(1), ask(2), later])).toEqual(['1', '2', '3']);
+  expect(await ask(4)).toBe('4');
+  expect(calls).toEqual([[1, 2, 3], [4]]);
+});
+
+test('a call that weighs enough takes no further item, and the order stays', async () => {
+  const { ask, calls } = build(10);
+  await Promise.all([6, 6, 1, 100, 2, 3].map(ask));
+  expect(calls).toEqual([
+    [6, 6],
+    [1, 100],
+    [2, 3],
+  ]);
+});
+
+test('while calls are under way all that is asked for gathers for the next one', async () => {
+  const replies: (() => void)[] = [];
+  const calls: (readonly number[])[] = [];
+  const ask = gatherCalls<number, number>({
+    call: (items) => {
+      calls.push(items);
+      return new Promise((resolve) => {
+        replies.push(() => {
+          resolve(items);
+        });
+      });
+    },
+    limit: 3,
+  });
+  const asked: Promise<number>[] = [];
+  for (let item = 0; item < 6; item++) {
+    asked.push(ask(item));
+    await new Promise(setImmediate); // each in a turn of its own
+  }
+  expect(calls).toEqual([[0], [1]]);
+  replies[0]?.();
+  await asked[0];
+  await new Promise(setImmediate);
+  expect(calls).toEqual([[0], [1], [2, 3, 4]]);
+  replies[2]?.();
+  await asked[4];
+  await new Promise(setImmediate);
+  expect(calls).toEqual([[0], [1], [2, 3, 4], [5]]);
+  for (const reply of replies) reply();
+  expect(await Promise.all(asked)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('a call that fails fails for those who wait behind it too, and not for those who come later', async () => {
+  const { ask } = build(5);
+  const outcomes = await Promise.allSettled([ask(1), ask(-4), ask(5), ask(2)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'rejected']);
+  expect(await ask(3)).toBe('3');
+});
+
+test('a call that answers fewer than were asked for fails', async () => {
+  const ask = gatherCalls<number, number>({ call: () => Promise.resolve([1]), weightOf: () => 1, limit: 10 });
+  const outcomes = await Promise.allSettled([ask(1), ask(2)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
