@@ -5,7 +5,7 @@ import type { Herald } from '../tests/support/start-herald.ts';
 import { API_SLOTS, SLOTS, type LinkFault, type ProcessFault, type Slot } from './plan.ts';
 import { startRedisLink, type RedisLink } from './redis-link.ts';
 
-/** The processes of a run, each with a way to Redis of its own, and whoever starts them again. */
+/** The processes of a run, and whoever starts them again. Each has a way of its own to the one Redis server, where there is but one. */
 export type Fleet = AsyncDisposable & {
   /** API processes that are there; one may be paused. */
   apis(): readonly HeraldProcess[];
@@ -27,7 +27,7 @@ export type Fleet = AsyncDisposable & {
   readonly violations: readonly string[];
 };
 
-type Place = { readonly slot: Slot; readonly link: RedisLink; current: HeraldProcess | undefined };
+type Place = { readonly slot: Slot; readonly link: RedisLink | undefined; current: HeraldProcess | undefined };
 
 const START_AGAIN_MS = 500;
 
@@ -38,6 +38,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   const violations: string[] = [];
   const ended = new Set<HeraldProcess>();
   const places = new Map<Slot, Place>();
+  const { server } = herald.topology;
 
   const watch = async (started: HeraldProcess) => {
     const { code, signal } = await started.process.exited;
@@ -48,7 +49,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   /** Like a supervisor: a process that refuses to start, as it does while Redis is away, is started again. */
   const start = async (place: Place) => {
-    const env = { REDIS_URL: place.link.url };
+    const env = place.link ? { REDIS_URL: place.link.url } : {};
     while (!closing.signal.aborted) {
       try {
         const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
@@ -66,7 +67,8 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   try {
     for (const slot of SLOTS) {
-      const place: Place = { slot, link: cleanUp.use(await startRedisLink(herald.server.port)), current: undefined };
+      const link = server && cleanUp.use(await startRedisLink(server.port));
+      const place: Place = { slot, link, current: undefined };
       places.set(slot, place);
       await start(place);
     }
@@ -127,11 +129,11 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     beginLinkFault(slot, fault) {
       counts.cut++;
       setFault(slot, true);
-      placeOf(slot).link.begin(fault);
+      placeOf(slot).link?.begin(fault);
     },
     endLinkFault(slot) {
       setFault(slot, false);
-      placeOf(slot).link.heal();
+      placeOf(slot).link?.heal();
     },
     setRedisFault: (isAtFault) => {
       setFault('redis', isAtFault);

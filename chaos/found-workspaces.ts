@@ -1,30 +1,47 @@
 import { EVENT_NAMES } from '@herald/core';
-import type { Receiver } from '@herald/test-kit';
+import type { Keyspace } from '@herald/infra';
 import type { Herald } from '../tests/support/start-herald.ts';
 import type { WorkspaceClient } from '../tests/support/workspace-client.ts';
-import type { KnownEndpoint } from './ledger.ts';
+import { createKnownEndpoint, type KnownEndpoint } from './known-endpoint.ts';
 import type { Random } from './random.ts';
+import type { Host } from './start-host.ts';
 
-export type ChaosWorkspace = { readonly client: WorkspaceClient; readonly receivers: readonly KnownEndpoint[] };
+export type ChaosWorkspace = {
+  readonly client: WorkspaceClient;
+  /** Paths of its receivers begin with it. */
+  readonly folder: string;
+  /** All that it ever had. The first never changes. */
+  readonly receivers: KnownEndpoint[];
+};
 
 const WORKSPACES = 3;
-const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
+export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
 /** Workspaces with two or three receivers each, at origins that they share, of which one wants every event. */
-export async function foundWorkspaces(herald: Herald, origins: readonly Receiver[], random: Random) {
+export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts: readonly Host[], random: Random) {
   const workspaces: ChaosWorkspace[] = [];
   for (let index = 0; index < WORKSPACES; index++) {
-    const client = await herald.createWorkspace();
+    const client = await createWorkspaceOf(herald, keyspace, index % keyspace.shards.length);
+    const folder = `/workspace-${index}`;
     const receivers: KnownEndpoint[] = [];
     const size = random.between(2, 3);
     for (let count = 0; count < size; count++) {
-      const path = `/workspace-${index}/receiver-${count}`;
-      const events = count === 0 ? [...TASK_EVENTS] : TASK_EVENTS.filter(() => random.chance(0.6));
-      const url = random.pick(origins).origin + path;
-      const { id, secret, events: granted } = await client.registerReceiver({ url, events });
-      receivers.push({ id, secret, workspaceId: client.id, path, events: granted });
+      const path = `${folder}/receiver-${count}`;
+      const wanted = count === 0 ? [...TASK_EVENTS] : TASK_EVENTS.filter(() => random.chance(0.6));
+      const host = random.between(0, hosts.length - 1);
+      const url = `${hosts[host]?.origin ?? ''}${path}`;
+      const { id, secret, events } = await client.registerReceiver({ url, events: wanted });
+      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, path, events, host }));
     }
-    workspaces.push({ client, receivers });
+    workspaces.push({ client, folder, receivers });
   }
   return workspaces;
+}
+
+/** A workspace's id is random, and so is its shard: one that lies in this shard. */
+async function createWorkspaceOf(herald: Herald, { shards, of }: Keyspace, shard: number): Promise<WorkspaceClient> {
+  for (;;) {
+    const client = await herald.createWorkspace();
+    if (of(client.id) === shards[shard]) return client;
+  }
 }

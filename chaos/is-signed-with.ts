@@ -1,13 +1,17 @@
 import type { ReceivedRequest } from '@herald/test-kit';
 import { createHmac } from 'node:crypto';
 
-/** Whether both signatures of a webhook are made with this secret, as the README describes them. */
-export function isSignedWith({ headers, rawBody }: ReceivedRequest, secret: string): boolean {
-  const service = createHmac('sha256', secret).update(rawBody).digest('hex');
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const standard = createHmac('sha256', key)
-    .update(`${headers['webhook-id'] ?? ''}.${headers['webhook-timestamp'] ?? ''}.`)
-    .update(rawBody)
-    .digest('base64');
-  return headers['x-service-signature'] === `sha256=${service}` && headers['webhook-signature'] === `v1,${standard}`;
+/** Whether every signature of a webhook is made with one of these secrets, as the README describes them. */
+export function isSignedWith({ headers, rawBody }: ReceivedRequest, secrets: readonly string[]): boolean {
+  const service = (secret: string) => `sha256=${createHmac('sha256', secret).update(rawBody).digest('hex')}`;
+  const standard = (secret: string) => {
+    const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+    hmac.update(`${headers['webhook-id'] ?? ''}.${headers['webhook-timestamp'] ?? ''}.`).update(rawBody);
+    return `v1,${hmac.digest('base64')}`;
+  };
+  const standards = secrets.map(standard);
+  return (
+    secrets.some((secret) => headers['x-service-signature'] === service(secret)) &&
+    (headers['webhook-signature'] ?? '').split(' ').every((signature) => standards.includes(signature))
+  );
 }

@@ -1,23 +1,26 @@
 import { deliveryIdOf } from '@herald/core';
 import { createHmac } from 'node:crypto';
-import { judgeRun, type Evidence } from './judge-run.ts';
-import type { AcceptedFact, KnownEndpoint } from './ledger.ts';
-import type { Arrival } from './moods.ts';
+import type { Evidence } from './evidence.ts';
+import { judgeRun } from './judge-run.ts';
+import { createKnownEndpoint, type FirstState } from './known-endpoint.ts';
+import type { AcceptedFact } from './ledger.ts';
 import type { DeliveryRecord } from './read-records.ts';
+import type { Arrival } from './start-host.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-const ENDPOINT: KnownEndpoint = { id: 'wh_1', workspaceId: 'ws_1', path: '/one', secret: SECRET, events: [] };
-const OTHER: KnownEndpoint = { ...ENDPOINT, id: 'wh_2', workspaceId: 'ws_2', path: '/two' };
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const FIRST: FirstState = { id: 'wh_1', workspaceId: 'ws_1', path: '/one', secret: SECRET, events: [], host: 0 };
 const FACT: AcceptedFact = {
-  ...{ transitionId: 'trn_1', taskId: 'task_1', event: 'task.done', endpoints: [ENDPOINT], report: { type: 'done' } },
+  ...{ transitionId: 'trn_1', taskId: 'task_1', workspaceId: 'ws_1', event: 'task.done', report: { type: 'done' } },
+  ...{ from: 500, by: 600 },
 };
 const ID = deliveryIdOf('trn_1', 'wh_1');
 
 function arrival(
   answer: Arrival['answer'],
-  change: { at?: number; path?: string; body?: object; secret?: string } = {},
+  change: { at?: number; path?: string; body?: object; secret?: string; host?: number } = {},
 ): Arrival {
-  const { at = 1_000, path = '/one', body = {}, secret = SECRET } = change;
+  const { at = 1_000, path = '/one', body = {}, secret = SECRET, host = 0 } = change;
   const rawBody = Buffer.from(JSON.stringify({ id: 'trn_1', sequence: 1, task: { id: 'task_1' }, ...body }));
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const headers = {
@@ -25,24 +28,49 @@ function arrival(
     ...{ 'webhook-id': ID, 'webhook-timestamp': '1' },
     'webhook-signature': `v1,${createHmac('sha256', key).update(`${ID}.1.`).update(rawBody).digest('base64')}`,
   };
-  return { answer, deliveryId: ID, request: { method: 'POST', path, headers, rawBody, receivedAt: at } };
+  return { answer, host, deliveryId: ID, request: { method: 'POST', path, headers, rawBody, receivedAt: at } };
 }
 
 const answered = (...statuses: number[]) => statuses.map((status, at) => ({ at, durationMs: 1, status }));
 
 function record(change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
-    ...{ id: ID, endpointId: 'wh_1', transitionId: 'trn_1', status: 'delivered', tries: 1, settledAt: 1_000 },
+    ...{
+      id: ID,
+      endpointId: 'wh_1',
+      transitionId: 'trn_1',
+      status: 'delivered',
+      tries: 1,
+      createdAt: 550,
+      settledAt: 1_000,
+    },
     ...{ attempts: answered(200), isCarried: false, ...change },
   };
 }
 
-function judge(change: Partial<Evidence>) {
-  const endpoints = new Map([ENDPOINT, OTHER].map((each) => [each.path, each]));
-  const facts = new Map([[FACT.transitionId, FACT]]);
-  const usual = { arrivals: [arrival(200)], records: [record()], triesOfSchedule: 3, latestAfterMs: 5_000 };
-  return judgeRun({ facts, endpoints, ...usual, ...change });
+type Change = Partial<Omit<Evidence, 'endpoints'>> & { readonly endpoint?: ReturnType<typeof createKnownEndpoint> };
+
+function judge({ endpoint = createKnownEndpoint(FIRST), ...change }: Change) {
+  const other = createKnownEndpoint({ ...FIRST, id: 'wh_2', workspaceId: 'ws_2', path: '/two' });
+  const endpoints = [endpoint, other];
+  const shown = endpoints
+    .filter(({ exists }) => exists.latest())
+    .map(({ id, events, enabled }) => ({ id, url: '', events: events.latest(), enabled: enabled.latest() }));
+  return judgeRun({
+    ...{ facts: new Map([[FACT.transitionId, FACT]]), endpoints, receivers: { shown, at: 100_000 } },
+    ...{ arrivals: [arrival(200)], records: [record()], redeliveries: [], replays: [] },
+    ...{ triesOfSchedule: 3, latestAfterMs: 5_000, mayForgetUnanswered: false },
+    ...change,
+  });
 }
+
+function changed(change: (endpoint: ReturnType<typeof createKnownEndpoint>) => void) {
+  const endpoint = createKnownEndpoint(FIRST);
+  change(endpoint);
+  return endpoint;
+}
+
+const at = (time: number) => ({ from: time, by: time + 10, until: time + 10 });
 
 test('a delivery that arrived and is recorded so is as it must be', () => {
   const { counts, violations } = judge({});
@@ -68,7 +96,40 @@ test('what used up its schedule is failed, and not lost', () => {
   expect(counts).toMatchObject({ failed: 1, lost: 0 });
 });
 
-test.each<[string, Partial<Evidence>, RegExp]>([
+test('a failover may forget and tell anew, with another time and sequence, and with nothing else', () => {
+  const told = (body: object) => judge({ mayForgetUnanswered: true, arrivals: [arrival(200), arrival(200, { body })] });
+  expect(told({ sequence: 2, created_at: 'later' })).toMatchObject({ counts: { toldAnew: 1 }, violations: [] });
+  expect(told({ outcome: {} }).violations).toContainEqual(expect.stringContaining('different bytes'));
+});
+
+test('what was disabled or removed while it was pending is canceled, and not lost', () => {
+  const endpoint = createKnownEndpoint(FIRST);
+  endpoint.enabled.change({ value: false, ...at(700) });
+  const canceled = record({ status: 'canceled', reason: 'receiver_disabled', attempts: [] });
+  const { counts, violations } = judge({ endpoint, arrivals: [], records: [canceled] });
+  expect(violations).toEqual([]);
+  expect(counts).toMatchObject({ deliveries: 1, canceled: 1, lost: 0 });
+});
+
+test('while it is subscribed or is not, a transition may be sent or not', () => {
+  const endpoint = createKnownEndpoint({ ...FIRST, events: ['task.check_in'] });
+  endpoint.events.change({ value: ['task.done'], from: 550, by: 700, until: 700 });
+  expect(judge({ endpoint }).violations).toEqual([]);
+  expect(judge({ endpoint, arrivals: [], records: [] })).toMatchObject({ violations: [], counts: { deliveries: 0 } });
+});
+
+test('a rotated secret signs alone or beside the old one while both may be in force, and one that nobody was shown as well', () => {
+  const endpoint = createKnownEndpoint(FIRST);
+  endpoint.secret.change({ value: OTHER_SECRET, ...at(700) });
+  for (const secret of [SECRET, OTHER_SECRET])
+    expect(judge({ endpoint, arrivals: [arrival(200, { secret })] }).violations).toEqual([]);
+  endpoint.secret.change({ value: undefined, from: 720, by: Infinity, until: 900 });
+  const { counts, violations } = judge({ endpoint, arrivals: [arrival(200, { secret: 'whsec_none' })] });
+  expect(violations).toEqual([]);
+  expect(counts.notVerifiable).toBe(1);
+});
+
+test.each<[string, Change, RegExp]>([
   ['no record, and nothing arrived', { arrivals: [], records: [] }, /^lost: .* is not there/],
   ['a record that says delivered, though nothing arrived', { arrivals: [] }, /never answered 2xx/],
   [
@@ -102,11 +163,7 @@ test.each<[string, Partial<Evidence>, RegExp]>([
     { arrivals: [arrival(200), arrival(200, { body: { more: 1 } })] },
     /different bytes/,
   ],
-  [
-    'a wrong signature',
-    { arrivals: [arrival(200, { secret: `whsec_${Buffer.alloc(32, 2).toString('base64')}` })] },
-    /wrong signature/,
-  ],
+  ['a wrong signature', { arrivals: [arrival(200, { secret: OTHER_SECRET })] }, /wrong signature/],
   [
     'an arrival in another workspace',
     { arrivals: [arrival(200), arrival(200, { path: '/two' })] },
@@ -122,6 +179,80 @@ test.each<[string, Partial<Evidence>, RegExp]>([
     { arrivals: [arrival(200), arrival(200, { at: 9_000 })] },
     /sent 8000 ms after/,
   ],
+  [
+    'a canceled delivery of a receiver that was disabled before and never since',
+    {
+      endpoint: changed((endpoint) => {
+        endpoint.enabled.change({ value: false, ...at(100) });
+        endpoint.enabled.change({ value: true, ...at(200) });
+      }),
+      ...{ arrivals: [], records: [record({ status: 'canceled', reason: 'receiver_disabled', attempts: [] })] },
+    },
+    /nothing in the run explains/,
+  ],
+  [
+    'a delivery to a receiver that no longer wanted the event',
+    {
+      endpoint: changed(({ events }) => {
+        events.change({ value: ['task.check_in'], ...at(100) });
+      }),
+    },
+    /was not subscribed to task.done/,
+  ],
+  [
+    'an arrival long after the receiver was removed',
+    {
+      endpoint: changed(({ exists }) => {
+        exists.change({ value: false, ...at(700) });
+      }),
+      arrivals: [arrival(200, { at: 9_000 })],
+    },
+    /long after it was disabled or removed/,
+  ],
+  [
+    'an arrival at the host from which the receiver had moved',
+    {
+      endpoint: changed(({ host }) => {
+        host.change({ value: 1, ...at(700) });
+      }),
+      arrivals: [arrival(200, { at: 9_000 })],
+    },
+    /came to host 0, where wh_1 was no more/,
+  ],
+  [
+    'a signature with the old secret long after its overlap',
+    {
+      endpoint: changed(({ secret }) => {
+        secret.change({ value: OTHER_SECRET, ...at(700) });
+      }),
+      arrivals: [arrival(200, { at: 9_000 })],
+    },
+    /wrong signature/,
+  ],
+  [
+    'a redelivery that was never made',
+    { redeliveries: [{ deliveryId: ID, endpoint: createKnownEndpoint(FIRST), from: 2_000 }] },
+    /the redelivery of .* was never made/,
+  ],
+  [
+    'a replay that left a failed delivery as it was',
+    {
+      records: [record({ status: 'failed', tries: 3, attempts: [] })],
+      replays: [{ id: 'rp_1', endpoint: createKnownEndpoint(FIRST), from: 2_000, since: 500, status: 'done' }],
+    },
+    /the replay rp_1 of 2000 left/,
+  ],
+  [
+    'a replay that is gone',
+    { replays: [{ id: 'rp_1', endpoint: createKnownEndpoint(FIRST), from: 2_000, since: 500, status: undefined }] },
+    /the replay rp_1 is not there/,
+  ],
+  [
+    'a change that was answered and is not there in the end',
+    { receivers: { at: 9_000, shown: [{ id: 'wh_1', url: '', events: [], enabled: false }] } },
+    /wh_1 is disabled/,
+  ],
+  ['a receiver that is gone in the end', { receivers: { at: 9_000, shown: [] } }, /wh_1 is gone, though nobody/],
 ])('%s is a violation', (_case, evidence, sentence) => {
   expect(judge(evidence).violations).toContainEqual(expect.stringMatching(sentence));
 });

@@ -1,161 +1,146 @@
 import { deliveryIdOf } from '@herald/core';
 import type { WebhookBody } from '../tests/support/webhooks.ts';
-import { isSignedWith } from './is-signed-with.ts';
-import type { AcceptedFact, KnownEndpoint } from './ledger.ts';
-import type { Arrival } from './moods.ts';
+import { describeRecord, isWell, type Evidence } from './evidence.ts';
+import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
+import { judgeReceivers } from './judge-receivers.ts';
+import { isExhausted, isRightlyCanceled, judgeRecord } from './judge-record.ts';
+import { judgeRedeliveries, judgeReplays } from './judge-requests.ts';
+import type { KnownEndpoint } from './known-endpoint.ts';
+import type { AcceptedFact } from './ledger.ts';
 import type { DeliveryRecord } from './read-records.ts';
+import type { Arrival } from './start-host.ts';
+import { subscriptionOf } from './subscription.ts';
 
-export type Evidence = {
-  readonly facts: ReadonlyMap<string, AcceptedFact>;
-  /** By the path of their urls. */
-  readonly endpoints: ReadonlyMap<string, KnownEndpoint>;
-  /** Of all receivers, each receiver's in order. */
-  readonly arrivals: readonly Arrival[];
-  readonly records: readonly DeliveryRecord[];
-  /** Tries after which a delivery that was never answered well may be `failed`. */
-  readonly triesOfSchedule: number;
-  /** Longest time after its settlement that a send may still arrive which was decided on before, in ms. */
-  readonly latestAfterMs: number;
+type Counts = {
+  accepted: number;
+  /** Accepted transitions × endpoints that were subscribed. */
+  deliveries: number;
+  delivered: number;
+  failed: number;
+  canceled: number;
+  lost: number;
+  arrivals: number;
+  /** Arrivals of what its receiver had answered with 2xx before. */
+  duplicated: number;
+  /** Arrivals of a Task's event after one with a higher sequence at the same endpoint. */
+  outOfOrder: number;
+  /** Answered with 2xx, but recorded as something else: the answer did not get through. */
+  answeredButNotDelivered: number;
+  /** Deliveries that came with another time or sequence: their transition was forgotten before it was answered. */
+  toldAnew: number;
+  /** Arrivals signed, perhaps, with a secret whose showing was lost. */
+  notVerifiable: number;
 };
 
-export type Verdict = {
-  readonly counts: {
-    accepted: number;
-    /** Accepted transitions × endpoints that were subscribed. */
-    deliveries: number;
-    delivered: number;
-    failed: number;
-    lost: number;
-    arrivals: number;
-    /** Arrivals of what its receiver had answered with 2xx before. */
-    duplicated: number;
-    /** Arrivals of a Task's event after one with a higher sequence at the same endpoint. */
-    outOfOrder: number;
-    /** Answered with 2xx, but recorded as something else: the answer did not get through. */
-    answeredButNotDelivered: number;
-  };
-  readonly violations: readonly string[];
-};
+export type Verdict = { readonly counts: Readonly<Counts>; readonly violations: readonly string[] };
 
 /** Compares what was accepted with what arrived and with what the log says. */
 export function judgeRun(evidence: Evidence): Verdict {
-  const { facts, records, arrivals } = evidence;
-  const violations: string[] = [];
+  const { facts, records, arrivals, endpoints } = evidence;
   const byDelivery = Map.groupBy(arrivals, ({ deliveryId }) => deliveryId);
+  const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+  const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const recordOf = new Map(records.map((record) => [record.id, record]));
-  const counts = {
-    ...{ accepted: facts.size, deliveries: 0, delivered: 0, failed: 0, lost: 0, arrivals: arrivals.length },
-    ...{ duplicated: 0, outOfOrder: countOutOfOrder(arrivals), answeredButNotDelivered: 0 },
+  const counts: Counts = {
+    ...{
+      accepted: facts.size,
+      deliveries: 0,
+      delivered: 0,
+      failed: 0,
+      canceled: 0,
+      lost: 0,
+      arrivals: arrivals.length,
+    },
+    ...{ duplicated: 0, outOfOrder: countOutOfOrder(arrivals), answeredButNotDelivered: 0, toldAnew: 0 },
+    notVerifiable: 0,
   };
-  for (const fact of facts.values()) {
-    for (const endpoint of fact.endpoints) {
-      const id = deliveryIdOf(fact.transitionId, endpoint.id);
-      const record = recordOf.get(id);
-      const came = byDelivery.get(id) ?? [];
-      const isFailed = record?.status === 'failed' && record.tries >= evidence.triesOfSchedule;
-      counts.deliveries++;
-      if (record?.status === 'delivered') counts.delivered++;
-      if (isFailed) counts.failed++;
-      if (came.some(isWell) && record?.status !== 'delivered') counts.answeredButNotDelivered++;
-      if (!came.some(isWell) && !isFailed) {
-        counts.lost++;
-        violations.push(
-          `lost: ${id} (${fact.event} of ${fact.taskId} to ${endpoint.id}) is ${describe(record)}, and arrived ${came.length} times`,
-        );
-      }
-    }
+  const violations: string[] = [];
+  for (const [fact, endpoint, isCertain] of findSubscribed(facts, endpoints)) {
+    const id = deliveryIdOf(fact.transitionId, endpoint.id);
+    const record = recordOf.get(id);
+    if (!record && !isCertain) continue;
+    violations.push(...countDelivery(counts, fact, endpoint, record, byDelivery.get(id) ?? [], evidence));
   }
-  for (const record of records) violations.push(...judgeRecord(record, byDelivery.get(record.id) ?? [], evidence));
-  for (const arrival of arrivals) violations.push(...judgeArrival(arrival, recordOf.get(arrival.deliveryId), evidence));
-  for (const [id, came] of byDelivery) {
-    const first = came[0]?.request.rawBody;
-    if (came.some(({ request }) => first?.equals(request.rawBody) === false))
-      violations.push(`${id} came with different bytes`);
-    const wellAt = came.findIndex(isWell);
-    if (wellAt >= 0) counts.duplicated += came.length - wellAt - 1;
+  for (const record of records)
+    violations.push(...judgeRecord(record, byId.get(record.endpointId), byDelivery.get(record.id) ?? [], evidence));
+  for (const arrival of arrivals) {
+    const endpoint = byPath.get(arrival.request.path);
+    if (endpoint && !secretsOf(arrival, endpoint, evidence)) counts.notVerifiable++;
+    violations.push(...judgeArrival(arrival, endpoint, recordOf.get(arrival.deliveryId), evidence));
   }
+  for (const [id, came] of byDelivery) violations.push(...countRepeats(counts, id, came, evidence));
+  violations.push(...judgeRedeliveries(evidence), ...judgeReplays(evidence), ...judgeReceivers(evidence));
   return { counts, violations };
 }
 
-function judgeRecord(record: DeliveryRecord, came: readonly Arrival[], { facts, triesOfSchedule }: Evidence): string[] {
-  const violations: string[] = [];
-  const fact = facts.get(record.transitionId);
-  if (!fact) violations.push(`${record.id} is of ${record.transitionId}, which nobody was told of`);
-  else if (!fact.endpoints.some(({ id }) => id === record.endpointId)) {
-    violations.push(`${record.id} is for ${record.endpointId}, which was not subscribed to ${fact.event}`);
+function* findSubscribed(facts: Evidence['facts'], endpoints: readonly KnownEndpoint[]) {
+  const receivers = endpoints.filter(({ taskId }) => taskId === undefined);
+  const callbacks = new Map(endpoints.map((endpoint) => [endpoint.taskId, endpoint]));
+  for (const fact of facts.values()) {
+    const callback = callbacks.get(fact.taskId);
+    for (const endpoint of callback ? [...receivers, callback] : receivers) {
+      const subscription = subscriptionOf(fact, endpoint);
+      if (subscription !== 'none') yield [fact, endpoint, subscription === 'certain'] as const;
+    }
   }
-  switch (record.status) {
-    case 'delivered':
-      if (!came.some(isWell)) violations.push(`${record.id} is delivered, though its receiver never answered 2xx`);
-      break;
-    case 'failed':
-      if (record.tries < triesOfSchedule)
-        violations.push(`${record.id} failed after ${record.tries} tries: ${describe(record)}`);
-      break;
-    case 'pending':
-      violations.push(`${record.id} is pending ${record.isCarried ? 'still' : 'with neither job, backlog nor mark'}`);
-      break;
-    default:
-      violations.push(`${record.id} is ${describe(record)}, which nothing in the run explains`);
-  }
-  const answers = record.attempts.flatMap(({ status }) => status ?? []);
-  for (const status of new Set(answers)) {
-    const logged = answers.filter((each) => each === status).length;
-    const answered = came.filter(({ answer }) => answer === status).length;
-    if (logged <= answered) continue;
-    const log = JSON.stringify(record.attempts);
-    violations.push(
-      `${record.id} has ${logged} attempts answered ${status}, of which its receiver knows ${answered}: ${log}`,
-    );
-  }
-  return violations;
 }
 
-function judgeArrival(
-  { request, deliveryId }: Arrival,
+function countDelivery(
+  counts: Counts,
+  fact: AcceptedFact,
+  endpoint: KnownEndpoint,
   record: DeliveryRecord | undefined,
+  came: readonly Arrival[],
   evidence: Evidence,
 ): string[] {
-  const endpoint = evidence.endpoints.get(request.path);
-  if (!endpoint) return [`${deliveryId} came to ${request.path}, which nobody registered`];
-  const violations: string[] = [];
-  const body = readBody(request.rawBody);
-  const fact = evidence.facts.get(body.id);
-  if (deliveryId !== deliveryIdOf(body.id, endpoint.id))
-    violations.push(`${deliveryId} came to ${endpoint.id}, whose it is not`);
-  if (
-    fact &&
-    !fact.endpoints.some(({ id, workspaceId }) => id === endpoint.id && workspaceId === endpoint.workspaceId)
-  ) {
-    violations.push(`${deliveryId} of ${fact.taskId} came to ${endpoint.id} of ${endpoint.workspaceId}`);
-  }
-  if (!isSignedWith(request, endpoint.secret))
-    violations.push(`${deliveryId} came to ${endpoint.id} with a wrong signature`);
-  const afterMs = request.receivedAt - (record?.settledAt ?? Infinity);
-  if (afterMs > evidence.latestAfterMs)
-    violations.push(`${deliveryId} was sent ${afterMs} ms after it was ${describe(record)}`);
-  return violations;
+  const hasArrived = came.some(isWell);
+  const isFailed = record !== undefined && isExhausted(record, evidence);
+  const isCanceled = record !== undefined && isRightlyCanceled(record, fact, endpoint);
+  counts.deliveries++;
+  if (record?.status === 'delivered') counts.delivered++;
+  if (isFailed) counts.failed++;
+  if (isCanceled) counts.canceled++;
+  if (hasArrived && record?.status !== 'delivered') counts.answeredButNotDelivered++;
+  if (hasArrived || isFailed || isCanceled) return [];
+  counts.lost++;
+  const id = deliveryIdOf(fact.transitionId, endpoint.id);
+  const what = `${fact.event} of ${fact.taskId} to ${endpoint.id}`;
+  return [`lost: ${id} (${what}) is ${describeRecord(record)}, and arrived ${came.length} times`];
+}
+
+/** All that came under one id says the same, byte by byte. */
+function countRepeats(
+  counts: Counts,
+  id: string,
+  came: readonly Arrival[],
+  { mayForgetUnanswered }: Evidence,
+): string[] {
+  const wellAt = came.findIndex(isWell);
+  if (wellAt >= 0) counts.duplicated += came.length - wellAt - 1;
+  const bodies = [...new Set(came.map(({ request }) => request.rawBody.toString()))];
+  if (bodies.length < 2) return [];
+  if (!mayForgetUnanswered || new Set(bodies.map(factOf)).size > 1)
+    return [`${id} came with different bytes: ${bodies.join(' ')}`];
+  counts.toldAnew++;
+  return [];
+}
+
+/** What a body says, but for its time and its number: a transition that was forgotten and reported again gets these anew. */
+function factOf(body: string): string {
+  return JSON.stringify({ ...(JSON.parse(body) as WebhookBody), created_at: undefined, sequence: undefined });
 }
 
 function countOutOfOrder(arrivals: readonly Arrival[]): number {
   const highest = new Map<string, number>();
   const seen = new Set<string>();
   let count = 0;
-  for (const { request, deliveryId } of arrivals) {
-    if (seen.has(deliveryId)) continue;
-    seen.add(deliveryId);
-    const { sequence, task } = readBody(request.rawBody);
-    const key = `${request.path} ${task.id}`;
+  for (const arrival of arrivals) {
+    if (seen.has(arrival.deliveryId)) continue;
+    seen.add(arrival.deliveryId);
+    const { sequence, task } = readBody(arrival);
+    const key = `${arrival.request.path} ${task.id}`;
     if (sequence < (highest.get(key) ?? 0)) count++;
     else highest.set(key, sequence);
   }
   return count;
-}
-
-const isWell = ({ answer }: Arrival) => typeof answer === 'number' && answer >= 200 && answer < 300;
-const readBody = (bytes: Buffer) => JSON.parse(bytes.toString()) as WebhookBody;
-
-function describe(record: DeliveryRecord | undefined): string {
-  if (!record) return 'not there';
-  return record.reason === undefined ? record.status : `${record.status} (${record.reason})`;
 }

@@ -1,33 +1,46 @@
 import type { TaskEventName } from '@herald/core';
 import type { Report } from '../tests/support/reports.ts';
+import type { KnownEndpoint } from './known-endpoint.ts';
 
-/** A receiver or a callback, as the run knows it. */
-export type KnownEndpoint = {
-  readonly id: string;
-  readonly workspaceId: string;
-  /** Path of its url: what arrives there is its own. */
-  readonly path: string;
-  readonly secret: string;
-  /** None: every event. */
-  readonly events: readonly string[];
-};
-
-/** A transition that was answered with 2xx. */
+/** A transition that was answered with 2xx. Times are epoch ms. */
 export type AcceptedFact = {
   readonly transitionId: string;
   readonly taskId: string;
+  readonly workspaceId: string;
   readonly event: TaskEventName;
-  /** Everybody who was subscribed at that moment. */
-  readonly endpoints: readonly KnownEndpoint[];
+  /** It was accepted between these two: the first request for it, and the first 2xx. */
+  readonly from: number;
+  readonly by: number;
   /** What states it once more. */
   readonly report: Report;
+};
+
+/** A redelivery that was answered with 202. */
+export type AskedRedelivery = { readonly deliveryId: string; readonly endpoint: KnownEndpoint; readonly from: number };
+
+/** A replay that was answered with 202, of what had failed or been canceled since a time. Times are epoch ms. */
+export type AskedReplay = {
+  readonly id: string;
+  readonly endpoint: KnownEndpoint;
+  readonly from: number;
+  readonly since: number;
 };
 
 /** What the run was told, from which follows what must arrive. */
 export type Ledger = {
   readonly facts: ReadonlyMap<string, AcceptedFact>;
+  /** A transition that is known already stays as it was first accepted. */
   accept(fact: AcceptedFact): void;
-  readonly counts: { reports: number; repeated: number; refused: number; unanswered: number };
+  readonly redeliveries: AskedRedelivery[];
+  readonly replays: AskedReplay[];
+  readonly counts: {
+    reports: number;
+    repeated: number;
+    refused: number;
+    unanswered: number;
+    /** Registrations, changes, removals and rotations of receivers. */
+    changes: number;
+  };
   /** Answers that the contract doesn't foresee. */
   readonly violations: string[];
 };
@@ -36,8 +49,10 @@ export function createLedger(): Ledger {
   const facts = new Map<string, AcceptedFact>();
   return {
     facts,
-    accept: (fact) => facts.set(fact.transitionId, fact),
-    counts: { reports: 0, repeated: 0, refused: 0, unanswered: 0 },
-    violations: [],
+    accept(fact) {
+      if (!facts.has(fact.transitionId)) facts.set(fact.transitionId, fact);
+    },
+    ...{ redeliveries: [], replays: [], violations: [] },
+    counts: { reports: 0, repeated: 0, refused: 0, unanswered: 0, changes: 0 },
   };
 }

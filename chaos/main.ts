@@ -2,9 +2,13 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { createPlan, describeAction } from './plan.ts';
 import { readOptions, USAGE, type ChaosOptions } from './read-options.ts';
-import { assertFaultsArePossible } from './redis-faults.ts';
 import { formatReport, writeReport } from './report.ts';
-import { runChaos } from './run-chaos.ts';
+import { runChaos, type Outcome } from './run-chaos.ts';
+import { chooseScenario } from './scenario.ts';
+import { assertFaultsArePossible } from './server-faults.ts';
+import { formatSummary, writeSummary } from './summary.ts';
+
+const RESULTS = join(import.meta.dirname, 'results');
 
 function readCommandLine(): ChaosOptions {
   const args = process.argv.slice(2);
@@ -22,15 +26,24 @@ function readCommandLine(): ChaosOptions {
   }
 }
 
-const options = readCommandLine();
-if (options.plan) {
-  for (const action of createPlan(options.seed, options.seconds)) console.log(describeAction(action));
-} else {
-  console.log(`Seed ${options.seed}`);
-  const { outcome, logs } = await runChaos(options, (line) => {
+const { seeds, seconds, topology, plan } = readCommandLine();
+const outcomes: Outcome[] = [];
+for (const seed of seeds) {
+  const scenario = chooseScenario(seed, topology);
+  console.log(`Seed ${seed}`);
+  if (plan) {
+    for (const action of createPlan(seed, seconds, scenario)) console.log(describeAction(action));
+    continue;
+  }
+  const { outcome, logs } = await runChaos({ seed, seconds, scenario }, (line) => {
     console.log(`… ${line}`);
   });
+  outcomes.push(outcome);
   console.log(formatReport(outcome));
-  console.log(`Written to ${await writeReport(join(import.meta.dirname, 'results'), outcome, logs)}`);
-  process.exitCode = outcome.violations.length === 0 ? 0 : 1;
+  console.log(`Written to ${await writeReport(RESULTS, outcome, logs)}`);
+  if (outcome.violations.length > 0) process.exitCode = 1;
+}
+if (outcomes.length > 1) {
+  console.log(formatSummary(outcomes));
+  console.log(`Written to ${await writeSummary(RESULTS, outcomes)}`);
 }

@@ -1,41 +1,61 @@
 import { createPlan, type Action } from './plan.ts';
+import type { Scenario } from './scenario.ts';
 
-const targetOf = (action: Action) =>
-  action.kind === 'redis' ? 'redis' : `${action.kind} ${action.kind === 'receiver' ? action.index : action.slot}`;
+const SINGLE: Scenario = { topology: 'single', shards: 1 };
+const CLUSTER: Scenario = { topology: 'cluster', shards: 3 };
 
-test('the same seed gives the same plan, another seed another one', () => {
-  expect(createPlan(7, 60)).toEqual(createPlan(7, 60));
-  expect(createPlan(7, 60)).not.toEqual(createPlan(8, 60));
-});
+const targetOf = (action: Action) => {
+  if (action.kind === 'redis' || action.kind === 'replicas') return 'redis';
+  return `${action.kind} ${action.kind === 'receiver' ? action.index : action.slot}`;
+};
 
-test('a longer run begins like a shorter one', () => {
-  const early = (seconds: number) => createPlan(7, seconds).filter(({ atMs }) => atMs < 29_000);
-  expect(early(300)).toEqual(early(30));
-});
-
-test('faults of one target never overlap, and over some seeds everything goes wrong that can', () => {
+/** Everything that goes wrong over some seeds; faults of one target that overlap are an error. */
+function seenOver(scenario: Scenario): string[] {
   const seen = new Set<string>();
   for (let seed = 0; seed < 30; seed++) {
-    for (const actions of Map.groupBy(createPlan(seed, 60), targetOf).values()) {
+    const plan = createPlan(seed, 60, scenario);
+    for (const actions of Map.groupBy(plan, targetOf).values()) {
       for (const [index, { atMs, forMs }] of actions.entries()) {
         expect(actions[index + 1]?.atMs ?? Infinity).toBeGreaterThan(atMs + forMs);
       }
     }
-    for (const action of createPlan(seed, 60))
-      seen.add('fault' in action ? `${action.kind} ${action.fault}` : action.mood);
+    for (const action of plan) seen.add('fault' in action ? `${action.kind} ${action.fault}` : action.mood);
   }
-  expect([...seen].sort()).toEqual([
-    ...[
-      'error',
-      'flap',
-      'hang',
-      'link cut',
-      'link delay',
-      'link silence',
-      'process kill',
-      'process pause',
-      'process stop',
-    ],
-    ...['redis full-disk', 'redis full-memory', 'redis kill', 'redis pause', 'reset', 'slow', 'too-many'],
-  ]);
+  return [...seen].sort();
+}
+
+const ON_EVERY_TOPOLOGY = [
+  ...['error', 'flap', 'hang', 'refuse', 'reset', 'slow', 'too-many'],
+  ...['process kill', 'process pause', 'process stop'],
+];
+
+test('the same seed gives the same plan, another seed another one', () => {
+  expect(createPlan(7, 60, SINGLE)).toEqual(createPlan(7, 60, SINGLE));
+  expect(createPlan(7, 60, SINGLE)).not.toEqual(createPlan(8, 60, SINGLE));
+});
+
+test('a longer run begins like a shorter one', () => {
+  const early = (seconds: number) => createPlan(7, seconds, CLUSTER).filter(({ atMs }) => atMs < 29_000);
+  expect(early(300)).toEqual(early(30));
+});
+
+test('faults of one target never overlap, and over some seeds everything goes wrong that can', () => {
+  expect(seenOver(SINGLE)).toEqual(
+    [
+      ...ON_EVERY_TOPOLOGY,
+      ...['link cut', 'link delay', 'link silence'],
+      ...['redis full-disk', 'redis full-memory', 'redis kill', 'redis pause'],
+    ].sort(),
+  );
+});
+
+test('where there are replicas, they and their masters go wrong instead, those of every shard', () => {
+  expect(seenOver(CLUSTER)).toEqual(
+    [
+      ...ON_EVERY_TOPOLOGY,
+      ...['failover', 'kill-replica', 'pause-master', 'pause-replica', 'restart'].map((fault) => `replicas ${fault}`),
+    ].sort(),
+  );
+  const shards = createPlan(7, 600, CLUSTER).flatMap((action) => (action.kind === 'replicas' ? action.shard : []));
+  expect([...new Set(shards)].sort()).toEqual([0, 1, 2]);
 });

@@ -1,4 +1,6 @@
+import type { TopologyKind } from '../tests/support/start-topology.ts';
 import { createRandom } from './random.ts';
+import type { Scenario } from './scenario.ts';
 
 export const API_SLOTS = ['api-1', 'api-2'] as const;
 export const WORKER_SLOTS = ['worker-1', 'worker-2', 'worker-3'] as const;
@@ -9,9 +11,15 @@ export type Slot = (typeof SLOTS)[number];
 export type ProcessFault = 'kill' | 'stop' | 'pause';
 /** What happens to a process's connections to Redis: they break; nothing passes; all that passes is late. */
 export type LinkFault = 'cut' | 'silence' | 'delay';
-export type RedisFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
-/** What a receiver answers. */
-export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many';
+/** Of the one server. */
+export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
+/**
+ * Of a master that has a replica, or of its replica. 'failover': the master is killed, and started again when the replica has its
+ * place. 'restart': it is started again at once. 'pause': SIGSTOP; of a master so long that it may lose its place.
+ */
+export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica';
+/** What a receiver answers; 'refuse': its port is closed. */
+export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
 
 export type Action = {
   /** From the start of the run, in ms. */
@@ -21,7 +29,9 @@ export type Action = {
 } & (
   | { readonly kind: 'process'; readonly slot: Slot; readonly fault: ProcessFault }
   | { readonly kind: 'link'; readonly slot: Slot; readonly fault: LinkFault }
-  | { readonly kind: 'redis'; readonly fault: RedisFault }
+  | { readonly kind: 'redis'; readonly fault: ServerFault }
+  /** Of the servers that hold this shard. */
+  | { readonly kind: 'replicas'; readonly shard: number; readonly fault: ReplicaFault }
   | { readonly kind: 'receiver'; readonly index: number; readonly mood: Mood }
 );
 
@@ -76,7 +86,7 @@ function linkTrack(slot: Slot): Track {
   };
 }
 
-const REDIS_TRACK: Track = {
+const SERVER_TRACK: Track = {
   name: 'redis',
   // Redis writes what it owes its file within a second once it can again; to be killed before would lose what it acknowledged.
   gap: [3_000, 9_000],
@@ -88,6 +98,25 @@ const REDIS_TRACK: Track = {
   ],
 };
 
+function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number): Track {
+  const faults: readonly [ReplicaFault, number, Span][] = [
+    ['failover', 4, [0, 5_000]],
+    ['restart', 1, [0, 1_000]],
+    ['pause-master', 2, [1_000, 7_000]],
+    ['kill-replica', 1, [0, 3_000]],
+    ['pause-replica', 2, [500, 4_000]],
+  ];
+  // Sentinels watch one master, which holds every shard.
+  const numbers = topology === 'sentinel' ? [0] : Array.from({ length: shards }, (_, shard) => shard);
+  return {
+    name: 'replicas',
+    gap: [3_000, 9_000],
+    faults: numbers.flatMap((shard) =>
+      faults.map(([fault, weight, lasts]) => ({ weight, lasts, fault: { kind: 'replicas' as const, shard, fault } })),
+    ),
+  };
+}
+
 function receiverTrack(index: number): Track {
   const moods: readonly [Mood, number][] = [
     ['slow', 3],
@@ -96,6 +125,7 @@ function receiverTrack(index: number): Track {
     ['flap', 3],
     ['reset', 2],
     ['too-many', 2],
+    ['refuse', 2],
   ];
   return {
     name: `receiver ${index}`,
@@ -108,12 +138,14 @@ function receiverTrack(index: number): Track {
   };
 }
 
-/** All that goes wrong in a run, in order of time. The same seed gives the same plan; a longer run begins like a shorter one. */
-export function createPlan(seed: number, seconds: number): Action[] {
+/**
+ * All that goes wrong in a run, in order of time. The same seed and scenario give the same plan; a longer run begins like a shorter
+ * one. Where clients learn the servers' addresses from the servers themselves there is nothing on their way to cut.
+ */
+export function createPlan(seed: number, seconds: number, { topology, shards }: Scenario): Action[] {
   const tracks = [
     ...SLOTS.map(processTrack),
-    ...SLOTS.map(linkTrack),
-    REDIS_TRACK,
+    ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards)]),
     // The first receiver is always good.
     ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),
   ];
@@ -134,12 +166,20 @@ function planTrack({ name, gap, faults }: Track, seed: number, endMs: number): A
 }
 
 export function describeAction(action: Action): string {
-  const { kind, atMs, forMs } = action;
-  const what =
-    kind === 'redis'
-      ? `redis ${action.fault}`
-      : kind === 'receiver'
-        ? `receiver ${action.index} ${action.mood}`
-        : `${action.slot} ${kind === 'link' ? 'link ' : ''}${action.fault}`;
-  return `${(atMs / 1_000).toFixed(2).padStart(7)} s  ${what}, ${(forMs / 1_000).toFixed(2)} s`;
+  return `${(action.atMs / 1_000).toFixed(2).padStart(7)} s  ${describeFault(action)}, ${(action.forMs / 1_000).toFixed(2)} s`;
+}
+
+function describeFault(action: Action): string {
+  switch (action.kind) {
+    case 'process':
+      return `${action.slot} ${action.fault}`;
+    case 'link':
+      return `${action.slot} link ${action.fault}`;
+    case 'redis':
+      return `redis ${action.fault}`;
+    case 'replicas':
+      return `redis ${action.fault}, shard ${action.shard}`;
+    case 'receiver':
+      return `receiver ${action.index} ${action.mood}`;
+  }
 }

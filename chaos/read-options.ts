@@ -1,18 +1,27 @@
 import { parseArgs } from 'node:util';
+import { TOPOLOGIES, type TopologyKind } from '../tests/support/start-topology.ts';
 
 export type ChaosOptions = {
-  /** How long things go wrong; recovery comes on top. */
+  /** How long things go wrong, in each run; recovery comes on top. */
   readonly seconds: number;
-  readonly seed: number;
+  /** One run each, one after the other. */
+  readonly seeds: readonly number[];
+  /** Without it the seed chooses. */
+  readonly topology?: TopologyKind;
   /** Prints what would go wrong, and ends. */
   readonly plan: boolean;
 };
 
 export const USAGE = `npm run chaos -- [options]
 
-  --seconds <n>  how long things go wrong (60); recovery comes on top
-  --seed <n>     what goes wrong and when follows from it (drawn, and printed)
-  --plan         print what would go wrong, and end`;
+  --seconds <n>      how long things go wrong (60); recovery comes on top
+  --seed <n>         what goes wrong and when follows from it (drawn, and printed); may be repeated
+  --seeds <a>-<b>    one run after the other, with a summary in the end
+  --topology <name>  ${TOPOLOGIES.join(', ')}; without it the seed chooses
+  --plan             print what would go wrong, and end`;
+
+const LARGEST_SEED = 2 ** 32 - 1;
+const MOST_SEEDS = 1_000;
 
 /** @throws Error with a sentence for whoever typed it */
 export function readOptions(args: readonly string[], drawnSeed: number): ChaosOptions {
@@ -20,15 +29,36 @@ export function readOptions(args: readonly string[], drawnSeed: number): ChaosOp
     args: [...args],
     options: {
       seconds: { type: 'string', default: '60' },
-      seed: { type: 'string', default: String(drawnSeed) },
+      seed: { type: 'string', multiple: true, default: [] },
+      seeds: { type: 'string' },
+      topology: { type: 'string' },
       plan: { type: 'boolean', default: false },
     },
   });
+  const seeds = [
+    ...values.seed.map((text) => readWhole('seed', text, 0, LARGEST_SEED)),
+    ...(values.seeds === undefined ? [] : readRange(values.seeds)),
+  ];
   return {
     seconds: readWhole('seconds', values.seconds, 5, 86_400),
-    seed: readWhole('seed', values.seed, 0, 2 ** 32 - 1),
+    seeds: seeds.length === 0 ? [drawnSeed] : seeds,
+    ...(values.topology !== undefined && { topology: readTopology(values.topology) }),
     plan: values.plan,
   };
+}
+
+function readRange(text: string): number[] {
+  const [, first = '', last = ''] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  if (first === '') throw new Error(`--seeds must be a range such as 1-20, not ${text}`);
+  const from = readWhole('seeds', first, 0, LARGEST_SEED);
+  const to = readWhole('seeds', last, from, Math.min(LARGEST_SEED, from + MOST_SEEDS - 1));
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+function readTopology(text: string): TopologyKind {
+  const topology = TOPOLOGIES.find((known) => known === text);
+  if (topology) return topology;
+  throw new Error(`--topology must be one of ${TOPOLOGIES.join(', ')}, not ${text}`);
 }
 
 function readWhole(option: string, text: string, least: number, most: number): number {

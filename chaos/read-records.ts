@@ -1,5 +1,4 @@
-import type { RedisClient } from '@herald/infra';
-import { shardKeys } from '../tests/support/delivery-state.ts';
+import { mastersOf, type Keyspace, type RedisClient, type ShardKeys } from '@herald/infra';
 
 /** Times in ms. */
 export type LoggedAttempt = { readonly at: number; readonly durationMs: number; readonly status?: number };
@@ -12,6 +11,8 @@ export type DeliveryRecord = {
   readonly status: string;
   readonly reason?: string;
   readonly tries: number;
+  /** When its transition was accepted, epoch ms. */
+  readonly createdAt: number;
   /** Epoch ms. */
   readonly settledAt?: number;
   /** Its log; no status where no answer came. */
@@ -23,11 +24,16 @@ export type DeliveryRecord = {
 const CHUNK = 500;
 
 /** Every delivery that there is. */
-export async function readRecords(redis: RedisClient): Promise<DeliveryRecord[]> {
-  const { prefix, backlogs, owed, bullPrefix } = shardKeys();
-  const ids = (await redis.keys(`${prefix}d:dlv_*`))
-    .filter((key) => !key.endsWith(':a'))
-    .map((key) => key.slice(`${prefix}d:`.length));
+export async function readRecords(redis: RedisClient, { shards }: Keyspace): Promise<DeliveryRecord[]> {
+  const lists = await Promise.all(shards.map((keys) => readShard(redis, keys)));
+  return lists.flat();
+}
+
+async function readShard(redis: RedisClient, { prefix, backlogs, owed, bullPrefix }: ShardKeys) {
+  const names = await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}d:dlv_*`)));
+  const ids = names.flatMap((keys) =>
+    keys.filter((key) => !key.endsWith(':a')).map((key) => key.slice(prefix.length + 2)),
+  );
   const destinations = await redis.zrange(backlogs, 0, '-1');
   const waiting = new Set(
     (await Promise.all(destinations.map((id) => redis.zrange(`${prefix}b:${id}`, 0, '-1')))).flat(),
@@ -41,9 +47,9 @@ export async function readRecords(redis: RedisClient): Promise<DeliveryRecord[]>
         redis.lrange(`${prefix}d:${id}:a`, 0, -1),
         redis.exists(`${bullPrefix}:deliveries:${id}`),
       ]);
-      const { e = '', x = '', s = '', n = '', why, end } = fields;
+      const { e = '', x = '', s = '', n = '', at = '', why, end } = fields;
       return {
-        ...{ id, endpointId: e, transitionId: x, status: s, tries: Number(n) },
+        ...{ id, endpointId: e, transitionId: x, status: s, tries: Number(n), createdAt: Number(at) },
         ...(why !== undefined && { reason: why }),
         ...(end !== undefined && { settledAt: Number(end) }),
         attempts: attempts.map((text) => JSON.parse(text) as LoggedAttempt),

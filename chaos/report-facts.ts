@@ -1,10 +1,9 @@
 import type { TaskEventName } from '@herald/core';
-import type { HttpAnswer } from '../tests/support/http-request.ts';
 import type { Report } from '../tests/support/reports.ts';
 import type { Accepted } from '../tests/support/workspace-client.ts';
 import type { ChaosTask } from './create-task.ts';
 import type { Ledger } from './ledger.ts';
-import type { Insist } from './patient-client.ts';
+import type { Effect, Insist } from './patient-client.ts';
 
 /** One transition to report; without an event it emits nothing. */
 export type Item = { readonly task: ChaosTask; readonly report: Report; readonly event?: TaskEventName };
@@ -19,13 +18,13 @@ export type FactReporter = {
 type ItemResult = Accepted | { readonly error: { readonly code: string } };
 
 export function createFactReporter(executorKey: string, insist: Insist, ledger: Ledger): FactReporter {
-  const accept = ({ task, report, event }: Item, { transitionId }: Accepted) => {
+  const accept = ({ task, report, event }: Item, { transitionId }: Accepted, { from, by }: Omit<Effect, 'until'>) => {
     ledger.counts.reports++;
     if (!event) return;
-    const endpoints = task.endpoints.filter(({ events }) => events.length === 0 || events.includes(event));
-    ledger.accept({ transitionId, taskId: task.id, event, endpoints, report });
+    const workspaceId = task.workspace.client.id;
+    ledger.accept({ transitionId, taskId: task.id, workspaceId, event, from, by, report });
   };
-  const ask = ({ task, report }: Item, by?: 'cancel' | 'close'): Promise<HttpAnswer> => {
+  const ask = ({ task, report }: Item, by?: 'cancel' | 'close') => {
     if (by === undefined) {
       const path = `/api/internal/tasks/${task.id}/transitions`;
       return insist('POST', path, { key: executorKey, body: report });
@@ -38,10 +37,11 @@ export function createFactReporter(executorKey: string, insist: Insist, ledger: 
       const answer = await ask(item, by);
       if (answer.status !== 200) throw new Error(`${item.report.type} of ${item.task.id} was answered ${answer.text}`);
       const accepted = answer.body as Accepted;
-      accept(item, accepted);
+      accept(item, accepted, answer.effect);
       return accepted;
     },
     async reportBatch(items) {
+      const from = Date.now();
       for (let left = items; left.length > 0;) {
         const transitions = left.map(({ task, report }) => ({ taskId: task.id, ...report }));
         const answer = await insist('POST', '/api/internal/transitions', { key: executorKey, body: { transitions } });
@@ -50,7 +50,7 @@ export function createFactReporter(executorKey: string, insist: Insist, ledger: 
         const refused: Item[] = [];
         for (const [index, item] of left.entries()) {
           const result = results[index];
-          if (result && !('error' in result)) accept(item, result);
+          if (result && !('error' in result)) accept(item, result, { from, by: answer.effect.by });
           else if (result?.error.code === 'unavailable') refused.push(item);
           else throw new Error(`a ${item.report.type} of ${item.task.id} in a batch: ${JSON.stringify(result)}`);
         }

@@ -1,20 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTable } from '../bench/table.ts';
-import type { Outcome } from './run-chaos.ts';
+import type { Outcome, Run } from './run-chaos.ts';
 
 const SHOWN = 10;
 
-export function formatReport({
-  seed,
-  seconds,
-  recoveryMs,
-  fleet,
-  redisFaults,
-  ledger,
-  counts,
-  violations,
-}: Outcome): string {
+/** What repeats a run. */
+export function commandOf({ seed, seconds, scenario }: Run): string {
+  return `npm run chaos -- --seconds ${seconds} --seed ${seed} --topology ${scenario.topology}`;
+}
+
+export function formatReport(outcome: Outcome): string {
+  const { seed, seconds, scenario, recoveryMs, fleet, redisFaults, failovers, askedAgain, ledger, counts, violations } =
+    outcome;
   const rows: [string, string | number][] = [
     ['processes killed', fleet.killed],
     ['processes stopped', fleet.stopped],
@@ -23,22 +21,29 @@ export function formatReport({
     ['starts refused (Redis away)', fleet.refusedToStart],
     ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],
+    ['… failovers', failovers],
     ['requests refused (5xx)', ledger.refused],
     ['requests unanswered', ledger.unanswered],
     ['facts reported again on purpose', ledger.repeated],
+    ['receivers changed, registered, removed', ledger.changes],
+    ['redeliveries asked for', askedAgain.redeliveries],
+    ['replays asked for', askedAgain.replays],
     ['transitions accepted', counts.accepted],
     ['deliveries', counts.deliveries],
     ['… delivered', counts.delivered],
     ['… failed, schedule used up', counts.failed],
+    ['… canceled, receiver disabled or removed', counts.canceled],
     ['… lost', counts.lost],
     ['arrivals', counts.arrivals],
     ['… duplicated, same id', counts.duplicated],
     ['… out of order', counts.outOfOrder],
+    ['… told anew after a failover', counts.toldAnew],
     ['… answered 2xx, not recorded as delivered', counts.answeredButNotDelivered],
+    ['arrivals with a secret whose showing was lost', counts.notVerifiable],
     ['recovery after the last fault, s', recoveryMs / 1_000],
   ];
   const table = formatTable({
-    title: `Seed ${seed}, ${seconds} s`,
+    title: `Seed ${seed}, ${seconds} s, ${scenario.topology}, ${scenario.shards} shards`,
     columns: ['what', 'count'],
     rows: rows.map(([what, count]) => [what, Number.isInteger(count) ? String(count) : count]),
   });
@@ -46,7 +51,7 @@ export function formatReport({
     violations.length === 0
       ? 'Nothing was lost, and every invariant holds.'
       : [
-          `${violations.length} violations; again: npm run chaos -- --seconds ${seconds} --seed ${seed}`,
+          `${violations.length} violations; again: ${commandOf(outcome)}`,
           ...violations.slice(0, SHOWN).map((each) => `  - ${each.split('\n', 1)[0] ?? ''}`),
         ].join('\n');
   return `${table}\n${verdict}`;

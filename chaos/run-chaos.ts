@@ -1,29 +1,37 @@
+import { createKeyspace, type Keyspace } from '@herald/infra';
 import { messageOf } from '@herald/test-kit';
 import { startHerald, type Herald } from '../tests/support/start-herald.ts';
 import { startFleet, type Fleet } from './fleet.ts';
 import { foundWorkspaces } from './found-workspaces.ts';
 import { judgeRun, type Verdict } from './judge-run.ts';
-import { createLedger, type KnownEndpoint, type Ledger } from './ledger.ts';
-import { createMoodyReceiver } from './moods.ts';
+import type { KnownEndpoint } from './known-endpoint.ts';
+import { createLedger, type Ledger } from './ledger.ts';
 import { createInsist } from './patient-client.ts';
-import { createPlan, describeAction, LONGEST_PAUSE_MS, RECEIVERS, type Action } from './plan.ts';
+import { createPerform } from './perform.ts';
+import { createPlan, describeAction, LONGEST_PAUSE_MS, RECEIVERS } from './plan.ts';
 import { createRandom } from './random.ts';
-import type { ChaosOptions } from './read-options.ts';
+import { findUnclear, readReceivers } from './read-receivers.ts';
 import { readRecords } from './read-records.ts';
-import { createRedisFaults } from './redis-faults.ts';
+import { readReplays } from './read-replays.ts';
+import { createReplicaFaults } from './replica-faults.ts';
 import { createFactReporter } from './report-facts.ts';
 import { runPlan } from './run-plan.ts';
+import type { Scenario } from './scenario.ts';
+import { startCustomers } from './start-customers.ts';
+import { startHost, type Host } from './start-host.ts';
 import { startLoad } from './start-load.ts';
 import { waitUntilNothingIsLeft } from './wait-until-settled.ts';
 
-export type Outcome = {
-  readonly seed: number;
-  readonly seconds: number;
+export type Run = { readonly seed: number; readonly seconds: number; readonly scenario: Scenario };
+
+export type Outcome = Run & {
   readonly plan: readonly string[];
   /** From the end of the last fault until nothing was left to do. */
   readonly recoveryMs: number;
   readonly fleet: Fleet['counts'];
   readonly redisFaults: number;
+  readonly failovers: number;
+  readonly askedAgain: { readonly redeliveries: number; readonly replays: number };
   readonly ledger: Ledger['counts'];
   readonly counts: Verdict['counts'];
   readonly violations: readonly string[];
@@ -42,17 +50,21 @@ const RECOVERY_DEADLINE_MS = 150_000;
 const LATE_MS = 15_000;
 
 /** One run: load, what the plan lets go wrong, recovery, verdict. `logs` is what all processes printed. */
-export async function runChaos({ seed, seconds }: ChaosOptions, say: (line: string) => void) {
-  const plan = createPlan(seed, seconds);
+export async function runChaos(run: Run, say: (line: string) => void) {
+  const { topology, shards } = run.scenario;
   const late: string[] = [];
   let logs = '';
   let outcome: Outcome | undefined;
   try {
     await using herald = await startHerald({
-      ...{ apis: 1, workers: 0, env: ENV },
-      redis: { appendonly: true, outlivesFullDisk: true },
+      ...{ topology, apis: 1, workers: 0 },
+      env: { ...ENV, SHARDS: String(shards), ...(topology !== 'single' && { REDIS_MIN_REPLICAS: '1' }) },
+      redis: { appendonly: true, outlivesFullDisk: topology === 'single' },
     });
-    outcome = await runOn(herald, plan, { seed, seconds }, say);
+    await using stack = new AsyncDisposableStack();
+    const hosts: Host[] = [];
+    for (let index = 0; index < RECEIVERS; index++) hosts.push(stack.use(await startHost(herald.ca, index)));
+    outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts }, run, say);
     logs = herald.logs();
   } catch (error) {
     if (!outcome) throw error;
@@ -61,18 +73,14 @@ export async function runChaos({ seed, seconds }: ChaosOptions, say: (line: stri
   return { outcome: { ...outcome, violations: [...outcome.violations, ...late] }, logs };
 }
 
-async function runOn(
-  herald: Herald,
-  plan: readonly Action[],
-  { seed, seconds }: Pick<ChaosOptions, 'seed' | 'seconds'>,
-  say: (line: string) => void,
-): Promise<Outcome> {
-  const moody = Array.from({ length: RECEIVERS }, createMoodyReceiver);
-  const origins = await Promise.all(moody.map(({ respond }) => herald.startReceiver(respond)));
-  const workspaces = await foundWorkspaces(herald, origins, createRandom(seed, 'workspaces'));
-  const endpoints = new Map<string, KnownEndpoint>();
-  const know = (endpoint: KnownEndpoint) => void endpoints.set(endpoint.path, endpoint);
-  workspaces.flatMap(({ receivers }) => receivers).forEach(know);
+type Stage = { readonly herald: Herald; readonly keyspace: Keyspace; readonly hosts: readonly Host[] };
+
+async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: string) => void): Promise<Outcome> {
+  const { seed, seconds, scenario } = run;
+  const plan = createPlan(seed, seconds, scenario);
+  const workspaces = await foundWorkspaces(herald, keyspace, hosts, createRandom(seed, 'workspaces'));
+  const endpoints: KnownEndpoint[] = workspaces.flatMap(({ receivers }) => receivers);
+  const know = (endpoint: KnownEndpoint) => void endpoints.push(endpoint);
   await herald.apis[0]?.stop(); // it served the set-up; from here on processes reach Redis by their own ways
 
   await using fleet = await startFleet(herald);
@@ -80,50 +88,39 @@ async function runOn(
   const givingUp = new AbortController();
   const insist = createInsist({ herald, fleet, ledger, random: createRandom(seed, 'routes'), signal: givingUp.signal });
   const reporter = createFactReporter(herald.executor.key, insist, ledger);
+  const origins = hosts.map(({ origin }) => origin);
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
-  const redis = createRedisFaults(herald.server, herald.redis);
-  say(`${plan.length} faults in ${seconds} s`);
-  await runPlan(
-    plan,
-    seconds,
-    {
-      begin: async (action) => {
-        if (action.kind === 'process') await fleet.beginProcessFault(action.slot, action.fault);
-        else if (action.kind === 'link') fleet.beginLinkFault(action.slot, action.fault);
-        else if (action.kind === 'redis') {
-          fleet.setRedisFault(true);
-          await redis.begin(action.fault);
-        } else moody[action.index]?.set(action.mood);
-      },
-      end: async (action) => {
-        if (action.kind === 'process') await fleet.endProcessFault(action.slot, action.fault);
-        else if (action.kind === 'link') fleet.endLinkFault(action.slot);
-        else if (action.kind === 'redis') {
-          await redis.end(action.fault);
-          fleet.setRedisFault(false);
-        } else moody[action.index]?.set('good');
-      },
-    },
-    say,
-  );
+  // A change of a receiver is not promised to outlive a failover.
+  const changed = scenario.topology === 'single' ? workspaces : [];
+  const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces: changed });
+  const replicas = createReplicaFaults(herald.topology, keyspace);
+  say(`${scenario.topology}, ${scenario.shards} shards, ${plan.length} faults in ${seconds} s`);
+  await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
   const healedAt = performance.now();
   say('everything is well again; waiting until nothing is left to do');
   const timer = setTimeout(() => {
     givingUp.abort(new Error('no answer, although all had been well for long'));
   }, RECOVERY_DEADLINE_MS);
-  await load.stop();
+  await Promise.all([load.stop(), customers.stop()]);
   clearTimeout(timer);
-  const left = await waitUntilNothingIsLeft(herald.redis, RECOVERY_DEADLINE_MS);
+  const left = await waitUntilNothingIsLeft(herald.redis, keyspace, RECOVERY_DEADLINE_MS);
   const recoveryMs = performance.now() - healedAt;
+  const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
   const verdict = judgeRun({
-    ...{ facts: ledger.facts, endpoints, records: await readRecords(herald.redis) },
-    arrivals: moody.flatMap(({ arrivals }) => arrivals),
+    ...{ facts: ledger.facts, redeliveries: ledger.redeliveries, receivers },
+    endpoints: [...endpoints, ...findUnclear(receivers, customers.unclear, endpoints)],
+    arrivals: hosts.flatMap(({ arrivals }) => arrivals),
+    records: await readRecords(herald.redis, keyspace),
+    replays: await readReplays(herald.redis, keyspace, ledger.replays),
     triesOfSchedule: SCHEDULE.length + 1,
     latestAfterMs: LONGEST_PAUSE_MS + LATE_MS,
+    mayForgetUnanswered: scenario.topology !== 'single',
   });
   return {
-    ...{ seed, seconds, plan: plan.map(describeAction), recoveryMs, fleet: { ...fleet.counts } },
-    redisFaults: plan.filter(({ kind }) => kind === 'redis').length,
+    ...{ ...run, plan: plan.map(describeAction), recoveryMs, fleet: { ...fleet.counts } },
+    redisFaults: plan.filter(({ kind }) => kind === 'redis' || kind === 'replicas').length,
+    failovers: replicas.failovers,
+    askedAgain: { redeliveries: ledger.redeliveries.length, replays: ledger.replays.length },
     ledger: ledger.counts,
     counts: verdict.counts,
     violations: [

@@ -32,6 +32,7 @@ export async function runPlan(plan: readonly Action[], seconds: number, perform:
 function targetOf(action: Action): string {
   switch (action.kind) {
     case 'redis':
+    case 'replicas':
       return 'redis';
     case 'receiver':
       return `receiver ${action.index}`;

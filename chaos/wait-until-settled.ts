@@ -1,15 +1,22 @@
-import type { RedisClient } from '@herald/infra';
+import type { Keyspace, RedisClient } from '@herald/infra';
 import { messageOf, waitFor } from '@herald/test-kit';
-import { readDuties, shardKeys } from '../tests/support/delivery-state.ts';
+import { readDuties } from '../tests/support/delivery-state.ts';
 
 /** Waits until nothing is left to do anywhere; returns what was left after so long, or undefined. */
-export async function waitUntilNothingIsLeft(redis: RedisClient, deadlineMs: number): Promise<string | undefined> {
-  const { backlogs, replays, purge } = shardKeys();
+export async function waitUntilNothingIsLeft(
+  redis: RedisClient,
+  { shards }: Keyspace,
+  deadlineMs: number,
+): Promise<string | undefined> {
+  const count = async (name: 'backlogs' | 'replays' | 'purge') => {
+    const counts = await Promise.all(shards.map((keys) => redis.zcard(keys[name])));
+    return counts.reduce((sum, each) => sum + each, 0);
+  };
   const read = async () => ({
-    ...(await readDuties(redis)),
-    backlogs: await redis.zcard(backlogs),
-    replays: await redis.zcard(replays),
-    purges: await redis.zcard(purge),
+    ...(await readDuties(redis, shards.length)),
+    backlogs: await count('backlogs'),
+    replays: await count('replays'),
+    purges: await count('purge'),
   });
   try {
     await waitFor('nothing to be left', read, {

@@ -24,6 +24,8 @@ export interface Topology extends AsyncDisposable {
   readonly env: Env;
   /** The one server, where there is but one. */
   readonly server: RunningRedis | undefined;
+  /** All that hold data, whatever their roles. */
+  readonly servers: readonly RunningRedis[];
   /** The server that has a key now. */
   findMasterOf(key: string): Promise<RunningRedis>;
   /** The one replica, where there is but one. */
@@ -55,7 +57,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       const server = await startRedis(options);
       const url = security ? toList([server.clientPort]) : server.url;
       return toTopology(server, {
-        ...{ kind, target: { kind, url }, env: { REDIS_URL: url, ...securityEnv }, server },
+        ...{ kind, target: { kind, url }, env: { REDIS_URL: url, ...securityEnv }, server, servers: [server] },
         findMasterOf: () => Promise.resolve(server),
         findReplica: noSingleReplica,
       });
@@ -73,7 +75,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       };
       const find = () => waitFor('a master', () => started.findMaster(), FAILOVER_DEADLINE_MS);
       return toTopology(started, {
-        ...{ kind, target, env, server: undefined, findMasterOf: find },
+        ...{ kind, target, env, server: undefined, servers: started.servers, findMasterOf: find },
         async findReplica() {
           const master = await find();
           const replica = started.servers.find((server) => server !== master);
@@ -87,7 +89,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       const clientPorts = started.nodes.map(({ clientPort }) => clientPort);
       const nodes = clientPorts.map((port) => ({ host, port }));
       return toTopology(started, {
-        ...{ kind, target: { kind, nodes, access }, server: undefined },
+        ...{ kind, target: { kind, nodes, access }, server: undefined, servers: started.nodes },
         env: { REDIS_CLUSTER_NODES: toList(clientPorts), ...securityEnv },
         findReplica: noSingleReplica,
         async findMasterOf(key) {

@@ -4,17 +4,17 @@ import { execFile } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { RedisFault } from './plan.ts';
+import type { ServerFault } from './plan.ts';
 
-export type RedisFaults = {
-  begin(fault: RedisFault): Promise<void>;
-  end(fault: RedisFault): Promise<void>;
+export type ServerFaults = {
+  begin(fault: ServerFault): Promise<void>;
+  end(fault: ServerFault): Promise<void>;
 };
 
 /** Bytes that still fit on the disk when it is about to be full. */
 const ROOM_BYTES = 4_096;
 
-export function createRedisFaults(server: RunningRedis, redis: RedisClient): RedisFaults {
+export function createServerFaults(server: RunningRedis, redis: RedisClient): ServerFaults {
   return {
     async begin(fault) {
       switch (fault) {

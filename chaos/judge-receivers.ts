@@ -1,0 +1,24 @@
+import type { Evidence } from './evidence.ts';
+
+/** Receivers that are not, in the end, as the answers to all changes say. */
+export function judgeReceivers({ endpoints, receivers: { shown, at } }: Evidence): string[] {
+  const shownById = new Map(shown.map((receiver) => [receiver.id, receiver]));
+  const known = new Set(endpoints.map(({ id }) => id));
+  const unknown = shown.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} is there, and nobody registered it`);
+  const wrong = endpoints
+    .filter(({ taskId }) => taskId === undefined)
+    .flatMap(({ id, exists, enabled, events }) => {
+      const receiver = shownById.get(id);
+      if (!exists.possible(at, at).includes(receiver !== undefined))
+        return [`${id} is ${receiver ? 'there, though it was removed' : 'gone, though nobody removed it'}`];
+      if (!receiver) return [];
+      const violations: string[] = [];
+      if (!enabled.possible(at, at).includes(receiver.enabled))
+        violations.push(`${id} is ${receiver.enabled ? 'enabled' : 'disabled'}, which it was not when last changed`);
+      const wanted = events.possible(at, at).map((names) => [...names].sort().join());
+      const wants = [...receiver.events].sort().join();
+      if (!wanted.includes(wants)) violations.push(`${id} wants ${wants}, and was told ${wanted.join(' or ')}`);
+      return violations;
+    });
+  return [...unknown, ...wrong];
+}

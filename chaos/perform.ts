@@ -1,0 +1,61 @@
+import type { Herald } from '../tests/support/start-herald.ts';
+import type { Fleet } from './fleet.ts';
+import type { ReplicaFaults } from './replica-faults.ts';
+import type { Perform } from './run-plan.ts';
+import { createServerFaults } from './server-faults.ts';
+import type { Host } from './start-host.ts';
+
+export type PerformDeps = {
+  readonly herald: Herald;
+  readonly fleet: Fleet;
+  readonly hosts: readonly Host[];
+  readonly replicas: ReplicaFaults;
+};
+
+/** Who does what a plan says. */
+export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): Perform {
+  const { server } = herald.topology;
+  const single = server && createServerFaults(server, herald.redis);
+  return {
+    async begin(action) {
+      switch (action.kind) {
+        case 'process':
+          await fleet.beginProcessFault(action.slot, action.fault);
+          return;
+        case 'link':
+          fleet.beginLinkFault(action.slot, action.fault);
+          return;
+        case 'redis':
+          fleet.setRedisFault(true);
+          await single?.begin(action.fault);
+          return;
+        case 'replicas':
+          fleet.setRedisFault(true);
+          await replicas.begin(action.shard, action.fault);
+          return;
+        case 'receiver':
+          await hosts[action.index]?.set(action.mood);
+      }
+    },
+    async end(action) {
+      switch (action.kind) {
+        case 'process':
+          await fleet.endProcessFault(action.slot, action.fault);
+          return;
+        case 'link':
+          fleet.endLinkFault(action.slot);
+          return;
+        case 'redis':
+          await single?.end(action.fault);
+          fleet.setRedisFault(false);
+          return;
+        case 'replicas':
+          await replicas.end(action.fault);
+          fleet.setRedisFault(false);
+          return;
+        case 'receiver':
+          await hosts[action.index]?.set('good');
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import type { Keyspace, RedisClient } from '@herald/infra';
+import type { AskedReplay } from './ledger.ts';
+
+/** Replays that were asked for, with what became of each. */
+export async function readReplays(redis: RedisClient, keyspace: Keyspace, asked: readonly AskedReplay[]) {
+  return await Promise.all(
+    asked.map(async (replay) => {
+      const key = keyspace.of(replay.endpoint.workspaceId).replay(replay.id);
+      return { ...replay, status: (await redis.hget(key, 's')) ?? undefined };
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+import type { KnownEndpoint } from './known-endpoint.ts';
+import type { Insist } from './patient-client.ts';
+
+/** Rotates the signing secret of what is at a path. Tries that were not answered put secrets in force that nobody was shown. */
+export async function rotateSecret(
+  insist: Insist,
+  key: string,
+  path: string,
+  { secret: known }: KnownEndpoint,
+  overlapSeconds: number,
+): Promise<void> {
+  const answer = await insist('POST', `${path}/secret/rotate`, { key, body: { overlapSeconds } });
+  if (answer.status !== 200) throw new Error(`a rotation was answered ${answer.text}`);
+  const { secret } = answer.body as { secret: string };
+  const { from, by, until } = answer.effect;
+  if (until > by) known.change({ value: undefined, from, by: Infinity, until });
+  // Until the overlap ends the old one signs too.
+  known.change({ value: secret, from, by: by + overlapSeconds * 1_000, until: by });
+}

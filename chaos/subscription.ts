@@ -1,0 +1,19 @@
+import type { KnownEndpoint } from './known-endpoint.ts';
+import type { AcceptedFact } from './ledger.ts';
+
+/** Whether an endpoint was subscribed when a transition was accepted: 'possible' when something changed at just that time. */
+export type Subscription = 'certain' | 'possible' | 'none';
+
+export function subscriptionOf(fact: AcceptedFact, endpoint: KnownEndpoint): Subscription {
+  const { workspaceId, taskId, exists, events } = endpoint;
+  if (workspaceId !== fact.workspaceId || (taskId !== undefined && taskId !== fact.taskId)) return 'none';
+  const isThere = exists.possible(fact.from, fact.by);
+  const wants = events.possible(fact.from, fact.by).map((names) => names.length === 0 || names.includes(fact.event));
+  if (!isThere.includes(true) || !wants.includes(true)) return 'none';
+  return isThere.includes(false) || wants.includes(false) ? 'possible' : 'certain';
+}
+
+/** Whether it may have been disabled or removed between two times, which ends what is pending for it. */
+export function mayHaveBeenOff({ exists, enabled }: KnownEndpoint, from: number, to: number): boolean {
+  return exists.possible(from, to).includes(false) || enabled.possible(from, to).includes(false);
+}
