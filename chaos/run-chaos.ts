@@ -90,9 +90,7 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   const reporter = createFactReporter(herald.executor.key, insist, ledger);
   const origins = hosts.map(({ origin }) => origin);
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
-  // A change of a receiver is not promised to outlive a failover.
-  const changed = scenario.topology === 'single' ? workspaces : [];
-  const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces: changed });
+  const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
   const replicas = createReplicaFaults(herald.topology, keyspace);
   say(`${scenario.topology}, ${scenario.shards} shards, ${plan.length} faults in ${seconds} s`);
   await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
