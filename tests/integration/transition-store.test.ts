@@ -1,5 +1,13 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
-import { FACT_LIMIT, GLOBAL_KEYS, newRevision, type Emission, type TransitionStore } from '@herald/infra';
+import {
+  FACT_LIMIT,
+  GLOBAL_KEYS,
+  isRedisUnavailable,
+  mastersOf,
+  newRevision,
+  type Emission,
+  type TransitionStore,
+} from '@herald/infra';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { listKeys } from '../support/start-topology.ts';
 
@@ -147,6 +155,19 @@ test('a callback that was disabled meanwhile gets a canceled record, whatever th
   await stores.transitions.commit(commitOf(task, { emission }));
   const loaded = await stores.deliveries.load(deliveryIdOf(emission.transitionId, id));
   expect(loaded).toMatchObject({ delivery: { status: 'canceled' } });
+});
+
+test('a commit that Redis refuses, being full, fails as an outage does, and leaves nothing', async () => {
+  const task = await createTask();
+  const commit = commitOf(task, { emission: emissionTo('wh_a') });
+  const limit = (bytes: string) =>
+    Promise.all(mastersOf(stores.redis).map((master) => master.config('SET', 'maxmemory', bytes)));
+  await limit('1');
+  const refused: unknown = await stores.transitions.commit(commit).catch((error: unknown) => error);
+  await limit('0');
+  expect(refused).toMatchObject({ message: expect.stringMatching(/OOM/) as string });
+  expect(isRedisUnavailable(refused)).toBe(true);
+  expect(await stores.transitions.commit(commit)).toMatchObject({ kind: 'accepted' });
 });
 
 test('a Task of another workspace is not found', async () => {
