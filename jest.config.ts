@@ -29,5 +29,12 @@ export default {
     },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },
     { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'chaos',
+      testMatch: ['<rootDir>/tests/chaos/**/*.test.ts'],
+      // It needs the whole machine, and would slow down whatever ran beside it.
+      runner: '<rootDir>/tests/run-alone.js',
+    },
   ],
 } satisfies Config;

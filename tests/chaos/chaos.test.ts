@@ -1,0 +1,30 @@
+import { fileURLToPath } from 'node:url';
+import { commandOf, formatReport, writeReport } from '../../chaos/report.ts';
+import { runChaos, type Run } from '../../chaos/run-chaos.ts';
+import { chooseScenario } from '../../chaos/scenario.ts';
+import { assertFaultsArePossible } from '../../chaos/server-faults.ts';
+
+const RESULTS = fileURLToPath(new URL('../../chaos/results/', import.meta.url));
+// Whatever can go wrong on one server does in its first minute.
+const SEED = 24;
+const RUN: Run = { seed: SEED, seconds: 60, scenario: chooseScenario(SEED, 'single') };
+const DEADLINE_MS = 480_000;
+
+test(
+  'nothing that was accepted is lost in a minute in which everything goes wrong, and every invariant holds',
+  async () => {
+    assertFaultsArePossible();
+    const { outcome, logs } = await runChaos(RUN, () => undefined).catch((error: unknown) => {
+      throw new Error(`the run did not come to its end; again: ${commandOf(RUN)}`, { cause: error });
+    });
+    if (outcome.violations.length > 0) {
+      const file = await writeReport(RESULTS, outcome, logs);
+      throw new Error(`${formatReport(outcome)}\nWritten, with the log of all processes, to ${file}`);
+    }
+    expect(outcome.counts.lost).toBe(0);
+    // Otherwise nothing was shown.
+    expect(outcome.counts.deliveries).toBeGreaterThan(100);
+    expect(outcome.fleet.killed).toBeGreaterThan(3);
+  },
+  DEADLINE_MS,
+);
