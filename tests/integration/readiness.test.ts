@@ -15,6 +15,7 @@ async function start(options: RedisOptions = {}, use: 'request' | 'background' =
   const read = createReadiness({
     redis,
     countWorkers: () => presence.count(Date.now()),
+    findProblem: () => undefined,
   });
   const codes = async () => (await read()).problems.map(({ code }) => code);
   const stack = cleanUp.move();

@@ -1,12 +1,12 @@
-import type { RedisClient } from '@herald/infra';
+import { GLOBAL_KEYS, type RedisClient } from '@herald/infra';
 import { listKeys } from './start-topology.ts';
 
 /**
  * Everything that a Redis holds, as readable text by key, whatever its type; but not when an API key was last used, which a
- * request that changes nothing changes too.
+ * request that changes nothing changes too, nor which processes were seen when.
  */
 export async function dumpRedis(redis: RedisClient): Promise<Map<string, string>> {
-  const keys = await listKeys(redis);
+  const keys = (await listKeys(redis)).filter((key) => key !== GLOBAL_KEYS.processes);
   const values = await Promise.all(keys.map(async (key) => [key, await readValue(redis, key)] as const));
   return new Map(values.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }

@@ -28,6 +28,7 @@ import {
   GLOBAL_KEYS,
   type Keyspace,
   type Logger,
+  type OpenShards,
   type Resources,
   type SecretBox,
 } from '@herald/infra';
@@ -44,6 +45,7 @@ import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
+import { createMovedRefusal } from './http/refuse-moved.ts';
 import { currentRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './metrics/metrics-routes.ts';
 import { type ApiMetrics } from './metrics/create-api-metrics.ts';
@@ -80,6 +82,7 @@ export function composeApp(
   keyspace: Keyspace,
   sealSecret: SecretBox['seal'],
   metrics: ApiMetrics,
+  findShardProblem: OpenShards['findProblem'],
 ) {
   const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
   const now = Date.now;
@@ -184,8 +187,10 @@ export function composeApp(
       readReadiness: createReadiness({
         redis,
         countWorkers: () => presence.count(now()),
+        findProblem: findShardProblem,
       }),
     }),
+    refuseMoved: createMovedRefusal(findShardProblem),
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),

@@ -25,6 +25,8 @@ export type AppDeps = {
   /** See TRUST_PROXY. */
   readonly proxyCount: number;
   readonly idempotency: RequestHandler;
+  /** Refuses everything while the data is moved. */
+  readonly refuseMoved: RequestHandler;
   readonly health: Router;
   readonly document: Router;
   readonly receivers: Router;
@@ -47,7 +49,7 @@ export function createApp(deps: AppDeps): Express {
   rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(refuseUnclearHost, deps.document, ignoreConditions, health);
+  app.use(refuseUnclearHost, deps.document, ignoreConditions, health, deps.refuseMoved);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   // First, since nearly all requests are reports.
   app.use('/api/internal', authenticate('execute'), deps.executor);

@@ -8,6 +8,7 @@ import {
   joinGenerations,
   logRedisFindings,
   type Logger,
+  openShards,
   type RunningProcess,
 } from '@herald/infra';
 import { closeHttpServer } from './http/close-http-server.ts';
@@ -31,6 +32,18 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
     const metrics = createApiMetrics();
     const connections = await connectApi(config, logger, resources, metrics.redis);
     const keyspace = createKeyspace(config.shardCount);
+    const shards = await openShards({
+      ...{ redis: connections.redis, shardCount: config.shardCount, role: 'api' },
+      report: {
+        failed: (error) => {
+          logger.warn('shards.look_failed', {}, error);
+        },
+        moved: ({ code, sentence }) => {
+          logger.error('shards.moved', { code, sentence });
+        },
+      },
+    });
+    resources.add('shards', shards.close);
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
     await logRedisFindings(connections.redis, logger, {
@@ -39,7 +52,16 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
       now: Date.now,
     });
     const requestLogger = withRequestId(logger);
-    const app = composeApp(config, requestLogger, resources, connections, keyspace, box.seal, metrics);
+    const app = composeApp(
+      config,
+      requestLogger,
+      resources,
+      connections,
+      keyspace,
+      box.seal,
+      metrics,
+      shards.findProblem,
+    );
     const server = createHttpServer(app);
     server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');

@@ -8,6 +8,7 @@ import { createKeysCommand } from './keys-command.ts';
 import { createQueuesCommand } from './queues-command.ts';
 import { createReceiversCommand } from './receivers-command.ts';
 import { createReplayCommand } from './replay-command.ts';
+import { createShardsCommand } from './shards-command.ts';
 import { createSecretsCommand } from './secrets-command.ts';
 
 export type ProgramDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
@@ -23,6 +24,7 @@ export function createProgram(deps: ProgramDeps): Command {
     .addCommand(createDeliveriesCommand(deps))
     .addCommand(createReplayCommand(deps))
     .addCommand(createKeysCommand(deps))
+    .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand({ ...deps, operations: createSecretsOperations(() => readSecretsConfig(env)) }))
     .addHelpText('after', AFTER);
   showHelpAfterErrors(program);

@@ -9,6 +9,7 @@ import {
   resealSecrets,
 } from '@herald/infra';
 import type { SecretsConfig } from './config.ts';
+import { refuseOtherShards } from './open-herald.ts';
 import type { SecretsOperations } from './secrets-command.ts';
 
 /** The operations on sealed secrets, each with a connection of its own. */
@@ -20,6 +21,7 @@ export function createSecretsOperations(readConfig: () => SecretsConfig): Secret
       onError: () => undefined, // a lost connection shows in the command that needed it
     });
     try {
+      await refuseOtherShards(redis, config.shardCount);
       return await use(createStores(redis, config));
     } finally {
       await closeRedis(redis);

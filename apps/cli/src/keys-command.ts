@@ -12,7 +12,7 @@ const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope
 /** `herald keys`: API keys are made and revoked here, and nowhere else. */
 export function createKeysCommand({ withHerald, output, now }: CommandDeps): Command {
   const withKeys = (use: (keys: ApiKeyStore) => Promise<void>) =>
-    withHerald((herald) => use(createApiKeyStore(herald)));
+    withHerald((herald) => use(createApiKeyStore(herald)), { anyShards: true });
   const keys = new Command('keys').description('make, list and revoke API keys');
   keys
     .command('create')

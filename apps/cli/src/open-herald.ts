@@ -1,9 +1,12 @@
 import {
   closeRedis,
+  ConfigError,
   connectRedis,
   createKeyspace,
   createResources,
+  createShardRecordStore,
   createWriteConfirmation,
+  judgeShards,
   type ConfirmWrite,
   type Keyspace,
   type RedisClient,
@@ -25,11 +28,19 @@ export type Herald = {
   readonly now: () => number;
 };
 
-/** Runs a command on the service's data, and releases whatever it opened. */
-export type WithHerald = <T>(use: (herald: Herald) => Promise<T>) => Promise<T>;
+/**
+ * Runs a command on the service's data, and releases whatever it opened.
+ * @throws ConfigError when SHARDS isn't what the data is laid out for; with `anyShards`, the command doesn't care
+ */
+export type WithHerald = <T>(use: (herald: Herald) => Promise<T>, options?: { anyShards?: boolean }) => Promise<T>;
+
+export async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
+  const [refusal] = judgeShards({ record: await createShardRecordStore(redis).read() }, shardCount);
+  if (refusal) throw new ConfigError(refusal.sentence);
+}
 
 export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): WithHerald {
-  return async (use) => {
+  return async (use, { anyShards = false } = {}) => {
     const config = readCliConfig(env);
     const resources = createResources(() => undefined);
     const connect = async () => {
@@ -42,6 +53,7 @@ export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): Wit
     try {
       const redis = await connect();
       const { minReplicas, shardCount } = config;
+      if (!anyShards) await refuseOtherShards(redis, shardCount);
       const confirmWrite =
         minReplicas > 0 ? createWriteConfirmation({ redis: await connect(), minReplicas }) : undefined;
       return await use({ config, redis, confirmWrite, keyspace: createKeyspace(shardCount), connect, resources, now });

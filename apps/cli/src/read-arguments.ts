@@ -1,4 +1,5 @@
 import { ID_PATTERNS, readDuration, WorkspaceIdText } from '@herald/core';
+import { SHARD_LIMIT } from '@herald/infra';
 import { InvalidArgumentError } from 'commander';
 
 export function readWorkspace(text: string): string {
@@ -54,4 +55,10 @@ export function readLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= 1_000) return limit;
   throw new InvalidArgumentError('must be a whole number from 1 to 1000');
+}
+
+export function readShardCount(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= SHARD_LIMIT) return count;
+  throw new InvalidArgumentError(`must be a whole number from 1 to ${SHARD_LIMIT}`);
 }

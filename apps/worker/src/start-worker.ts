@@ -13,6 +13,7 @@ import {
   createWorkerPresence,
   joinGenerations,
   logRedisFindings,
+  openShards,
   type Logger,
   type RunningProcess,
   type WorkerConfig,
@@ -47,6 +48,19 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     };
     const redis = await connect('herald-worker');
     const queueRedis = await connect('herald-worker-queue');
+    const shards = await openShards({
+      ...{ redis, shardCount: config.shardCount, role: 'worker' },
+      report: {
+        failed: (error) => {
+          logger.warn('shards.look_failed', {}, error);
+        },
+        moved: ({ code, sentence }) => {
+          logger.error('shards.moved', { code, sentence });
+          giveUp();
+        },
+      },
+    });
+    resources.add('shards', shards.close);
     const keyspace = createKeyspace(config.shardCount);
     const workerPresence = createWorkerPresence(redis);
     const exposition = createExposition({
@@ -74,7 +88,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     });
     const cutOff = new AbortController();
     const report = createDeliveryReport({ logger, ...metrics });
-    const shards = keyspace.shards.flatMap((keys, number) => {
+    const lines = keyspace.shards.flatMap((keys, number) => {
       if (!config.workerShards.includes(number)) return [];
       const shard = startShard(resources, {
         ...{ keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, giveUp, cutOff: cutOff.signal },
@@ -87,7 +101,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       const timer = setTimeout(() => {
         cutOff.abort();
       }, config.deliveryTimeoutMs);
-      await Promise.all(shards.map(({ drain }) => drain()));
+      await Promise.all(lines.map(({ drain }) => drain()));
       clearTimeout(timer);
     });
     const health = await startHealthServer({
@@ -96,6 +110,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       readReadiness: createReadiness({
         redis,
         countWorkers: () => workerPresence.count(Date.now()),
+        findProblem: shards.findProblem,
       }),
       exposition,
     });

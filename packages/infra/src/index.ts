@@ -94,6 +94,7 @@ export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts'
 export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisRefusal, isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
+export { SHARD_LIMIT } from './redis/shards.ts';
 export { randomToken } from './redis/random-token.ts';
 export { createWriteConfirmation, type ConfirmWrite, type WriteProof } from './redis/write-confirmation.ts';
 export { answerWithin } from './lifecycle/answer-within.ts';
@@ -105,6 +106,13 @@ export { describeUnlisted, joinGenerations } from './secrets/join-generations.ts
 export { resealSecrets, type ResealProgress, type ResealReport } from './secrets/reseal-secrets.ts';
 export { createSealedSecretStore, type SealedSecretStore } from './secrets/sealed-secret-store.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
+export { judgeShards } from './shards/judge-shards.ts';
+export { createFindRunning } from './shards/find-running.ts';
+export { readKeyName } from './shards/key-name.ts';
+export { moveShards, type MoveProgress, type MoveReport } from './shards/move-shards.ts';
+export { createProcessPresence, type ProcessPresence } from './shards/process-presence.ts';
+export { openShards, type OpenShards } from './shards/open-shards.ts';
+export { createShardRecordStore, type ShardRecord } from './shards/shard-record.ts';
 export { type LastCheckpoint, type TaskRecord } from './tasks/task-record.ts';
 export { createServiceStateReader, type ServiceState } from './service-state/create-service-state-reader.ts';
 export { createTaskRetention } from './tasks/task-retention.ts';

@@ -68,6 +68,7 @@ function createWholeApp() {
     proxyCount: 0,
     operators: undefined,
     health: createHealthRoutes(nothing),
+    refuseMoved: pass,
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes(nothing),
     deliveries: createDeliveryRoutes(nothing),

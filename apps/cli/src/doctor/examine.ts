@@ -2,7 +2,9 @@ import {
   ConfigError,
   countOldOwed,
   createKeyspace,
+  createShardRecordStore,
   findShardCounts,
+  judgeShards,
   messageOfThrown,
   readEnv,
   RedisUnreachableError,
@@ -15,7 +17,6 @@ import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';
 import { checkRedisServer } from './check-redis-server.ts';
 import { checkSecrets, type SecretsKeys } from './check-secrets.ts';
-import { judgeShards } from './judge-shards.ts';
 import { judgeWork, judgeWorkers, STUCK_AFTER_MS } from './judge-work.ts';
 
 export type Examination = {
@@ -38,10 +39,13 @@ export async function examine({ env, processes, withHerald }: ExamineDeps): Prom
   // Without its address, or the shards, nothing in Redis means anything.
   if (!tryRead(() => readCliConfig(env))) return { checks: [configuration], skipped: OF_REDIS };
   try {
-    return await withHerald(async (herald) => {
-      const found = await examineRedis(herald, tryRead(() => readEnv(SecretsEnv, env))?.SECRETS_KEY);
-      return { checks: [configuration, ...found.checks], skipped: found.skipped };
-    });
+    return await withHerald(
+      async (herald) => {
+        const found = await examineRedis(herald, tryRead(() => readEnv(SecretsEnv, env))?.SECRETS_KEY);
+        return { checks: [configuration, ...found.checks], skipped: found.skipped };
+      },
+      { anyShards: true },
+    );
   } catch (thrown) {
     if (!(thrown instanceof RedisUnreachableError)) throw thrown;
     const unreachable = error('redis_unreachable', thrown.message);
@@ -56,13 +60,13 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
   const { redis, config, keyspace, now } = herald;
   const server = await checkRedisServer(herald);
   try {
-    const counts = await findShardCounts(redis);
+    const [record, counts] = await Promise.all([createShardRecordStore(redis).read(), findShardCounts(redis)]);
     const queues = await readQueues(herald);
     const checks: Check[] = [
       server,
       {
         name: 'shards',
-        findings: judgeShards(counts, config.shardCount),
+        findings: judgeShards({ record, counts }, config.shardCount),
         well:
           counts.sampled === 0
             ? 'there is no data yet'

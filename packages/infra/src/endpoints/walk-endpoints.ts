@@ -1,10 +1,8 @@
 import type { EndpointId } from '@herald/core';
 import { ConfigError } from '../config/env.ts';
-import { mastersOf, RedisUnreachableError, type RedisClient } from '../redis/connect-redis.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
-
-/** Keys that Redis looks at in one step: a few tenths of a millisecond, in which nothing else is served. */
-const STEP = 500;
+import { walkKeys } from '../redis/walk-keys.ts';
 
 export type EndpointStep = {
   readonly endpoints: readonly { readonly keys: ShardKeys; readonly id: EndpointId }[];
@@ -14,40 +12,13 @@ export type EndpointStep = {
 };
 
 /**
- * Every endpoint of every workspace, step by step, while the service runs: each that is there from the first step to the
- * last, some twice. There is no index of them, since nothing else ever wants them all. Goes from master to master; slots
- * must not be moved between them meanwhile.
- * @throws RedisUnreachableError when a connection broke: a cursor means nothing to a server that was started anew, or to
- * the replica that took its place
+ * Every endpoint of every workspace, step by step, as `walkKeys` goes: there is no index of them, since nothing else ever
+ * wants them all.
  */
 export async function* walkEndpoints(redis: RedisClient, keyspace: Keyspace): AsyncGenerator<EndpointStep> {
   const shards = new Map(keyspace.shards.map((keys) => [keys.prefix, keys]));
-  const connection = { broke: false };
-  const onClose = () => {
-    connection.broke = true;
-  };
-  const masters = mastersOf(redis);
-  for (const master of masters) master.on('close', onClose);
-  try {
-    const sizes = await Promise.all(masters.map((master) => master.dbsize()));
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    let looked = 0;
-    for (const master of masters) {
-      let cursor = '0';
-      do {
-        const [next, names] = await master.scan(cursor, 'MATCH', '{*}:e:*', 'COUNT', STEP);
-        if (connection.broke) {
-          throw new RedisUnreachableError(
-            'The connection to Redis broke on the way through its keys. Start this again.',
-          );
-        }
-        looked = Math.min(looked + STEP, total);
-        yield { endpoints: names.flatMap((name) => toEndpoint(name, shards)), looked, total };
-        cursor = next;
-      } while (cursor !== '0');
-    }
-  } finally {
-    for (const master of masters) master.off('close', onClose);
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:e:*')) {
+    yield { endpoints: names.flatMap((name) => toEndpoint(name, shards)), looked, total };
   }
 }
 

@@ -18,6 +18,8 @@ export type Readiness = {
 export type ReadinessDeps = {
   readonly redis: RedisClient;
   readonly countWorkers: () => Promise<number>;
+  /** What else keeps this process from its work. */
+  readonly findProblem: () => Finding | undefined;
 };
 
 /** However many probe, we look at most so often, in ms. */
@@ -29,11 +31,13 @@ const ANSWER_LIMIT_MS = 1_500;
  * Finds out whether a process is ready. Missing workers are reported, and don't fail it. Never rejects, never hangs, and
  * asks for nothing more while an earlier question hangs.
  */
-export function createReadiness({ redis, countWorkers }: ReadinessDeps): () => Promise<Readiness> {
+export function createReadiness({ redis, countWorkers, findProblem }: ReadinessDeps): () => Promise<Readiness> {
   const probeRedis = createRedisProbe(redis);
   let asked: Promise<Readiness> | undefined;
   const look = async (): Promise<Readiness> => {
-    const [problems, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
+    const [found, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
+    const own = findProblem();
+    const problems = own ? [...found, own] : found;
     const warnings = workers === 0 ? [NO_WORKER] : [];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   };

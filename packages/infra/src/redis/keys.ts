@@ -97,6 +97,10 @@ export const GLOBAL_KEYS = {
   claim: (digest: string) => `herald:claim:${digest}`,
   /** zset: ids of the workers, by the time each was last seen */
   workers: 'herald:workers',
+  /** zset: every API and worker that has the data open, by the time each was last seen */
+  processes: 'herald:processes',
+  /** hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another */
+  shards: 'herald:shards',
   /** string: written to see whether Redis takes writes */
   probe: 'herald:probe',
 } as const;

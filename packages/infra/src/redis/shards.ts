@@ -71,6 +71,9 @@ export const SHARD_TAGS: readonly string[] = [
   'h63rk',
 ];
 
+/** More than this SHARDS can't be. */
+export const SHARD_LIMIT = SHARD_TAGS.length;
+
 /** 32-bit FNV-1a over the id's UTF-16 units: a workspace's shard must come out the same for ever and everywhere. */
 function stableHash(text: string): number {
   let hash = 0x811c9dc5;

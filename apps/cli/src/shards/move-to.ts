@@ -1,0 +1,24 @@
+import {
+  createFindRunning,
+  createProcessPresence,
+  moveShards,
+  type MoveProgress,
+  type MoveReport,
+} from '@herald/infra';
+import type { Herald } from '../open-herald.ts';
+
+export type MoveTold = {
+  readonly onProgress: (progress: MoveProgress) => void;
+  readonly onWatch: (processes: number, forMs: number) => void;
+};
+
+/** Moves the service's data to `to` shards. */
+export async function moveTo(
+  { redis, confirmWrite, config, connect, now }: Herald,
+  to: number,
+  { onProgress, onWatch }: MoveTold,
+): Promise<MoveReport> {
+  const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis), onWatch });
+  const lineRedis = await connect();
+  return await moveShards({ redis, lineRedis, confirmWrite, findRunning, onProgress, now }, config.shardCount, to);
+}

@@ -1,0 +1,148 @@
+import { ConfigError } from '../config/env.ts';
+import { QUEUE_NAMES } from '../queues/queue-names.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { createKeyspace, type Keyspace } from '../redis/keys.ts';
+import { SHARD_TAGS } from '../redis/shards.ts';
+import type { ConfirmWrite } from '../redis/write-confirmation.ts';
+import { createConfirmCopies } from './confirm-copies.ts';
+import type { FindRunning } from './find-running.ts';
+import { describeHalfMove } from './judge-shards.ts';
+import { moveLists, moveRecords, walkShardKeys } from './move-records.ts';
+import { learnRecord } from './open-shards.ts';
+import { createOwners } from './owners.ts';
+import { rebuildLines } from './rebuild-lines.ts';
+import { createShardRecordStore } from './shard-record.ts';
+import { splitIndexes } from './split-indexes.ts';
+
+/** Rounds through all keys after which something else must be writing. */
+const ROUND_LIMIT = 5;
+
+export type MoveStep = 'indexes' | 'lists' | 'records' | 'lines' | 'leftovers';
+export type MoveProgress = { readonly step: MoveStep; readonly done: number; readonly total: number };
+
+export type MoveShardsDeps = {
+  readonly redis: RedisClient;
+  /** Another connection. */
+  readonly lineRedis: RedisClient;
+  /** Absent: no replica has to confirm. */
+  readonly confirmWrite: ConfirmWrite | undefined;
+  readonly findRunning: FindRunning;
+  readonly onProgress: (progress: MoveProgress) => void;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+export type MoveReport = {
+  /** `in_place`: there was nothing to do. */
+  readonly kind: 'moved' | 'in_place';
+  readonly from: number;
+  readonly to: number;
+  /** Keys moved by this run. */
+  readonly keys: number;
+  /** Deliveries put in line again, wherever they were before. */
+  readonly lined: number;
+  /** Keys that belonged to nothing any more, deleted with the shards that are no more. */
+  readonly dropped: number;
+};
+
+/**
+ * Moves everything to where SHARDS=`to` looks for it, while no process works on it. Copies before it deletes, and says in Redis that it is
+ * under way, so that no process starts: a run that is killed at any moment is completed by another.
+ * @param given SHARDS as the service has had it, for data of releases that recorded none
+ * @throws ConfigError when a process is alive, another move is half done, or `given` isn't what the data is laid out for
+ */
+export async function moveShards(deps: MoveShardsDeps, given: number, to: number): Promise<MoveReport> {
+  const { redis, findRunning } = deps;
+  const records = createShardRecordStore(redis);
+  const known = await records.read();
+  if (known.movingTo === undefined && known.count === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (known.movingTo !== undefined && known.movingTo !== to) {
+    throw new ConfigError(describeHalfMove(known, known.movingTo));
+  }
+  refuseRunning(await findRunning());
+  const { count: from = given, movingTo } = await learnRecord(redis, records, given);
+  if (movingTo === undefined && from === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (movingTo === undefined) {
+    await records.beginMove(to);
+    // One that started meanwhile saw no move, and shows itself by now; one that starts from here on sees the move.
+    const running = await findRunning();
+    if (running.length > 0) await records.dropMove();
+    refuseRunning(running);
+  }
+  const moved = await moveAll(deps, createKeyspace(to), from > to);
+  await records.finishMove(to);
+  return { kind: 'moved', ...nothing(from, to), ...moved };
+}
+
+const nothing = (from: number, to: number) => ({ from, to, keys: 0, lined: 0, dropped: 0 });
+
+async function moveAll(
+  { redis, lineRedis, confirmWrite, onProgress, now }: MoveShardsDeps,
+  target: Keyspace,
+  isFewer: boolean,
+) {
+  const confirmCopies = createConfirmCopies(confirmWrite);
+  const common = { redis, target, owners: createOwners(redis), confirmCopies };
+  const inStep = (step: MoveStep) => ({
+    ...common,
+    onProgress: (done: number, total: number) => {
+      onProgress({ step, done, total });
+    },
+  });
+  const sources = createKeyspace(SHARD_TAGS.length).shards;
+  await mergeGenerations(redis, sources, target);
+  await mergePauses(redis, sources, target);
+  let keys = 0;
+  for (const [index, shard] of sources.entries()) {
+    keys += await splitIndexes(common, shard);
+    onProgress({ step: 'indexes', done: index + 1, total: sources.length });
+  }
+  // A round that finds nothing to move proves that nothing is left.
+  for (let round = 1, moved = 1; moved > 0; round++) {
+    if (round > ROUND_LIMIT)
+      throw new ConfigError('Something still writes to this Redis; stop it, and run this again.');
+    moved = (await moveLists(inStep('lists'))) + (await moveRecords(inStep('records')));
+    keys += moved;
+  }
+  const lined = await rebuildLines({ ...inStep('lines'), redis: lineRedis, now });
+  return { keys, lined, dropped: isFewer ? await dropLeftovers(inStep('leftovers')) : 0 };
+}
+
+/** Every shard of the new ones knows each key that secrets were ever sealed with: more than it needs does no harm. */
+async function mergeGenerations(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { generations } of sources) {
+    for (const [fingerprint, count] of Object.entries(await redis.hgetall(generations))) {
+      counts.set(fingerprint, Math.max(Number(count), counts.get(fingerprint) ?? 0));
+    }
+  }
+  for (const { generations } of target.shards) {
+    if (counts.size > 0) await redis.hset(generations, Object.fromEntries(counts));
+  }
+}
+
+/** What an operator has paused stays paused, with all that now shares its line. */
+async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
+  for (const name of QUEUE_NAMES) {
+    const metas = sources.map(({ bullPrefix }) => redis.hexists(`${bullPrefix}:${name}:meta`, 'paused'));
+    if (!(await Promise.all(metas)).includes(1)) continue;
+    for (const { bullPrefix } of target.shards) await redis.hset(`${bullPrefix}:${name}:meta`, 'paused', 1);
+  }
+}
+
+/** What is left in shards that are no more belongs to nothing: it would come back to life if there were more again. */
+async function dropLeftovers(deps: Parameters<typeof moveLists>[0]): Promise<number> {
+  return await walkShardKeys(deps, async ({ shard, kind }, name) => {
+    if (shard < deps.target.shards.length) return 0;
+    const removed = await deps.redis.unlink(name);
+    return kind === 'line' || kind === 'generations' ? 0 : removed;
+  });
+}
+
+function refuseRunning(running: readonly string[]): void {
+  if (running.length === 0) return;
+  throw new ConfigError(
+    `Something works on this Redis: ${running.join(', ')}. ` +
+      'Nothing was changed; stop every API and worker, and run this again.',
+  );
+}

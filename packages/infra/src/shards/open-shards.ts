@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { ConfigError } from '../config/env.ts';
+import type { Finding } from '../health/finding.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { findShardCounts } from '../redis/find-shard-counts.ts';
+import { judgeShards } from './judge-shards.ts';
+import { answerWithin } from '../lifecycle/answer-within.ts';
+import { createProcessPresence, SEEN_EVERY_MS, type ProcessRole } from './process-presence.ts';
+import { createShardRecordStore, type ShardRecord, type ShardRecordStore } from './shard-record.ts';
+
+export type OpenShardsDeps = {
+  readonly redis: RedisClient;
+  readonly shardCount: number;
+  readonly role: ProcessRole;
+  readonly report: {
+    /** Looking, or showing itself, fails from now on; told once, until it goes well again. */
+    readonly failed: (error: unknown) => void;
+    /** The data is not, or no longer, laid out for this process: it must not touch it any more. Told once. */
+    readonly moved: (finding: Finding) => void;
+  };
+};
+
+/** A process' right to work on the data, which ends when somebody moves it. */
+export type OpenShards = {
+  /** Why the data must not be touched now; undefined while it may. No I/O. */
+  readonly findProblem: () => Finding | undefined;
+  readonly close: () => Promise<void>;
+};
+
+/** Who has not seen for so long that the data is where it was might write into a place that is no more, in ms. */
+const SURE_FOR_MS = 10_000;
+const AGAIN_AFTER_FAILURE_MS = 250;
+const LEAVE_LIMIT_MS = 2_000;
+
+const UNSURE: Finding = {
+  level: 'error',
+  code: 'shards_unsure',
+  sentence: 'this process was away for a while, and looks first whether the data is where it was',
+};
+
+/**
+ * Lets a process start whose SHARDS is what the data is laid out for, and keeps looking. The first process on an empty Redis
+ * decides. It shows itself before it looks, as a move looks for processes after it has said that it begins: one of
+ * both sees the other.
+ * @throws ConfigError when the data is laid out for another number, or is being moved
+ */
+export async function openShards({ redis, shardCount, role, report }: OpenShardsDeps): Promise<OpenShards> {
+  const records = createShardRecordStore(redis);
+  const presence = createProcessPresence(redis);
+  const id = randomUUID();
+  const refusalOf = (record: ShardRecord) => judgeShards({ record }, shardCount)[0];
+  let isFailing = false;
+  const noteFailure = (error: unknown) => {
+    if (!isFailing) report.failed(error);
+    isFailing = true;
+  };
+  // A Redis that is full takes no sign, and has all the same to be read from and emptied.
+  const show = () =>
+    presence.show(role, id).then(
+      () => true,
+      (error: unknown) => {
+        noteFailure(error);
+        return false;
+      },
+    );
+  let round = Promise.resolve();
+  const leave = () => round.then(() => presence.leave(role, id)).catch(() => undefined);
+  await show();
+  try {
+    const refusal = refusalOf(await learnRecord(redis, records, shardCount));
+    if (refusal) throw new ConfigError(refusal.sentence);
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+
+  let seenAt = performance.now();
+  let moved: Finding | undefined;
+  const look = async () => {
+    const at = performance.now();
+    const [hasShown, record] = await Promise.all([show(), records.read()]);
+    if (hasShown) isFailing = false;
+    const found = refusalOf(record);
+    if (found && !moved) report.moved(found);
+    moved = found;
+    seenAt = at;
+  };
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const schedule = (afterMs: number) => {
+    timer = setTimeout(() => {
+      round = look()
+        .then(() => SEEN_EVERY_MS)
+        .catch((error: unknown) => {
+          noteFailure(error);
+          return AGAIN_AFTER_FAILURE_MS;
+        })
+        .then((nextAfterMs) => {
+          if (!stopped) schedule(nextAfterMs);
+        });
+    }, afterMs);
+  };
+  schedule(SEEN_EVERY_MS);
+  return {
+    findProblem: () => moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined),
+    async close() {
+      stopped = true;
+      clearTimeout(timer);
+      // With Redis away it would take as long as that is: the sign then leaves by itself.
+      await answerWithin(LEAVE_LIMIT_MS, leave(), () => undefined);
+    },
+  };
+}
+
+/**
+ * What is recorded. An empty Redis gets this process' number, and so does one that an earlier release has filled and that
+ * the number fits.
+ */
+export async function learnRecord(
+  redis: RedisClient,
+  records: Pick<ShardRecordStore, 'read' | 'enter'>,
+  shardCount: number,
+): Promise<ShardRecord> {
+  const record = await records.read();
+  if (record.count !== undefined || record.movingTo !== undefined) return record;
+  const found = judgeShards({ record, counts: await findShardCounts(redis) }, shardCount);
+  const refusal = found.find(({ level }) => level === 'error');
+  if (refusal) throw new ConfigError(refusal.sentence);
+  return await records.enter(shardCount);
+}

@@ -1,0 +1,46 @@
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { GLOBAL_KEYS } from '../redis/keys.ts';
+import { readScoredIds } from '../redis/scored-ids.ts';
+
+export type ProcessRole = 'api' | 'worker';
+
+/** How often a process shows itself, in ms. */
+export const SEEN_EVERY_MS = 4_000;
+/** A process whose sign hasn't changed for so long has no right to the data any more, in ms. */
+export const GONE_AFTER_MS = 15_000;
+/** Signs of the dead leave after this, in ms. */
+const KEPT_MS = 3_600_000;
+
+/** A process that shows itself, and its last sign: another one than before says that it lives, whatever its clock says. */
+export type SeenProcess = { readonly name: string; readonly role: ProcessRole; readonly sign: number };
+
+/** Which processes have the data open. */
+export type ProcessPresence = {
+  readonly show: (role: ProcessRole, id: string) => Promise<void>;
+  readonly leave: (role: ProcessRole, id: string) => Promise<void>;
+  readonly list: () => Promise<readonly SeenProcess[]>;
+};
+
+export function createProcessPresence(redis: RedisClient): ProcessPresence {
+  const key = GLOBAL_KEYS.processes;
+  return {
+    async show(role, id) {
+      const now = Date.now();
+      await Promise.all([
+        redis.zadd(key, now, `${role}:${id}`),
+        redis.zremrangebyscore(key, '-inf', now - KEPT_MS),
+        redis.pexpire(key, KEPT_MS),
+      ]);
+    },
+    async leave(role, id) {
+      await redis.zrem(key, `${role}:${id}`);
+    },
+    async list() {
+      const rows = await redis.zrange(key, 0, '-1', 'WITHSCORES');
+      return readScoredIds(rows).map(({ id, score }) => ({
+        ...{ name: id, sign: score },
+        role: id.startsWith('api:') ? 'api' : 'worker',
+      }));
+    },
+  };
+}

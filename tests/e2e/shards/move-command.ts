@@ -1,0 +1,47 @@
+import { createKeyspace, createShardRecordStore } from '@herald/infra';
+import { launchProcess } from '@herald/test-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import { runCli } from '../../support/run-cli.ts';
+import { entryPoint } from '../../support/start-herald-process.ts';
+import type { Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+
+/** The environment of an operator's shell. */
+export function shellEnv({ topology }: Herald, SHARDS: number) {
+  return { ...topology.env, SHARDS: String(SHARDS) };
+}
+
+/** `herald shards move`, to its end. */
+export async function moveTo(herald: Herald, to: number, SHARDS: number) {
+  return await runCli(['shards', 'move', '--to', String(to)], shellEnv(herald, SHARDS));
+}
+
+/** `herald shards move`, killed by SIGKILL when records begin to arrive in the last of the new shards. */
+export async function killMove(herald: Herald, to: number, SHARDS: number): Promise<void> {
+  const [last] = createKeyspace(to).shards.slice(-1);
+  if (!last) throw new Error('there is a last one');
+  await using command = await launchProcess({
+    ...{ name: 'move', command: process.execPath, env: shellEnv(herald, SHARDS) },
+    args: [entryPoint('cli'), 'shards', 'move', '--to', String(to)],
+  });
+  // Looks more often than `waitFor` does: all of it takes some tenths of a second.
+  for (const endsAt = performance.now() + 15_000; (await herald.redis.exists(last.tasksIn('done'))) === 0;) {
+    if (performance.now() > endsAt) throw new Error(`nothing was moved\n${command.tail()}`);
+    await pause(1);
+  }
+  command.kill('SIGKILL');
+  await command.exited;
+  // Or it came too late, and proves nothing.
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: SHARDS, movingTo: to });
+}
+
+/** Workspaces, one in each of so many shards. */
+export async function createWorkspaces(herald: Herald, shardCount: number): Promise<readonly WorkspaceClient[]> {
+  const keyspace = createKeyspace(shardCount);
+  const byShard = new Map<unknown, WorkspaceClient>();
+  while (byShard.size < shardCount) {
+    const workspace = await herald.createWorkspace();
+    byShard.set(keyspace.of(workspace.id), workspace);
+  }
+  return keyspace.shards.flatMap((keys) => byShard.get(keys) ?? []);
+}

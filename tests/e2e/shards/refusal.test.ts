@@ -1,0 +1,88 @@
+import { createShardRecordStore, GLOBAL_KEYS } from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { unpackPreviousRelease } from '../../support/previous-release.ts';
+import { problemOf } from '../../support/problems.ts';
+import { dumpRedis } from '../../support/redis-dump.ts';
+import { runApp, runCli } from '../../support/run-cli.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { createWorkspaces, moveTo, shellEnv } from './move-command.ts';
+
+import.meta.jest.setTimeout(90_000);
+
+const SECRETS_KEY = randomBytes(32).toString('base64');
+const envOf = (herald: Herald, SHARDS: number) => ({
+  ...{ ...shellEnv(herald, SHARDS), SECRETS_KEY, PORT: '0', WORKER_PORT: '0' },
+  ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}',
+});
+const REFUSAL =
+  'SHARDS is 4, but the data in this Redis is laid out for 1; set SHARDS=1 everywhere, ' +
+  'or stop every API and worker and move the data with "herald shards move --to 4".';
+
+test('the first process decides; API, worker and CLI with another SHARDS refuse with one sentence, and change nothing', async () => {
+  await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1 });
+  const before = await dumpRedis(herald.redis);
+  for (const app of ['api', 'worker'] as const) {
+    expect(await runApp(app, envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
+  }
+  for (const command of [
+    ['receivers', 'list'],
+    ['secrets', 'reseal'],
+  ]) {
+    expect(await runCli(command, envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
+  }
+  expect(await dumpRedis(herald.redis)).toEqual(before);
+  expect((await runCli(['doctor'], envOf(herald, 4))).stdout).toContain(REFUSAL);
+  expect((await runCli(['shards', 'move', '--to', '0'], envOf(herald, 1))).stderr).toContain('from 1 to 64');
+});
+
+test('nothing is moved while a process lives; one that finds a move under way answers 503, or ends', async () => {
+  await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
+  const workspace = await herald.createWorkspace();
+  const running = await moveTo(herald, 4, 1);
+  expect(running).toMatchObject({ code: 1, stdout: '' });
+  expect(running.stderr).toMatch(
+    /^Something works on this Redis: herald-api.* at .*\. Nothing was changed; stop every/,
+  );
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1 });
+
+  const worker = runApp('worker', envOf(herald, 1));
+  await waitFor('both to show themselves', () => herald.redis.zcard(GLOBAL_KEYS.processes), {
+    until: (count) => count === 2,
+  });
+  await createShardRecordStore(herald.redis).beginMove(4);
+  const { code, stdout } = await worker;
+  expect(code).toBe(1);
+  expect(stdout).toContain('"shards.moved"');
+  const answer = await waitFor('the API to notice', () => workspace.request('GET', '/api/public/webhooks'), {
+    until: ({ status }) => status !== 200,
+  });
+  expect({ status: answer.status, code: problemOf(answer).code }).toEqual({ status: 503, code: 'unavailable' });
+  expect(answer.headers['retry-after']).toBeDefined();
+  expect((await herald.request('GET', '/healthz')).status).toBe(200);
+  const ready = await herald.request('GET', '/readyz');
+  expect({ status: ready.status, body: ready.body }).toMatchObject({
+    ...{ status: 503, body: { problems: [{ code: 'shards_moving' }] } },
+  });
+  await createShardRecordStore(herald.redis).dropMove();
+  await waitFor('the API to go on', () => workspace.request('GET', '/api/public/webhooks'), {
+    until: ({ status }) => status === 200,
+  });
+});
+
+test('data of a release that recorded no number is judged by what lies where, and then has one', async () => {
+  await using previous = await unpackPreviousRelease();
+  await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY }, installation: previous });
+  for (const workspace of await createWorkspaces(herald, 4)) {
+    await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
+  }
+  expect(await herald.redis.exists(GLOBAL_KEYS.shards)).toBe(0);
+  expect((await moveTo(herald, 4, 1)).stderr).toContain('herald-api');
+  await herald.apis[0]?.stop();
+  expect(await runApp('api', envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
+  expect(await moveTo(herald, 4, 4)).toMatchObject({ code: 1, stderr: REFUSAL });
+  expect((await moveTo(herald, 4, 1)).code).toBe(0);
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4 });
+  expect((await moveTo(herald, 4, 4)).stdout).toBe('Nothing to move: the data is laid out for SHARDS=4.');
+});

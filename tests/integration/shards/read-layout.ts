@@ -1,0 +1,51 @@
+import { createKeyspace, readKeyName, type RedisClient } from '@herald/infra';
+import { dumpRedis } from '../../support/redis-dump.ts';
+
+/** What a Redis holds, whatever shard each thing lies in. */
+export interface Layout {
+  /** Kinds of a shard's keys that there are. */
+  readonly kinds: ReadonlySet<string>;
+  /** Values and ends of life (epoch ms), by what keys are called within their shard; of indexes, all members with their scores. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** Shards that have anything at all. */
+  readonly shards: ReadonlySet<number>;
+}
+
+const INDEXES = new Set(['tasksIn', 'owed', 'open', 'backlogs', 'replays', 'failed', 'purge']);
+/** Apart from these two: BullMQ's line is made anew, and every shard has the same generations. */
+const APART = new Set(['line', 'generations']);
+
+export async function readLayout(redis: RedisClient): Promise<Layout> {
+  const kinds = new Set<string>();
+  const shards = new Set<number>();
+  const contents = new Map<string, string>();
+  const members = new Map<string, string[]>();
+  for (const [name, value] of await dumpRedis(redis)) {
+    const key = readKeyName(name);
+    if (!key) {
+      if (name !== 'herald:shards') contents.set(name, value);
+      continue;
+    }
+    kinds.add(key.kind);
+    shards.add(key.shard);
+    if (APART.has(key.kind)) continue;
+    const rest = name.slice(name.indexOf(':') + 1);
+    const ends = String(await redis.pexpiretime(name));
+    if (INDEXES.has(key.kind)) {
+      const rows = JSON.parse(value) as string[];
+      const pairs = rows.flatMap((id, index) => (index % 2 === 0 ? [`${id} ${rows[index + 1] ?? ''} ${ends}`] : []));
+      members.set(rest, [...(members.get(rest) ?? []), ...pairs]);
+    } else {
+      if (contents.has(rest)) throw new Error(`${rest} lies in two shards`);
+      contents.set(rest, `${value} ${ends}`);
+    }
+  }
+  for (const [rest, all] of members) contents.set(rest, all.sort().join('\n'));
+  return { kinds, shards, contents };
+}
+
+/** Every kind of key that a shard can have. */
+export function allKinds(): string[] {
+  const { prefix: _prefix, bullPrefix: _bullPrefix, ...kinds } = createKeyspace(1).shards[0] ?? {};
+  return Object.keys(kinds).sort();
+}
