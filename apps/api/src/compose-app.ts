@@ -82,7 +82,7 @@ export function composeApp(
   keyspace: Keyspace,
   sealSecret: SecretBox['seal'],
   metrics: ApiMetrics,
-  findShardProblem: OpenShards['findProblem'],
+  openShards: Pick<OpenShards, 'findProblem' | 'makeSure'>,
 ) {
   const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
   const now = Date.now;
@@ -187,10 +187,10 @@ export function composeApp(
       readReadiness: createReadiness({
         redis,
         countWorkers: () => presence.count(now()),
-        findProblem: findShardProblem,
+        findProblem: openShards.findProblem,
       }),
     }),
-    refuseMoved: createMovedRefusal(findShardProblem),
+    refuseMoved: createMovedRefusal(openShards),
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),

@@ -52,16 +52,7 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
       now: Date.now,
     });
     const requestLogger = withRequestId(logger);
-    const app = composeApp(
-      config,
-      requestLogger,
-      resources,
-      connections,
-      keyspace,
-      box.seal,
-      metrics,
-      shards.findProblem,
-    );
+    const app = composeApp(config, requestLogger, resources, connections, keyspace, box.seal, metrics, shards);
     const server = createHttpServer(app);
     server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');

@@ -24,6 +24,8 @@ export type OpenShardsDeps = {
 export type OpenShards = {
   /** Why the data must not be touched now; undefined while it may. No I/O. */
   readonly findProblem: () => Finding | undefined;
+  /** The same, but who was away for a while looks first. */
+  readonly makeSure: () => Promise<Finding | undefined>;
   readonly close: () => Promise<void>;
 };
 
@@ -85,11 +87,18 @@ export async function openShards({ redis, shardCount, role, report }: OpenShards
     moved = found;
     seenAt = at;
   };
+  let looking: Promise<void> | undefined;
+  const lookOnce = () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const schedule = (afterMs: number) => {
     timer = setTimeout(() => {
-      round = look()
+      round = lookOnce()
         .then(() => SEEN_EVERY_MS)
         .catch((error: unknown) => {
           noteFailure(error);
@@ -101,8 +110,13 @@ export async function openShards({ redis, shardCount, role, report }: OpenShards
     }, afterMs);
   };
   schedule(SEEN_EVERY_MS);
+  const findProblem = () => moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
   return {
-    findProblem: () => moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined),
+    findProblem,
+    async makeSure() {
+      if (findProblem() === UNSURE) await lookOnce().catch(noteFailure);
+      return findProblem();
+    },
     async close() {
       stopped = true;
       clearTimeout(timer);
