@@ -17,7 +17,7 @@ test('a key that two API processes have just been using is refused by both withi
     );
   // Whatever a process remembers of a key, it does now.
   for (let count = 0; count < 20; count++) expect(await statuses()).toEqual([200, 200]);
-  const { code } = await runCli(['keys', 'revoke', record.id], { REDIS_URL: herald.server.url });
+  const { code } = await runCli(['keys', 'revoke', record.id], herald.topology.env);
   expect(code).toBe(0);
   await waitFor('both to refuse the key', statuses, {
     until: (seen) => seen.every((status) => status === 401),

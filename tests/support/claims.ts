@@ -1,5 +1,6 @@
 import type { RedisClient } from '@herald/infra';
 import type { HttpAnswer, RequestOptions } from './http-request.ts';
+import { listKeys } from './start-topology.ts';
 
 /** The header that marks the answer of an earlier run. */
 export const REPLAYED = 'idempotency-replayed';
@@ -15,7 +16,7 @@ export function isReplayed({ headers }: HttpAnswer): boolean {
 
 /** Redis keys of all claims. */
 export async function listClaims(redis: RedisClient): Promise<string[]> {
-  return await redis.keys('herald:claim:*');
+  return await listKeys(redis, 'herald:claim:*');
 }
 
 /** As if the lease of every claim had run out: a minute that no test waits for. */

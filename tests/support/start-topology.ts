@@ -104,9 +104,9 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
   }
 }
 
-/** Names of all keys, of every master. */
-export async function listKeys(redis: RedisClient): Promise<string[]> {
-  const lists = await Promise.all(mastersOf(redis).map((master) => master.keys('*')));
+/** Names of all keys of a pattern (default: all), of every master. */
+export async function listKeys(redis: RedisClient, pattern = '*'): Promise<string[]> {
+  const lists = await Promise.all(mastersOf(redis).map((master) => master.keys(pattern)));
   return lists.flat().sort();
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => herald[Symbol.asyncDispose]());
 
 async function run(...args: readonly string[]) {
-  const result = await runCli(args, { REDIS_URL: herald.server.url, ...ENV });
+  const result = await runCli(args, { ...herald.topology.env, ...ENV });
   printed.push(result.stdout, result.stderr);
   return result;
 }
@@ -230,7 +230,7 @@ test.each<[string, readonly string[], RegExp]>([
 
 test('SHARDS smaller than the data has is said instead of showing half of the receivers', async () => {
   await Promise.all(Array.from({ length: 6 }, () => startScene()));
-  const { code, stdout, stderr } = await runCli(['receivers', 'list'], { REDIS_URL: herald.server.url, SHARDS: '1' });
+  const { code, stdout, stderr } = await runCli(['receivers', 'list'], { ...herald.topology.env, SHARDS: '1' });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('SHARDS is smaller than what this Redis was used with');
 });
@@ -254,7 +254,7 @@ test('Ctrl-C ends the watching of a replay, says so, and leaves the replay to th
   await createWorkerPresence(herald.redis).show('a worker that does nothing', Date.now());
   const cli = await launchProcess({
     ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'replay', registered.id, '--since', '1h'] },
-    env: { REDIS_URL: herald.server.url, ...ENV },
+    env: { ...herald.topology.env, ...ENV },
   });
   const keys = createKeyspace(3).of(workspace.id);
   const id = await waitFor('the replay', async () => {

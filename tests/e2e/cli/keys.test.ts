@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 
-const keys = (...args: readonly string[]) => runCli(['keys', ...args], { REDIS_URL: herald.server.url });
+const keys = (...args: readonly string[]) => runCli(['keys', ...args], herald.topology.env);
 
 async function createKey(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await keys('create', ...args);

@@ -4,6 +4,7 @@ import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald, type ViaOptions } from '../../support/start-herald.ts';
+import { listKeys } from '../../support/start-topology.ts';
 
 /** As `start-api.ts` has it. */
 const FAILURES_PER_MINUTE = 120;
@@ -45,7 +46,7 @@ test('a revocation leaves nothing of the key, whatever was being noted about it'
 
 test('a key that was found but does not prove itself is refused', async () => {
   const key = await herald.createKey('ws_proof', ['webhooks']);
-  const names = await herald.redis.keys('herald:key:*');
+  const names = await listKeys(herald.redis, 'herald:key:*');
   const found = await Promise.all(names.map((name) => herald.redis.hget(name, 'workspaceId')));
   const name = names[found.indexOf('ws_proof')] ?? '';
   expect((await herald.request('GET', RECEIVERS, { key })).status).toBe(200);
@@ -55,7 +56,7 @@ test('a key that was found but does not prove itself is refused', async () => {
 
 test('the last use of a key shows in the list, and is written about once a minute', async () => {
   const { key, record } = await keys.create({ workspaceId: 'ws_used', scopes: ['webhooks'] });
-  const list = async () => (await runCli(['keys', 'list', '--json'], { REDIS_URL: herald.server.url })).stdout;
+  const list = async () => (await runCli(['keys', 'list', '--json'], herald.topology.env)).stdout;
   const rowOf = async () =>
     (JSON.parse(await list()) as { id: string; 'last used': string }[]).find(({ id }) => id === record.id);
   expect((await rowOf())?.['last used']).toBe('never');

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
+import { listKeys } from '../../support/start-topology.ts';
 
 let herald: Herald;
 let workspace: WorkspaceClient;
@@ -44,7 +45,7 @@ test('no page of another origin gets leave to call', async () => {
 
 test('of a bug the caller learns the request id and nothing else, and the log the rest', async () => {
   const { id } = await workspace.createTask();
-  const [key = ''] = await herald.redis.keys(`*t:${id}`);
+  const [key = ''] = await listKeys(herald.redis, `*t:${id}`);
   await herald.redis.hset(key, 'status', 'canary-exploded');
   const answer = await workspace.request('GET', `/tasks/${id}`);
   const { requestId, ...problem } = problemOf(answer);

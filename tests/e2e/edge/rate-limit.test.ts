@@ -2,6 +2,7 @@ import { waitFor } from '@herald/test-kit';
 import { problemOf } from '../../support/problems.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { listKeys } from '../../support/start-topology.ts';
 
 const RECEIVERS = '/api/public/webhooks';
 const LIMIT = 5;
@@ -55,7 +56,7 @@ test('the headers say what is left, and a refusal says what to do', async () => 
 test('the second passes by itself: what is counted leaves Redis', async () => {
   const key = await herald.createKey('ws_leaves', ['webhooks']);
   await burst(30, key);
-  for (const counter of await herald.redis.keys('herald:rate:*')) {
+  for (const counter of await listKeys(herald.redis, 'herald:rate:*')) {
     expect(await herald.redis.pttl(counter)).toBeLessThanOrEqual(1_000);
     // Gone meanwhile, or about to go: never without an end.
     expect(await herald.redis.pttl(counter)).not.toBe(-1);

@@ -4,6 +4,7 @@ import { readDuties, shardKeys } from '../../support/delivery-state.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import type { Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
+import { listKeys } from '../../support/start-topology.ts';
 
 /** Transitions that one batch may report. */
 const BATCH = 500;
@@ -101,19 +102,19 @@ export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000)
     backlogs: await redis.zcard(backlogs),
     replays: await redis.zcard(replays),
     purges: await redis.zcard(purge),
-    waiting: (await redis.keys(`${prefix}b:*`)).length,
+    waiting: (await listKeys(redis, `${prefix}b:*`)).length,
   });
   await waitFor('nothing to be left', read, {
     until: (left) => Object.values(left).every((count) => count === 0),
     deadlineMs,
   });
-  const records = (await redis.keys(`${prefix}d:dlv_*`)).filter((key) => !key.endsWith(':a'));
+  const records = (await listKeys(redis, `${prefix}d:dlv_*`)).filter((key) => !key.endsWith(':a'));
   const unfinished = [];
   for (const key of records) {
     const [status, owed] = await redis.hmget(key, 's', 'owe');
     if (status === 'pending' || owed !== null) unfinished.push({ key, status, owed });
   }
   expect(unfinished).toEqual([]);
-  const counts = await Promise.all((await redis.keys(`${prefix}x:trn_*`)).map((key) => redis.hget(key, 'open')));
+  const counts = await Promise.all((await listKeys(redis, `${prefix}x:trn_*`)).map((key) => redis.hget(key, 'open')));
   expect(new Set(counts)).toEqual(new Set(['0']));
 }

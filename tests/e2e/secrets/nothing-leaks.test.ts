@@ -141,10 +141,10 @@ test('after an eventful run no secret, key, password, internal field or token of
   await deliveries.waitForAttempts(emitted.to(third), 1, 40_000);
 
   // What is refused, with secrets wherever they don't belong.
-  const revoked = await runCli(['keys', 'create', '--workspace', workspace.id], { REDIS_URL: herald.server.url });
-  const listed = await runCli(['keys', 'list', '--json'], { REDIS_URL: herald.server.url });
+  const revoked = await runCli(['keys', 'create', '--workspace', workspace.id], herald.topology.env);
+  const listed = await runCli(['keys', 'list', '--json'], herald.topology.env);
   const { id: keyId = '' } = (JSON.parse(listed.stdout) as { id: string }[]).at(-1) ?? {};
-  cli.push(listed, await runCli(['keys', 'revoke', keyId], { REDIS_URL: herald.server.url }));
+  cli.push(listed, await runCli(['keys', 'revoke', keyId], herald.topology.env));
   const keys = [workspace.key, herald.executor.key, revoked.stdout];
   const [secret = ''] = signing;
   for (const misplaced of [...keys, secret]) {
@@ -186,7 +186,7 @@ test('after an eventful run no secret, key, password, internal field or token of
   expect(failed.status).toBe(500);
   answers.push(failed);
   await herald.redis.del(shardKeys().task(unreadable.id));
-  const env = { REDIS_URL: herald.server.url, ACTION_URL_TEMPLATE: 'https://app.example.com/{taskId}' };
+  const env = { ...herald.topology.env, ACTION_URL_TEMPLATE: 'https://app.example.com/{taskId}' };
   for (const SECRETS_KEY of [strangeKey, strangeKey.slice(1), secretKeys.join(',')]) {
     cli.push(await runCli(['secrets', 'reseal', '--json'], { ...env, SECRETS_KEY }));
   }

@@ -13,7 +13,7 @@ const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('ba
 const nameOf = (key: string) => createSecretBox([Buffer.from(key, 'base64')]).fingerprints[0];
 
 const envOf = (herald: Herald, SECRETS_KEY: string) => ({
-  ...{ REDIS_URL: herald.server.url, SECRETS_KEY, ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}' },
+  ...{ ...herald.topology.env, SECRETS_KEY, ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}' },
   ...{ PORT: '0', WORKER_PORT: '0' },
 });
 

@@ -146,7 +146,7 @@ test('the key of all secrets is changed under load, process by process, with a r
   const front = { api };
   await fillWithCallbacks(herald.redis, boxOf(A), IDLE);
   const load = await startLoad(herald, front);
-  const env = { REDIS_URL: herald.server.url };
+  const { env } = herald.topology;
   const countOf = async (name: string) => Number(await herald.redis.hget(shardKeys().generations, name));
   const someMore = () => {
     const before = load.rounds();
