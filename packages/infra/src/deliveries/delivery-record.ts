@@ -53,9 +53,9 @@ export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { read
 const FlatReply = z.array(z.string());
 const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply, FlatReply, z.string()]);
 
-/** Parses the reply of `LOAD_DELIVERY_LUA`. */
+/** Parses what `LOAD_DELIVERIES_LUA` replies for one delivery. */
 export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
-  if (reply === null) return { kind: 'missing' };
+  if (reply === '') return { kind: 'missing' };
   const [delivery, transition, endpoint, breaker, backlogScore] = LoadFields.parse(reply);
   const { ev, ws = '', task, body, req, trace } = toRecord(transition);
   if (body === undefined) return { kind: 'body_lost' };

@@ -1,26 +1,36 @@
-export const LOAD_DELIVERY_LUA = /* lua */ `
--- Read all that an attempt needs in one go.
--- KEYS[1] delivery (hash)
--- ARGV[1] key prefix of the shard; the other keys are made of it and of what the record names, in the same slot
--- ARGV[2] delivery id
--- Returns false when there is no such delivery, else {delivery fields, transition fields, endpoint fields, breaker fields,
+export const LOAD_DELIVERIES_LUA = /* lua */ `
+-- Read all that attempts need in one go.
+-- KEYS[1..n] deliveries (hash)
+-- ARGV[1] key prefix of the shard; the other keys are made of it and of what the records name, in the same slot
+-- ARGV[2..n+1] delivery ids
+-- Returns for each '' when there is no such delivery, else {delivery fields, transition fields, endpoint fields, breaker fields,
 -- score in its destination's backlog}, the first four a flat list of names and values each; the endpoint's is empty when it
 -- was removed, the breaker's when all is well, the score when it doesn't wait there.
-local delivery = redis.call('HGETALL', KEYS[1])
-if #delivery == 0 then return false end
-local names = redis.call('HMGET', KEYS[1], 'x', 'e')
-local endpoint = redis.call('HGETALL', ARGV[1] .. 'e:' .. names[2])
-local destination = ''
-for index = 1, #endpoint, 2 do
-  if endpoint[index] == 'dst' then destination = endpoint[index + 1] end
+local prefix = ARGV[1]
+local function fieldOf(fields, name)
+  for index = 1, #fields, 2 do
+    if fields[index] == name then return fields[index + 1] end
+  end
+  return ''
 end
-return {
-  delivery,
-  redis.call('HGETALL', ARGV[1] .. 'x:' .. names[1]),
-  endpoint,
-  redis.call('HGETALL', ARGV[1] .. 'k:' .. destination),
-  redis.call('ZSCORE', ARGV[1] .. 'b:' .. destination, ARGV[2]) or '',
-}
+local replies = {}
+for index, key in ipairs(KEYS) do
+  local delivery = redis.call('HGETALL', key)
+  if #delivery == 0 then
+    replies[index] = ''
+  else
+    local endpoint = redis.call('HGETALL', prefix .. 'e:' .. fieldOf(delivery, 'e'))
+    local destination = fieldOf(endpoint, 'dst')
+    replies[index] = {
+      delivery,
+      redis.call('HGETALL', prefix .. 'x:' .. fieldOf(delivery, 'x')),
+      endpoint,
+      redis.call('HGETALL', prefix .. 'k:' .. destination),
+      redis.call('ZSCORE', prefix .. 'b:' .. destination, ARGV[index + 1]) or '',
+    }
+  end
+end
+return replies
 `;
 
 /** Failed deliveries of a shard that operators are shown, the latest ones. */

@@ -10,11 +10,12 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import { defineScript } from '../redis/script.ts';
+import { gatherCalls } from '../redis/gather-calls.ts';
+import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { readLoadedDelivery, type AttemptRecord, type DestinationState, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
-import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
-import { RECORD_ATTEMPT_LUA } from './record-attempt-script.ts';
+import { END_DELIVERY_LUA, LOAD_DELIVERIES_LUA } from './delivery-scripts.ts';
+import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
 
 /** Why a delivery was canceled instead of sent. */
 export type CancelReason = 'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost';
@@ -82,7 +83,11 @@ export type DeliveryStoreDeps = {
   readonly retention: DeliveryRetention;
 };
 
-const ScriptReply = z.tuple([
+/** What one call of a script loads or records at most: Redis does nothing else meanwhile, which is about 2 ms. */
+const DELIVERIES_TOGETHER = 50;
+
+const LoadReplies = z.array(z.unknown());
+const RecordText = z.tuple([
   z.enum(['recorded', 'superseded', 'missing']),
   z.string(),
   z.number(),
@@ -91,13 +96,33 @@ const ScriptReply = z.tuple([
   z.enum(['', 'settled', 'recovered']),
   z.enum(['', 'opened', 'closed']),
 ]);
+const RecordReplies = z.array(z.union([RecordText, z.tuple([z.literal('failed'), z.string()])]));
+
+/** One attempt as the script takes it. */
+type RecordInput = { readonly id: DeliveryId; readonly attempt: AttemptRecord } & Readonly<Record<string, unknown>>;
 
 const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([EventName, z.literal('')]));
 
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps): DeliveryStore {
-  const load = defineScript(redis, 'loadDelivery', LOAD_DELIVERY_LUA);
-  const record = defineScript(redis, 'recordAttempt', RECORD_ATTEMPT_LUA);
+  const loadAll = defineScript(redis, 'loadDeliveries', LOAD_DELIVERIES_LUA);
+  const recordAll = defineScript(redis, 'recordAttempts', RECORD_ATTEMPTS_LUA);
   const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
+
+  const load = gatherCalls({
+    call: async (ids: readonly DeliveryId[]) =>
+      LoadReplies.parse(await loadAll(ids.map(keys.delivery), [keys.prefix, ...ids])),
+    limit: DELIVERIES_TOGETHER,
+  });
+  const record = gatherCalls({
+    call: async (inputs: readonly RecordInput[]) =>
+      RecordReplies.parse(
+        await recordAll(
+          inputs.map(({ id }) => keys.delivery(id)),
+          [keys.prefix, ...inputs.flatMap(({ attempt, ...input }) => [JSON.stringify(input), JSON.stringify(attempt)])],
+        ),
+      ),
+    limit: DELIVERIES_TOGETHER,
+  });
 
   const endDelivery = async (id: DeliveryId, status: DeliveryStatus, reason: string, now: number) => {
     const [kind, event] = EndText.parse(
@@ -109,32 +134,23 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
 
   return {
     async load(id) {
-      return readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id]));
+      return readLoadedDelivery(id, await load(id));
     },
     async record({ delivery, destination, attempt, verdict, ...facts }) {
       const { id, endpointId } = delivery;
-      const input = {
-        ...{ prefix: keys.prefix, id, endpoint: endpointId, tries: delivery.tries },
-        ...{
-          now: facts.now,
-          ttl: retention.recordMs,
-          disableAfter: facts.disableAfterMs ?? 0,
-          newVersion: newRevision(),
-        },
+      const reply = await record({
+        ...{ id, endpoint: endpointId, destination: destination.id, tries: delivery.tries },
+        ...{ now: facts.now, ttl: retention.recordMs },
+        ...{ disableAfter: facts.disableAfterMs ?? 0, newVersion: newRevision() },
         ...{ answered: facts.answered, probe: facts.isProbe, owed: facts.wasOwed, gone: facts.gone },
         ...{ hold: facts.holdUntil, health: facts.disableAfterMs !== undefined },
         status: verdict.kind === 'retry' ? 'pending' : verdict.kind,
         due: verdict.kind === 'retry' ? verdict.at : undefined,
         why: verdict.kind === 'failed' ? verdict.reason : '',
-      };
-      const reply = await record(
-        [
-          ...[keys.delivery(id), keys.attempts(id), keys.endpoint(endpointId)],
-          ...[keys.breaker(destination.id), keys.backlog(destination.id)],
-        ],
-        [JSON.stringify(input), JSON.stringify(attempt)],
-      );
-      const [kind, status, owedAttempts, backlog, disabled, change, breaker] = ScriptReply.parse(reply);
+        attempt,
+      });
+      if (reply[0] === 'failed') throw new ScriptCommandError(reply[1]);
+      const [kind, status, owedAttempts, backlog, disabled, change, breaker] = reply;
       return {
         kind,
         ...(status !== '' && { status: status as DeliveryStatus }),

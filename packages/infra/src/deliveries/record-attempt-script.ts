@@ -12,127 +12,140 @@ const DISABLE_AT_FAILURES = 10;
 /** Attempts that a delivery's log keeps; the schedule makes 10, redeliveries more. */
 const ATTEMPT_LOG_LIMIT = 50;
 
-export const RECORD_ATTEMPT_LUA = /* lua */ `
--- Record one attempt, and all that follows from it for the delivery, its endpoint and its destination. Harmless when run
+export const RECORD_ATTEMPTS_LUA = /* lua */ `
+-- Record attempts, each with all that follows from it for its delivery, its endpoint and its destination. Harmless when run
 -- twice, as when its connection breaks before the reply: the same attempt is logged and counted once, only a pending
 -- delivery is moved on, and a failed try counts only if it is the one that was decided on.
--- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)   KEYS[3] its endpoint (hash)   KEYS[4] breaker (hash)
--- KEYS[5] backlog of the destination (zset)
--- ARGV[1] JSON, times in ms: { prefix, id, endpoint, tries (before this one), now, ttl,
+-- KEYS[1..n] deliveries (hash)
+-- ARGV[1] prefix; the other keys are made of it, in the same slot
+-- ARGV[2n] JSON, times in ms: { id, endpoint, destination, tries (before this one), now, ttl,
 --   status: 'delivered' | 'pending' | 'failed', due?, why, answered?, probe, owed, hold?, gone, disableAfter, newVersion,
 --   health (whether it counts for the endpoint) }
--- ARGV[2] JSON of the attempt
--- Returns {'recorded' | 'superseded' | 'missing', status now, redeliveries still owed, 1 | 0 a backlog waits,
+-- ARGV[2n+1] JSON of the attempt
+-- Returns for each {'recorded' | 'superseded' | 'missing', status now, redeliveries still owed, 1 | 0 a backlog waits,
 --   '' | reason for which the endpoint was disabled just now, '' | 'settled' | 'recovered' (what had failed or been
---   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now}.
+--   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now},
+--   or {'failed', why} (Redis takes no writes, or a bug).
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 ${SETTLE_LUA}
-local input = cjson.decode(ARGV[1])
-local prefix, now = input.prefix, input.now
-local isRepeated = redis.call('LINDEX', KEYS[2], -1) == ARGV[2]
+local prefix = ARGV[1]
 
-local function trackDestination()
-  local change = ''
-  if isRepeated or input.answered == nil then return change end
-  if input.answered then
-    -- A closed breaker has its failures, and nothing else.
-    if redis.call('HDEL', KEYS[4], 'fails', 'open', 'wait', 'probe') > 1 then change = 'closed' end
-  else
-    local fails = redis.call('HINCRBY', KEYS[4], 'fails', 1)
-    local wait = tonumber(redis.call('HGET', KEYS[4], 'wait'))
-    if not wait and fails >= ${BREAKER_OPENS_AT} then
-      wait, change = ${FIRST_PROBE_MS}, 'opened'
-    elseif wait and input.probe then
-      wait = math.min(2 * wait, ${LAST_PROBE_MS})
+local function record(delivery, input, attempt)
+  local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpoint
+  local breakerKey, backlogKey = prefix .. 'k:' .. input.destination, prefix .. 'b:' .. input.destination
+  local now = input.now
+  local isRepeated = redis.call('LINDEX', attempts, -1) == attempt
+
+  local function trackDestination()
+    local change = ''
+    if isRepeated or input.answered == nil then return change end
+    if input.answered then
+      -- A closed breaker has its failures, and nothing else.
+      if redis.call('HDEL', breakerKey, 'fails', 'open', 'wait', 'probe') > 1 then change = 'closed' end
     else
-      wait = nil
+      local fails = redis.call('HINCRBY', breakerKey, 'fails', 1)
+      local wait = tonumber(redis.call('HGET', breakerKey, 'wait'))
+      if not wait and fails >= ${BREAKER_OPENS_AT} then
+        wait, change = ${FIRST_PROBE_MS}, 'opened'
+      elseif wait and input.probe then
+        wait = math.min(2 * wait, ${LAST_PROBE_MS})
+      else
+        wait = nil
+      end
+      if wait then redis.call('HSET', breakerKey, 'open', '1', 'wait', wait, 'probe', now + wait) end
+      redis.call('PEXPIRE', breakerKey, ${BREAKER_TTL_MS})
     end
-    if wait then redis.call('HSET', KEYS[4], 'open', '1', 'wait', wait, 'probe', now + wait) end
-    redis.call('PEXPIRE', KEYS[4], ${BREAKER_TTL_MS})
+    if input.hold and input.hold > (tonumber(redis.call('HGET', breakerKey, 'hold')) or 0) then
+      redis.call('HSET', breakerKey, 'hold', input.hold)
+      redis.call('PEXPIRE', breakerKey, ${BREAKER_TTL_MS})
+    end
+    return change
   end
-  if input.hold and input.hold > (tonumber(redis.call('HGET', KEYS[4], 'hold')) or 0) then
-    redis.call('HSET', KEYS[4], 'hold', input.hold)
-    redis.call('PEXPIRE', KEYS[4], ${BREAKER_TTL_MS})
+
+  local function disable(reason)
+    redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
+    redis.call('SET', prefix .. 'w:' .. redis.call('HGET', endpoint, 'ws') .. ':version', input.newVersion)
+    redis.call('ZADD', prefix .. 'purge', now, input.endpoint)
+    return reason
   end
-  return change
-end
 
-local function disable(reason)
-  redis.call('HSET', KEYS[3], 'on', '0', 'offAt', now, 'offWhy', reason)
-  redis.call('SET', prefix .. 'w:' .. redis.call('HGET', KEYS[3], 'ws') .. ':version', input.newVersion)
-  redis.call('ZADD', prefix .. 'purge', now, input.endpoint)
-  return reason
-end
-
-local function trackEndpoint()
-  local on = redis.call('HGET', KEYS[3], 'on')
-  if isRepeated or not input.health or not on then return '' end
-  if input.status == 'delivered' then
-    redis.call('HSET', KEYS[3], 'okAt', now)
-    if redis.call('HDEL', KEYS[3], 'fails', 'failAt') > 0 then redis.call('HSET', KEYS[3], 'okFrom', now) end
+  local function trackEndpoint()
+    local on = redis.call('HGET', endpoint, 'on')
+    if isRepeated or not input.health or not on then return '' end
+    if input.status == 'delivered' then
+      redis.call('HSET', endpoint, 'okAt', now)
+      if redis.call('HDEL', endpoint, 'fails', 'failAt') > 0 then redis.call('HSET', endpoint, 'okFrom', now) end
+      return ''
+    end
+    local fails = redis.call('HINCRBY', endpoint, 'fails', 1)
+    redis.call('HSETNX', endpoint, 'failAt', now)
+    if on ~= '1' then return '' end
+    if input.gone then return disable('gone') end
+    local since = tonumber(redis.call('HGET', endpoint, 'failAt'))
+    if fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfter then return disable('failing') end
     return ''
   end
-  local fails = redis.call('HINCRBY', KEYS[3], 'fails', 1)
-  redis.call('HSETNX', KEYS[3], 'failAt', now)
-  if on ~= '1' then return '' end
-  if input.gone then return disable('gone') end
-  local since = tonumber(redis.call('HGET', KEYS[3], 'failAt'))
-  if fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfter then return disable('failing') end
-  return ''
-end
 
-local status = redis.call('HGET', KEYS[1], 's')
-local breaker = trackDestination()
-local backlog = redis.call('EXISTS', KEYS[5])
-if not status then return { 'missing', '', 0, backlog, '', '', breaker } end
-local disabled = trackEndpoint()
+  local status = redis.call('HGET', delivery, 's')
+  local breaker = trackDestination()
+  local backlog = redis.call('EXISTS', backlogKey)
+  if not status then return { 'missing', '', 0, backlog, '', '', breaker } end
+  local disabled = trackEndpoint()
 
-if not isRepeated then
-  redis.call('RPUSH', KEYS[2], ARGV[2])
-  redis.call('LTRIM', KEYS[2], -${ATTEMPT_LOG_LIMIT}, -1)
-end
-local owed = tonumber(redis.call('HGET', KEYS[1], 'owe')) or 0
-if input.owed and owed > 0 and not isRepeated then
-  owed = owed - 1
-  if owed == 0 then
-    redis.call('HDEL', KEYS[1], 'owe')
-    redis.call('ZREM', prefix .. 'owed', input.id)
-  else
-    redis.call('HSET', KEYS[1], 'owe', owed)
+  if not isRepeated then
+    redis.call('RPUSH', attempts, attempt)
+    redis.call('LTRIM', attempts, -${ATTEMPT_LOG_LIMIT}, -1)
   end
-end
+  local owed = tonumber(redis.call('HGET', delivery, 'owe')) or 0
+  if input.owed and owed > 0 and not isRepeated then
+    owed = owed - 1
+    if owed == 0 then
+      redis.call('HDEL', delivery, 'owe')
+      redis.call('ZREM', prefix .. 'owed', input.id)
+    else
+      redis.call('HSET', delivery, 'owe', owed)
+    end
+  end
 
-local reply, change = 'recorded', ''
-if status ~= 'pending' then
-  if input.status == 'delivered' and status ~= 'delivered' then
-    redis.call('HSET', KEYS[1], 's', 'delivered', 'end', now)
-    redis.call('HDEL', KEYS[1], 'why')
-    redis.call('ZREM', prefix .. 'failed', input.id)
-    change = 'recovered'
-  elseif not input.owed then
+  local reply, change = 'recorded', ''
+  if status ~= 'pending' then
+    if input.status == 'delivered' and status ~= 'delivered' then
+      redis.call('HSET', delivery, 's', 'delivered', 'end', now)
+      redis.call('HDEL', delivery, 'why')
+      redis.call('ZREM', prefix .. 'failed', input.id)
+      change = 'recovered'
+    elseif not input.owed then
+      reply = 'superseded'
+    end
+    local transition = prefix .. 'x:' .. redis.call('HGET', delivery, 'x')
+    redis.call('PEXPIRE', delivery, input.ttl)
+    redis.call('PEXPIRE', attempts, input.ttl)
+    if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then redis.call('PEXPIRE', transition, input.ttl) end
+  elseif tonumber(redis.call('HGET', delivery, 'n')) ~= input.tries and input.status ~= 'delivered' then
     reply = 'superseded'
-  end
-  local transition = prefix .. 'x:' .. redis.call('HGET', KEYS[1], 'x')
-  redis.call('PEXPIRE', KEYS[1], input.ttl)
-  redis.call('PEXPIRE', KEYS[2], input.ttl)
-  if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then redis.call('PEXPIRE', transition, input.ttl) end
-elseif tonumber(redis.call('HGET', KEYS[1], 'n')) ~= input.tries and input.status ~= 'delivered' then
-  reply = 'superseded'
-else
-  redis.call('HINCRBY', KEYS[1], 'n', 1)
-  if input.status == 'pending' and disabled == '' then
-    redis.call('HSET', KEYS[1], 'due', input.due)
-  elseif disabled ~= '' then
-    settle(prefix, input.id, 'canceled', 'receiver_disabled', now, input.ttl)
-    change = 'settled'
   else
-    settle(prefix, input.id, input.status, input.why, now, input.ttl)
-    change = 'settled'
+    redis.call('HINCRBY', delivery, 'n', 1)
+    if input.status == 'pending' and disabled == '' then
+      redis.call('HSET', delivery, 'due', input.due)
+    elseif disabled ~= '' then
+      settle(prefix, input.id, 'canceled', 'receiver_disabled', now, input.ttl)
+      change = 'settled'
+    else
+      settle(prefix, input.id, input.status, input.why, now, input.ttl)
+      change = 'settled'
+    end
   end
+  if owed > 0 then
+    -- What is still to be sent must not leave before.
+    for _, key in ipairs({ delivery, attempts, prefix .. 'x:' .. redis.call('HGET', delivery, 'x') }) do redis.call('PERSIST', key) end
+  end
+  return { reply, redis.call('HGET', delivery, 's'), owed, backlog, disabled, change, breaker }
 end
-if owed > 0 then
-  -- What is still to be sent must not leave before.
-  for _, key in ipairs({ KEYS[1], KEYS[2], prefix .. 'x:' .. redis.call('HGET', KEYS[1], 'x') }) do redis.call('PERSIST', key) end
+
+local replies = {}
+for index, delivery in ipairs(KEYS) do
+  local succeeded, reply = pcall(record, delivery, cjson.decode(ARGV[2 * index]), ARGV[2 * index + 1])
+  replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
-return { reply, redis.call('HGET', KEYS[1], 's'), owed, backlog, disabled, change, breaker }
+return replies
 `;
