@@ -8,6 +8,7 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
+import { BREAKER_FIELDS, DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
 
 /** What one attempt leaves in the log. */
 export type AttemptRecord = {
@@ -50,18 +51,18 @@ export type LoadedDelivery = {
 /** `body_lost`: Redis forgot the transition but not the record, as a failover can. */
 export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'missing' };
 
-const FlatReply = z.array(z.string());
-const LoadFields = z.tuple([FlatReply, FlatReply, FlatReply, FlatReply, z.string()]);
+const LoadedValues = z.array(z.string().nullable());
 
 /** Parses what `LOAD_DELIVERIES_LUA` replies for one delivery. */
 export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
-  if (reply === '') return { kind: 'missing' };
-  const [delivery, transition, endpoint, breaker, backlogScore] = LoadFields.parse(reply);
-  const { ev, ws = '', task, body, req, trace } = toRecord(transition);
+  const values = LoadedValues.parse(reply).values();
+  const fields = takeFields(DELIVERY_FIELDS, values);
+  if (fields.s === undefined) return { kind: 'missing' };
+  const { ev, ws = '', task, body, req, trace } = takeFields(TRANSITION_FIELDS, values);
   if (body === undefined) return { kind: 'body_lost' };
-  const fields = toRecord(delivery);
-  const { open, hold } = toRecord(breaker);
-  const record = readEndpoint(fields.e ?? '', toRecord(endpoint));
+  const record = readEndpoint(fields.e ?? '', takeFields(ENDPOINT_FIELDS, values));
+  const { open, hold } = takeFields(BREAKER_FIELDS, values);
+  const { score } = takeFields(['score'], values);
   return {
     kind: 'loaded',
     delivery: readDelivery(id, fields, { workspaceId: ws, event: EventName.parse(ev), ...(task && { taskId: task }) }),
@@ -70,8 +71,18 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
     ...(record && { endpoint: record }),
     destination: { id: record?.destination ?? '', isOpen: open === '1', holdUntil: Number(hold ?? 0) },
     ...(req !== undefined && { requestId: req }),
-    ...(backlogScore !== '' && { inBacklogFrom: Number(backlogScore) }),
+    ...(score !== undefined && { inBacklogFrom: Number(score) }),
   };
+}
+
+/** The next values by the names of their fields; those that there aren't are left out. */
+function takeFields(names: readonly string[], values: Iterator<string | null>): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const name of names) {
+    const next = values.next();
+    if (next.done !== true && next.value !== null) fields[name] = next.value;
+  }
+  return fields;
 }
 
 /** A record's fields, with what its transition says of it. */
@@ -96,12 +107,8 @@ export function readDelivery(
   };
 }
 
-function readStatus(text: string | undefined): DeliveryStatus {
-  return z.enum(DELIVERY_STATUSES).parse(text);
-}
+const StatusText = z.enum(DELIVERY_STATUSES);
 
-function toRecord(flat: readonly string[]): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let index = 0; index + 1 < flat.length; index += 2) record[flat[index] ?? ''] = flat[index + 1] ?? '';
-  return record;
+function readStatus(text: string | undefined): DeliveryStatus {
+  return StatusText.parse(text);
 }

@@ -1,37 +1,36 @@
+import { BREAKER_FIELDS, DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
+
 export const LOAD_DELIVERIES_LUA = /* lua */ `
 -- Read all that attempts need in one go.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] key prefix of the shard; the other keys are made of it and of what the records name, in the same slot
 -- ARGV[2..n+1] delivery ids
--- Returns for each '' when there is no such delivery, else {delivery fields, transition fields, endpoint fields, breaker fields,
--- score in its destination's backlog}, the first four a flat list of names and values each; the endpoint's is empty when it
--- was removed, the breaker's when all is well, the score when it doesn't wait there.
+-- Returns for each {} when there is no such delivery, else one flat list of values, or false where there is none: the fields of the
+-- delivery, its transition, its endpoint and its breaker, as loaded-fields.ts names them, and its score in its destination's backlog.
 local prefix = ARGV[1]
-local function fieldOf(fields, name)
-  for index = 1, #fields, 2 do
-    if fields[index] == name then return fields[index + 1] end
-  end
-  return ''
-end
 local replies = {}
 for index, key in ipairs(KEYS) do
-  local delivery = redis.call('HGETALL', key)
-  if #delivery == 0 then
-    replies[index] = ''
+  local row = redis.call('HMGET', key, ${quote(DELIVERY_FIELDS)})
+  if row[3] then
+    local transition = redis.call('HMGET', prefix .. 'x:' .. row[2], ${quote(TRANSITION_FIELDS)})
+    local endpoint = redis.call('HMGET', prefix .. 'e:' .. row[1], ${quote(ENDPOINT_FIELDS)})
+    local destination = endpoint[1] or ''
+    local breaker = redis.call('HMGET', prefix .. 'k:' .. destination, ${quote(BREAKER_FIELDS)})
+    for _, values in ipairs({ transition, endpoint, breaker }) do
+      for _, value in ipairs(values) do row[#row + 1] = value end
+    end
+    row[#row + 1] = redis.call('ZSCORE', prefix .. 'b:' .. destination, ARGV[index + 1])
+    replies[index] = row
   else
-    local endpoint = redis.call('HGETALL', prefix .. 'e:' .. fieldOf(delivery, 'e'))
-    local destination = fieldOf(endpoint, 'dst')
-    replies[index] = {
-      delivery,
-      redis.call('HGETALL', prefix .. 'x:' .. fieldOf(delivery, 'x')),
-      endpoint,
-      redis.call('HGETALL', prefix .. 'k:' .. destination),
-      redis.call('ZSCORE', prefix .. 'b:' .. destination, ARGV[index + 1]) or '',
-    }
+    replies[index] = {}
   end
 end
 return replies
 `;
+
+function quote(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}
 
 /** Failed deliveries of a shard that operators are shown, the latest ones. */
 const FAILED_LIMIT = 1_000;

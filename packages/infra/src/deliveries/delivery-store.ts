@@ -111,7 +111,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   const load = gatherCalls({
     call: async (ids: readonly DeliveryId[]) =>
       LoadReplies.parse(await loadAll(ids.map(keys.delivery), [keys.prefix, ...ids])),
-    limit: DELIVERIES_TOGETHER,
+    ...{ limit: DELIVERIES_TOGETHER, underWay: 2 },
   });
   const record = gatherCalls({
     call: async (inputs: readonly RecordInput[]) =>
@@ -121,7 +121,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
           [keys.prefix, ...inputs.flatMap(({ attempt, ...input }) => [JSON.stringify(input), JSON.stringify(attempt)])],
         ),
       ),
-    limit: DELIVERIES_TOGETHER,
+    ...{ limit: DELIVERIES_TOGETHER, underWay: 2 },
   });
 
   const endDelivery = async (id: DeliveryId, status: DeliveryStatus, reason: string, now: number) => {

@@ -5,6 +5,8 @@ export type GatherOptions<T, R> = {
   readonly weightOf?: (item: T) => number;
   /** A call that weighs so much takes no further item. */
   readonly limit: number;
+  /** Calls at a time. Default 1, which gathers most; 2 let Redis work on one while the answer to the other is being read. */
+  readonly underWay?: number;
 };
 
 type Asked<T, R> = {
@@ -13,15 +15,17 @@ type Asked<T, R> = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Enough that Redis works on one while the answer to the other is being read. */
-const CALLS_UNDER_WAY = 2;
-
 /**
  * Makes few calls of much that is asked for: those of one turn of the event loop go together, and while calls are under way all
  * others gather for the next. The more is asked for, the more a call carries; at rest nobody waits. Calls are begun in the order of
  * what they carry. A call that fails fails for all who wait.
  */
-export function gatherCalls<T, R>({ call, weightOf = () => 1, limit }: GatherOptions<T, R>): (item: T) => Promise<R> {
+export function gatherCalls<T, R>({
+  call,
+  weightOf = () => 1,
+  limit,
+  underWay: mostUnderWay = 1,
+}: GatherOptions<T, R>): (item: T) => Promise<R> {
   let gathered: Asked<T, R>[] = [];
   let underWay = 0;
   let isScheduled = false;
@@ -52,7 +56,7 @@ export function gatherCalls<T, R>({ call, weightOf = () => 1, limit }: GatherOpt
 
   const flush = () => {
     isScheduled = false;
-    while (gathered.length > 0 && underWay < CALLS_UNDER_WAY) {
+    while (gathered.length > 0 && underWay < mostUnderWay) {
       underWay++;
       void run(take()).finally(() => {
         underWay--;
@@ -63,7 +67,7 @@ export function gatherCalls<T, R>({ call, weightOf = () => 1, limit }: GatherOpt
 
   // After what the ended call let go on, which may ask for more.
   const schedule = () => {
-    if (isScheduled || gathered.length === 0 || underWay >= CALLS_UNDER_WAY) return;
+    if (isScheduled || gathered.length === 0 || underWay >= mostUnderWay) return;
     isScheduled = true;
     process.nextTick(flush);
   };
