@@ -106,6 +106,14 @@ test('commits of one tick, each decided on what the one before leaves, are all a
   expect((await stores.tasks.find(task.workspaceId, task.id))?.sequence).toBe(5);
 });
 
+test('a commit of a fact that the Task knows is refused, whatever the caller believed', async () => {
+  const task = await createTask();
+  const first = commitOf(task);
+  expect((await stores.transitions.commit(first)).kind).toBe('accepted');
+  const again = commitOf({ ...task, revision: first.newRevision }, { emission: emissionTo('wh_a') });
+  expect(await stores.transitions.commit(again)).toEqual({ kind: 'conflict' });
+});
+
 test('a commit about a Task that is gone is refused and leaves nothing', async () => {
   const task = buildTask(newWorkspaceId());
   const emission = emissionTo('wh_a');

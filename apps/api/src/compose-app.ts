@@ -61,6 +61,7 @@ import { createAcceptTransitions } from './transitions/accept-transitions.ts';
 import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
 import { createConfirmTransitions } from './transitions/confirm-transitions.ts';
 import { createSubscriptionCache } from './transitions/subscription-cache.ts';
+import { createRecentTasks } from './transitions/recent-tasks.ts';
 import { createWorkspaceCache } from './transitions/workspace-cache.ts';
 import { createTransitionRoutes } from './transitions/transition-routes.ts';
 import type { ApiConnections } from './connect-api.ts';
@@ -122,6 +123,7 @@ export function composeApp(
   const acceptHere = createAcceptTransitions({
     findTaskWorkspace,
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
+    recentTasks: createRecentTasks(),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
     report,
     requestId: currentRequestId,

@@ -137,6 +137,7 @@ export {
   FACT_LIMIT,
   type CommitReply,
   type Emission,
+  type TransitionCommit,
   type TransitionStore,
 } from './transitions/transition-store.ts';
 export { createWorkerPresence, PRESENCE_INTERVAL_MS, type WorkerPresence } from './workers/worker-presence.ts';

@@ -42,8 +42,9 @@ export async function startRedisSentinels(
     ...(options.args ?? []),
   ];
   const master = starting.use(await startRedis({ ...options, args }));
-  const replicaArgs = [...args, '--replicaof', host, String(master.clientPort)];
-  const replica = starting.use(await startRedis({ ...options, args: replicaArgs }));
+  const replica = starting.use(await startRedis({ ...options, args }));
+  // Said, and not an argument: a server that became the master and is restarted would follow the one that follows it.
+  await ask(replica.port, `REPLICAOF ${host} ${master.clientPort}`);
   const isInSync = async () => (await ask(replica.port, 'INFO replication')).includes('master_link_status:up');
   await waitFor('the replica to be in sync', isInSync, READY_DEADLINE_MS);
   const dir = await mkdtemp(join(tmpdir(), 'herald-sentinels-'));

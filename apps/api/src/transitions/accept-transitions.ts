@@ -1,48 +1,28 @@
 import {
-  destinationOf,
   DomainError,
   factKeyOf,
   InvalidTransitionError,
-  judgeTransition,
   NotFoundError,
-  renderWebhookBody,
   TaskIdText,
   TaskStatus,
   TransitionIdText,
   UnavailableError,
-  wantsEvent,
-  type ActionUrl,
-  type TaskEventName,
   type TaskId,
-  type TransitionReport,
-  type TransitionVerdict,
   type WorkspaceId,
 } from '@herald/core';
-import {
-  FACT_LIMIT,
-  newRevision,
-  type CommitReply,
-  type Emission,
-  type LastCheckpoint,
-  type Subscriptions,
-  type TaskRecord,
-  type TransitionStore,
-} from '@herald/infra';
+import { FACT_LIMIT, type CommitReply, type Subscriptions, type TransitionStore } from '@herald/infra';
 import { z } from 'zod';
 
+import {
+  decideAll,
+  type Decided,
+  type DecideDeps,
+  type Decisions,
+  type ReportedTransition,
+  type Slot,
+} from './decide-transitions.ts';
 import type { AcceptanceReport } from './create-acceptance-report.ts';
-
-/** One fact about a Task, as somebody reports it. */
-export type ReportedTransition = {
-  readonly taskId: TaskId;
-  readonly report: TransitionReport;
-  /** The trace in which it is reported (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
-  /** Whose Task it must be; absent when the reporter is the executor, which reports for every workspace. */
-  readonly workspaceId?: WorkspaceId;
-  /** See `judgeTransition`. */
-  readonly impliesStart?: boolean;
-};
+import type { RecentTasks } from './recent-tasks.ts';
 
 /** The answer to a report. */
 export const AcceptedTransition = z
@@ -55,31 +35,20 @@ export const AcceptedTransition = z
   .meta({ id: 'AcceptedTransition' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
-export type AcceptTransitionsDeps = {
+export type AcceptTransitionsDeps = DecideDeps & {
   readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
   readonly transitions: TransitionStore;
   readonly subscriptions: {
     readonly find: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
     readonly forget: (workspaceId: WorkspaceId) => void;
   };
+  readonly recentTasks: RecentTasks;
   readonly report: Pick<AcceptanceReport, 'accepted' | 'refused'>;
-  /** Of the request that is being answered. */
-  readonly requestId: () => string | undefined;
-  readonly actionUrl: ActionUrl;
-  readonly now: () => number;
 };
 
 const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', canceled: 0 };
 
-type Slot = ReportedTransition & { readonly index: number };
 type Result = AcceptedTransition | DomainError;
-type Decided = {
-  readonly slot: Slot;
-  readonly verdict: TransitionVerdict;
-  readonly task: TaskRecord;
-  readonly emission?: Emission;
-  readonly committed: Promise<CommitReply>;
-};
 
 /**
  * Rounds of deciding anew when something changed between reading and writing. So many that a workspace whose receivers change
@@ -130,143 +99,80 @@ async function acceptForTask(
   results: (Result | undefined)[],
 ): Promise<readonly Slot[]> {
   const workspaceId = await deps.findTaskWorkspace(taskId);
-  const factKeys = [...new Set(slots.map(({ report }) => factKeyOf(report)))];
-  const [found, subscriptions] =
-    workspaceId === undefined
-      ? [undefined, undefined]
-      : await Promise.all([
-          deps.transitions.findTask(workspaceId, taskId, factKeys),
-          deps.subscriptions.find(workspaceId),
-        ]);
-  const acceptedAt = deps.now();
-  const decisions: Decided[] = [];
-  let task = found?.task;
-  const knownFacts = new Set(found?.knownFacts);
-  for (const slot of slots) {
-    if (!task || !subscriptions || (slot.workspaceId !== undefined && slot.workspaceId !== task.workspaceId)) {
-      results[slot.index] = new NotFoundError('task', taskId);
-      continue;
-    }
-    try {
-      const decided = decide(deps, { slot, task, knownFacts, subscriptions, now: acceptedAt });
-      decisions.push(decided);
-      if (decided.verdict.kind === 'accepted') knownFacts.add(decided.verdict.factKey);
-      task = decided.task;
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      results[slot.index] = error;
-    }
+  if (workspaceId === undefined) {
+    for (const { index } of slots) results[index] = new NotFoundError('task', taskId);
+    return [];
   }
-  return await settle(deps, workspaceId, decisions, results);
+  const subscriptions = await deps.subscriptions.find(workspaceId);
+  const remembered = decideOnRemembered(deps, taskId, slots, subscriptions);
+  const { decided, faults } = remembered ?? (await decideOnRead(deps, workspaceId, taskId, slots, subscriptions));
+  for (const [{ index }, fault] of faults) results[index] = fault;
+  const conflicts = await settle(deps, workspaceId, decided, results);
+  if (remembered) deps.recentTasks.noteUse(conflicts.length === 0);
+  if (conflicts.length > 0) deps.subscriptions.forget(workspaceId);
+  return conflicts;
 }
 
-type DecideInput = {
-  readonly slot: Slot;
-  readonly task: TaskRecord;
-  readonly knownFacts: ReadonlySet<string>;
-  readonly subscriptions: Subscriptions;
-  readonly now: number;
-};
-
-/** Decides one report and starts its commit. The next report of the same Task is decided on what this one leaves. */
-function decide(deps: AcceptTransitionsDeps, { slot, task, knownFacts, subscriptions, now }: DecideInput): Decided {
-  const { report, impliesStart = false, traceparent } = slot;
-  const isKnownFact = knownFacts.has(factKeyOf(report));
-  const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
-  const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
-  if (!change) return { slot, verdict, task, committed: Promise.resolve(NOTHING_TO_COMMIT) };
-  const emission =
-    verdict.kind === 'accepted' && verdict.event
-      ? toEmission(deps, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
-      : undefined;
-  const newTaskRevision = newRevision();
-  const checkpoint = toLastCheckpoint(report, now);
-  const fullChange = { ...change, ...(checkpoint && { checkpoint }) };
-  const committed = deps.transitions.commit({
-    task,
-    newRevision: newTaskRevision,
-    subscriptionVersion: subscriptions.version,
-    now,
-    change: fullChange,
-    ...(verdict.kind === 'accepted' && { factKey: verdict.factKey }),
-    ...(emission && { emission: traceparent === undefined ? emission : { ...emission, traceparent } }),
-  });
-  // Looked at in order later; until then a rejection must not count as unhandled.
-  committed.catch(() => undefined);
-  return {
-    slot,
-    verdict,
-    task: { ...task, ...fullChange, revision: newTaskRevision, updatedAt: now },
-    committed,
-    ...(emission && { emission }),
-  };
+/** Only what writes something is decided on a Task that may have changed: the commit finds out. Else undefined. */
+function decideOnRemembered(
+  deps: AcceptTransitionsDeps,
+  taskId: TaskId,
+  slots: readonly Slot[],
+  subscriptions: Subscriptions,
+): Decisions | undefined {
+  const task = deps.recentTasks.take(taskId);
+  if (!task) return undefined;
+  const decisions = decideAll(deps, slots, { task, knownFacts: new Set() }, subscriptions);
+  const isSafe = decisions.faults.length === 0 && decisions.decided.every(({ verdict }) => verdict.kind === 'accepted');
+  return isSafe ? decisions : undefined;
 }
 
-function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint | undefined {
-  if (report.type !== 'checkpoint') return undefined;
-  const { checkpointId, canonical, material, outcome } = report;
-  return { checkpointId, canonical, material, at, ...(outcome && { outcome }) };
+async function decideOnRead(
+  deps: AcceptTransitionsDeps,
+  workspaceId: WorkspaceId,
+  taskId: TaskId,
+  slots: readonly Slot[],
+  subscriptions: Subscriptions,
+): Promise<Decisions> {
+  const factKeys = [...new Set(slots.map(({ report }) => factKeyOf(report)))];
+  const found = await deps.transitions.findTask(workspaceId, taskId, factKeys);
+  if (!found) return { decided: [], faults: slots.map((slot) => [slot, new NotFoundError('task', taskId)]) };
+  return decideAll(deps, slots, found, subscriptions);
 }
 
-function toEmission(
-  { actionUrl, requestId: currentRequestId }: AcceptTransitionsDeps,
-  { transitionId, event, change }: Extract<TransitionVerdict, { kind: 'accepted' }> & { event: TaskEventName },
-  report: TransitionReport,
-  task: TaskRecord,
-  { receivers }: Subscriptions,
-  createdAt: number,
-): Emission {
-  const { callback } = task;
-  const requestId = currentRequestId();
-  const endpoints = [
-    ...receivers,
-    ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
-  ];
-  return {
-    transitionId,
-    event,
-    body: renderWebhookBody({
-      ...{ transitionId, event, createdAt, report, actionUrl },
-      ...{ sequence: change.sequence, taskId: task.id, status: change.status },
-    }),
-    ...(requestId !== undefined && { requestId }),
-    targets: endpoints
-      .filter((endpoint) => wantsEvent(endpoint, event))
-      .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
-  };
-}
-
-/** Waits for the commits, in their order; returns the reports that must be decided anew. */
+/** Commits what was decided, in its order; returns the reports that must be decided anew. */
 async function settle(
-  { subscriptions, report }: AcceptTransitionsDeps,
-  workspaceId: WorkspaceId | undefined,
-  decisions: readonly Decided[],
+  { transitions, recentTasks, report }: AcceptTransitionsDeps,
+  workspaceId: WorkspaceId,
+  decided: readonly Decided[],
   results: (Result | undefined)[],
 ): Promise<readonly Slot[]> {
-  if (workspaceId === undefined) return [];
+  const replies = await Promise.all(
+    decided.map(async ({ commit }) => (commit ? await transitions.commit(commit) : NOTHING_TO_COMMIT)),
+  );
   const conflicts: Slot[] = [];
-  for (const { slot, verdict, task, emission, committed } of decisions) {
-    const commit = await committed;
-    if (commit.kind === 'conflict') {
+  for (const [index, { slot, verdict, task, emission }] of decided.entries()) {
+    const reply = replies[index] ?? NOTHING_TO_COMMIT;
+    if (reply.kind === 'conflict') {
       conflicts.push(slot);
       continue;
     }
-    if (commit.kind === 'full') {
+    if (reply.kind === 'full') {
       results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
       continue;
     }
     const duplicate = verdict.kind === 'duplicate';
     const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
     results[slot.index] = result;
-    const deliveries = emission?.targets.length ?? 0;
     report.accepted({
       ...result,
       workspaceId,
       ...(emission && { event: emission.event }),
-      deliveries,
-      canceled: commit.canceled,
+      deliveries: emission?.targets.length ?? 0,
+      canceled: reply.canceled,
     });
   }
-  if (conflicts.length > 0) subscriptions.forget(workspaceId);
+  const last = decided.at(-1);
+  if (last && replies.every(({ kind }) => kind === 'accepted')) recentTasks.put(last.task);
   return conflicts;
 }

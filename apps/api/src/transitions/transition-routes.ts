@@ -21,7 +21,8 @@ import type { TaskOperations } from '../tasks/task-operations.ts';
 import { toExecutorTask } from '../tasks/executor-task-view.ts';
 import { toTaskFields } from '../tasks/task-view.ts';
 import { traceparentOf } from '../http/trace-requests.ts';
-import { AcceptedTransition, type AcceptTransitions, type ReportedTransition } from './accept-transitions.ts';
+import { AcceptedTransition, type AcceptTransitions } from './accept-transitions.ts';
+import type { ReportedTransition } from './decide-transitions.ts';
 
 export type TransitionRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;

@@ -13,7 +13,7 @@ ${LINE_UP_LUA}
 --     'pending' | 'canceled', destination id], ...] } }
 -- ARGV[2n+1] its body, or ''
 -- Keys of one slot are made of prefix: their number varies.
--- Returns for each {'conflict'} (something changed meanwhile, or the Task is gone), {'full'} (the Task knows too many facts),
+-- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task knows too many facts),
 -- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
@@ -81,6 +81,7 @@ local function commit(input, body)
   local facts, callback = task .. ':facts', prefix .. 'e:' .. input.callback
   if redis.call('HGET', task, 'rev') ~= input.revision then return { 'conflict' } end
   if versionOf(input.workspace) ~= input.subscriptions then return { 'conflict' } end
+  if input.fact and redis.call('HEXISTS', facts, input.fact) == 1 then return { 'conflict' } end
   if input.factLimit and redis.call('HLEN', facts) >= tonumber(input.factLimit) then return { 'full' } end
 
   redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
