@@ -4,6 +4,7 @@ import type { Logger, QueueName, RedisClient, ShardKeys, UpkeepMetrics } from '@
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
+import { putBack } from './put-back.ts';
 
 export type DeliveryWorkerDeps = {
   readonly redis: RedisClient;
@@ -52,11 +53,14 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     try {
       const verdict = await attempt(job);
       if (verdict.kind === 'wait' && verdict.until > now()) {
-        await job.moveToDelayed(verdict.until, token);
+        const { until } = verdict;
+        await putBack(() => job.moveToDelayed(until, token));
         throw new DelayedError();
       }
       if (verdict.kind !== 'finished') {
-        await job.moveToWait(token);
+        await putBack(async () => {
+          await job.moveToWait(token);
+        });
         throw new WaitingError();
       }
     } finally {
