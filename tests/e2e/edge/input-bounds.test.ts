@@ -50,27 +50,29 @@ const NO_IDS = [
 
 test.each(NO_IDS)('%s is no id: not found on every path, and nothing is looked up', async (id) => {
   const lookUps = await countCommands('hgetall');
-  const sent: [string, Promise<HttpAnswer>][] = [
-    ['receiver_not_found', workspace.request('GET', `${RECEIVERS}/${id}`)],
-    ['receiver_not_found', workspace.request('PATCH', `${RECEIVERS}/${id}`, { body: {} })],
-    ['receiver_not_found', workspace.request('DELETE', `${RECEIVERS}/${id}`)],
-    ['receiver_not_found', workspace.request('GET', `${RECEIVERS}/${id}/deliveries`)],
-    ['receiver_not_found', workspace.request('POST', `${RECEIVERS}/${id}/replay`, { body: {} })],
-    ['delivery_not_found', workspace.request('GET', `/api/public/deliveries/${id}`)],
-    ['delivery_not_found', workspace.request('POST', `/api/public/deliveries/${id}/redeliver`)],
-    ['replay_not_found', workspace.request('GET', `/api/public/replays/${id}`)],
-    ['task_not_found', workspace.request('GET', `/tasks/${id}`)],
-    ['task_not_found', workspace.request('POST', `/tasks/${id}/messages`, { body: {} })],
-    ['task_not_found', workspace.request('POST', `/tasks/${id}/callback/secret/rotate`)],
-    ['task_not_found', internal('GET', `/tasks/${id}`)],
-    ['task_not_found', internal('POST', `/tasks/${id}/transitions`, { rawBody: '{broken' })],
+  const requests: [string, () => Promise<HttpAnswer>][] = [
+    ['receiver_not_found', () => workspace.request('GET', `${RECEIVERS}/${id}`)],
+    ['receiver_not_found', () => workspace.request('PATCH', `${RECEIVERS}/${id}`, { body: {} })],
+    ['receiver_not_found', () => workspace.request('DELETE', `${RECEIVERS}/${id}`)],
+    ['receiver_not_found', () => workspace.request('GET', `${RECEIVERS}/${id}/deliveries`)],
+    ['receiver_not_found', () => workspace.request('POST', `${RECEIVERS}/${id}/replay`, { body: {} })],
+    ['delivery_not_found', () => workspace.request('GET', `/api/public/deliveries/${id}`)],
+    ['delivery_not_found', () => workspace.request('POST', `/api/public/deliveries/${id}/redeliver`)],
+    ['replay_not_found', () => workspace.request('GET', `/api/public/replays/${id}`)],
+    ['task_not_found', () => workspace.request('GET', `/tasks/${id}`)],
+    ['task_not_found', () => workspace.request('POST', `/tasks/${id}/messages`, { body: {} })],
+    ['task_not_found', () => workspace.request('POST', `/tasks/${id}/callback/secret/rotate`)],
+    ['task_not_found', () => internal('GET', `/tasks/${id}`)],
+    ['task_not_found', () => internal('POST', `/tasks/${id}/transitions`, { rawBody: '{broken' })],
   ];
-  for (const [code, answer] of sent) {
-    expect(problemOf(await answer)).toMatchObject({ status: 404, code });
-    expect((await answer).text.length).toBeLessThan(500);
+  // One after the other: those of one moment share the look-up of their key.
+  for (const [code, send] of requests) {
+    const answer = await send();
+    expect(problemOf(answer)).toMatchObject({ status: 404, code });
+    expect(answer.text.length).toBeLessThan(500);
   }
   // The key of every request, and nothing else.
-  expect((await countCommands('hgetall')) - lookUps).toBe(sent.length);
+  expect((await countCommands('hgetall')) - lookUps).toBe(requests.length);
 });
 
 test('the ids that Herald gives have the form that its paths ask for', async () => {
