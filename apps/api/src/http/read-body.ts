@@ -40,8 +40,20 @@ export function parseJson(limitBytes: number): RequestHandler[] {
     if (!isUtf8(body)) throw notUtf8();
   };
   const options = { limit: limitBytes, type: 'application/json', strict: false, inflate: false, verify };
-  return [refuseOtherForms, express.json(options)];
+  return [refuseOtherForms, express.json(options), refuseLostBody];
 }
+
+/**
+ * The parser passes over a request whose connection is gone by the time it looks. That would be run as if it had come without a
+ * body, and its repetition be another request.
+ */
+const refuseLostBody: RequestHandler = (req, _res, next) => {
+  const hasBody = req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0;
+  if (hasBody && req.body === undefined) {
+    throw new HttpFault('invalid_json', 'the body ended before it was complete');
+  }
+  next();
+};
 
 /** RFC 8259 section 8.1: JSON between systems is UTF-8. */
 function notUtf8(): HttpFault {
