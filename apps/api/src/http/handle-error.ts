@@ -2,6 +2,7 @@ import type { Logger } from '@herald/infra';
 import type { ErrorRequestHandler } from 'express';
 import { HttpFault } from './http-fault.ts';
 import { problemHeaders, toProblem } from './problem.ts';
+import { cutOffBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Turns whatever was thrown into a problem; a bug, and only a bug, is logged with its stack. */
@@ -38,7 +39,7 @@ function fromBodyParser(error: unknown): HttpFault | undefined {
       return new HttpFault('unsupported_media_type', 'send the body in UTF-8, without content-encoding');
     case 'request.aborted':
     case 'request.size.invalid':
-      return new HttpFault('invalid_json', 'the body ended before it was complete');
+      return cutOffBody();
     default:
       // An undecodable path parameter, such as %E0%A4%A: there is nothing of that name.
       return error instanceof URIError ? new HttpFault('route_not_found', 'there is nothing at this path') : undefined;

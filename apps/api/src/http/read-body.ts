@@ -50,10 +50,15 @@ export function parseJson(limitBytes: number): RequestHandler[] {
 const refuseLostBody: RequestHandler = (req, _res, next) => {
   const hasBody = req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0;
   if (hasBody && req.body === undefined) {
-    throw new HttpFault('invalid_json', 'the body ended before it was complete');
+    throw cutOffBody();
   }
   next();
 };
+
+/** The caller hung up in the middle of the body. */
+export function cutOffBody(): HttpFault {
+  return new HttpFault('invalid_json', 'the body ended before it was complete');
+}
 
 /** RFC 8259 section 8.1: JSON between systems is UTF-8. */
 function notUtf8(): HttpFault {
