@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { createPlan, describeAction } from './plan.ts';
 import { readOptions, USAGE, type ChaosOptions } from './read-options.ts';
-import { formatReport, writeReport } from './report.ts';
-import { runChaos, type Outcome } from './run-chaos.ts';
+import { formatReport, writeLogs, writeReport } from './report.ts';
+import { runChaos, type Outcome, type Spoiled } from './run-chaos.ts';
 import { chooseScenario } from './scenario.ts';
 import { assertFaultsArePossible } from './server-faults.ts';
 import { formatSummary, writeSummary } from './summary.ts';
@@ -28,6 +28,7 @@ function readCommandLine(): ChaosOptions {
 
 const { seeds, seconds, topology, plan } = readCommandLine();
 const outcomes: Outcome[] = [];
+const spoiled: Spoiled[] = [];
 for (const seed of seeds) {
   const scenario = chooseScenario(seed, topology);
   console.log(`Seed ${seed}`);
@@ -35,15 +36,24 @@ for (const seed of seeds) {
     for (const action of createPlan(seed, seconds, scenario)) console.log(describeAction(action));
     continue;
   }
-  const { outcome, logs } = await runChaos({ seed, seconds, scenario }, (line) => {
+  const ended = await runChaos({ seed, seconds, scenario }, (line) => {
     console.log(`… ${line}`);
   });
+  if (ended.kind === 'spoiled') {
+    spoiled.push(ended);
+    console.log(
+      `No verdict: ${ended.reason}\nWhat the processes printed: ${await writeLogs(RESULTS, seed, ended.logs)}`,
+    );
+    process.exitCode = 1;
+    continue;
+  }
+  const { outcome, logs } = ended;
   outcomes.push(outcome);
   console.log(formatReport(outcome));
   console.log(`Written to ${await writeReport(RESULTS, outcome, logs)}`);
   if (outcome.violations.length > 0) process.exitCode = 1;
 }
-if (outcomes.length > 1) {
-  console.log(formatSummary(outcomes));
-  console.log(`Written to ${await writeSummary(RESULTS, outcomes)}`);
+if (outcomes.length + spoiled.length > 1) {
+  console.log(formatSummary(outcomes, spoiled));
+  console.log(`Written to ${await writeSummary(RESULTS, outcomes, spoiled)}`);
 }

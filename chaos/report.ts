@@ -61,8 +61,19 @@ export function formatReport(outcome: Outcome): string {
 export async function writeReport(folder: string, outcome: Outcome, logs: string): Promise<string> {
   const takenAt = new Date().toISOString();
   await mkdir(folder, { recursive: true });
-  const base = join(folder, `${takenAt.slice(0, 19).replaceAll(':', '-')}-seed-${outcome.seed}`);
-  await writeFile(`${base}.json`, `${JSON.stringify({ takenAt, ...outcome }, undefined, 2)}\n`);
-  if (outcome.violations.length > 0) await writeFile(`${base}.log`, logs);
-  return `${base}.json`;
+  const file = `${baseOf(folder, outcome.seed, takenAt)}.json`;
+  await writeFile(file, `${JSON.stringify({ takenAt, ...outcome }, undefined, 2)}\n`);
+  if (outcome.violations.length > 0) await writeFile(file.replace(/json$/, 'log'), logs);
+  return file;
 }
+
+/** Writes what all processes of a run printed that came to no verdict. Returns the file. */
+export async function writeLogs(folder: string, seed: number, logs: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const file = `${baseOf(folder, seed, new Date().toISOString())}.log`;
+  await writeFile(file, logs);
+  return file;
+}
+
+const baseOf = (folder: string, seed: number, takenAt: string) =>
+  join(folder, `${takenAt.slice(0, 19).replaceAll(':', '-')}-seed-${seed}`);

@@ -49,8 +49,13 @@ const RECOVERY_DEADLINE_MS = 150_000;
 /** Redis out of reach at a record's write, and a connection that answers late. */
 const LATE_MS = 15_000;
 
-/** One run: load, what the plan lets go wrong, recovery, verdict. `logs` is what all processes printed. */
-export async function runChaos(run: Run, say: (line: string) => void) {
+/** A run without a verdict: its own tools failed, or the service never came back. */
+export type Spoiled = { readonly kind: 'spoiled'; readonly run: Run; readonly reason: string };
+/** `logs` is what all processes printed. */
+export type Ended = ({ readonly kind: 'judged'; readonly outcome: Outcome } | Spoiled) & { readonly logs: string };
+
+/** One run: load, what the plan lets go wrong, recovery, verdict. */
+export async function runChaos(run: Run, say: (line: string) => void): Promise<Ended> {
   const { topology, shards } = run.scenario;
   const late: string[] = [];
   let logs = '';
@@ -64,13 +69,16 @@ export async function runChaos(run: Run, say: (line: string) => void) {
     await using stack = new AsyncDisposableStack();
     const hosts: Host[] = [];
     for (let index = 0; index < RECEIVERS; index++) hosts.push(stack.use(await startHost(herald.ca, index)));
-    outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts }, run, say);
-    logs = herald.logs();
+    try {
+      outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts }, run, say);
+    } finally {
+      logs = herald.logs();
+    }
   } catch (error) {
-    if (!outcome) throw error;
+    if (!outcome) return { kind: 'spoiled', run, reason: messageOf(error), logs };
     late.push(`the end was not clean: ${messageOf(error)}`);
   }
-  return { outcome: { ...outcome, violations: [...outcome.violations, ...late] }, logs };
+  return { kind: 'judged', outcome: { ...outcome, violations: [...outcome.violations, ...late] }, logs };
 }
 
 type Stage = { readonly herald: Herald; readonly keyspace: Keyspace; readonly hosts: readonly Host[] };
@@ -93,7 +101,7 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
   const replicas = createReplicaFaults(herald.topology, keyspace);
   say(`${scenario.topology}, ${scenario.shards} shards, ${plan.length} faults in ${seconds} s`);
-  await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
+  const unended = await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
   const healedAt = performance.now();
   say('everything is well again; waiting until nothing is left to do');
   const timer = setTimeout(() => {
@@ -122,6 +130,7 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
     ledger: ledger.counts,
     counts: verdict.counts,
     violations: [
+      ...unended,
       ...(left === undefined ? [] : [left]),
       ...fleet.violations,
       ...ledger.violations,

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@herald/test-kit';
 import { describeAction, type Action } from './plan.ts';
 
 export type Perform = {
@@ -6,8 +7,16 @@ export type Perform = {
   end(action: Action): Promise<void>;
 };
 
-/** Lets every action begin and end in its time, at the end of the run at the latest. What concerns one target happens in order. */
-export async function runPlan(plan: readonly Action[], seconds: number, perform: Perform, say: (line: string) => void) {
+/**
+ * Lets every action begin and end in its time, at the end of the run at the latest. What concerns one target happens in order.
+ * Returns what could not be begun or ended, such as a server that did not come back.
+ */
+export async function runPlan(
+  plan: readonly Action[],
+  seconds: number,
+  perform: Perform,
+  say: (line: string) => void,
+): Promise<readonly string[]> {
   const steps = plan
     .flatMap((action) => [
       { atMs: action.atMs, action, step: 'begin' as const },
@@ -22,11 +31,14 @@ export async function runPlan(plan: readonly Action[], seconds: number, perform:
     const target = targetOf(action);
     const before = chains.get(target) ?? Promise.resolve();
     const chain = before.then(() => perform[step](action));
-    chain.catch(() => undefined); // thrown below, with all others
+    chain.catch(() => undefined); // told below, with all others
     chains.set(target, chain);
   }
   await pause(Math.max(0, startedAt + seconds * 1_000 - performance.now()));
-  await Promise.all(chains.values());
+  const ends = await Promise.allSettled(chains.values());
+  return ends.flatMap((end) =>
+    end.status === 'rejected' ? [`the plan was not carried out: ${messageOf(end.reason)}`] : [],
+  );
 }
 
 function targetOf(action: Action): string {

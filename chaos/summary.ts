@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTable } from '../bench/table.ts';
 import { commandOf } from './report.ts';
-import type { Outcome } from './run-chaos.ts';
+import type { Outcome, Spoiled } from './run-chaos.ts';
 
 type Column = readonly [name: string, of: (outcome: Outcome) => number];
 
@@ -18,8 +18,8 @@ const COUNTS: readonly Column[] = [
   ['out of order', ({ counts }) => counts.outOfOrder],
 ];
 
-/** A table of several runs, one row each, and the commands that repeat those that went wrong. */
-export function formatSummary(outcomes: readonly Outcome[]): string {
+/** A table of several runs, one row each, and the commands that repeat those that went wrong or came to no verdict. */
+export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Spoiled[]): string {
   const rows = outcomes.map((outcome) => [
     String(outcome.seed),
     `${outcome.scenario.topology}, ${outcome.scenario.shards}`,
@@ -28,28 +28,33 @@ export function formatSummary(outcomes: readonly Outcome[]): string {
     toText(outcome.violations.length),
   ]);
   const sums = COUNTS.map(([, of]) => toText(outcomes.reduce((sum, outcome) => sum + of(outcome), 0)));
-  const longest = Math.max(...outcomes.map(({ recoveryMs }) => Math.round(recoveryMs / 1_000)));
+  const longest = Math.max(0, ...outcomes.map(({ recoveryMs }) => Math.round(recoveryMs / 1_000)));
   const violations = outcomes.reduce((sum, outcome) => sum + outcome.violations.length, 0);
   const seconds = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0);
   const wrong = outcomes.filter((outcome) => outcome.violations.length > 0);
+  const notes = [
+    ...wrong.map((outcome) => `Seed ${outcome.seed} went wrong; again: ${commandOf(outcome)}`),
+    ...spoiled.map(({ run, reason }) => `Seed ${run.seed} came to no verdict (${reason}); again: ${commandOf(run)}`),
+  ];
   return formatTable({
     title: `${outcomes.length} runs, ${seconds} s of faults`,
     columns: ['seed', 'topology, shards', ...COUNTS.map(([name]) => name), 'recovery, s', 'violations'],
     rows: [...rows, ['all', '', ...sums, `at most ${longest}`, toText(violations)]],
-    notes:
-      wrong.length === 0
-        ? ['Nothing was lost, and every invariant holds.']
-        : wrong.map((outcome) => `Seed ${outcome.seed} went wrong; again: ${commandOf(outcome)}`),
+    notes: notes.length === 0 ? ['Nothing was lost, and every invariant holds.'] : notes,
   });
 }
 
 /** Writes the table, and all outcomes beside it. Returns the file of the table. */
-export async function writeSummary(folder: string, outcomes: readonly Outcome[]): Promise<string> {
+export async function writeSummary(
+  folder: string,
+  outcomes: readonly Outcome[],
+  spoiled: readonly Spoiled[],
+): Promise<string> {
   const takenAt = new Date().toISOString();
   await mkdir(folder, { recursive: true });
   const base = join(folder, `${takenAt.slice(0, 19).replaceAll(':', '-')}-summary`);
-  await writeFile(`${base}.md`, `${formatSummary(outcomes).trim()}\n`);
-  await writeFile(`${base}.json`, `${JSON.stringify({ takenAt, outcomes }, undefined, 2)}\n`);
+  await writeFile(`${base}.md`, `${formatSummary(outcomes, spoiled).trim()}\n`);
+  await writeFile(`${base}.json`, `${JSON.stringify({ takenAt, outcomes, spoiled }, undefined, 2)}\n`);
   return `${base}.md`;
 }
 

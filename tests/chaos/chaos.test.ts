@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { commandOf, formatReport, writeReport } from '../../chaos/report.ts';
+import { commandOf, formatReport, writeLogs, writeReport } from '../../chaos/report.ts';
 import { runChaos, type Run } from '../../chaos/run-chaos.ts';
 import { chooseScenario } from '../../chaos/scenario.ts';
 import { assertFaultsArePossible } from '../../chaos/server-faults.ts';
@@ -14,9 +14,12 @@ test(
   'nothing that was accepted is lost in a minute in which everything goes wrong, and every invariant holds',
   async () => {
     assertFaultsArePossible();
-    const { outcome, logs } = await runChaos(RUN, () => undefined).catch((error: unknown) => {
-      throw new Error(`the run did not come to its end; again: ${commandOf(RUN)}`, { cause: error });
-    });
+    const ended = await runChaos(RUN, () => undefined);
+    if (ended.kind === 'spoiled') {
+      const file = await writeLogs(RESULTS, SEED, ended.logs);
+      throw new Error(`no verdict: ${ended.reason}\nAgain: ${commandOf(RUN)}\nWhat all processes printed: ${file}`);
+    }
+    const { outcome, logs } = ended;
     if (outcome.violations.length > 0) {
       const file = await writeReport(RESULTS, outcome, logs);
       throw new Error(`${formatReport(outcome)}\nWritten, with the log of all processes, to ${file}`);

@@ -1,9 +1,10 @@
 import type { DeliveryId } from '@herald/core';
 import { answerWithin } from '@herald/infra';
 import type { Logger, QueueName, RedisClient, ShardKeys, UpkeepMetrics } from '@herald/infra';
-import { DelayedError, WaitingError, Worker, type Job } from 'bullmq';
+import { DelayedError, WaitingError, type Job } from 'bullmq';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
+import { PromptWorker } from './prompt-worker.ts';
 import { putBack } from './put-back.ts';
 
 export type DeliveryWorkerDeps = {
@@ -83,7 +84,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     }
   };
 
-  const worker = new Worker(queue, processJob, {
+  const worker = new PromptWorker(queue, processJob, {
     connection: redis,
     prefix: keys.bullPrefix,
     concurrency,

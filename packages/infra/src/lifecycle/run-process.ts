@@ -12,18 +12,11 @@ export type RunProcessOptions = {
   readonly stopLimitMs: () => number;
 };
 
-/** Runs a process until SIGTERM or SIGINT; exits 0 after an orderly stop, 1 when it can't start or must give up. */
+/**
+ * Runs a process until SIGTERM or SIGINT; exits 0 after an orderly stop, 1 when it can't start or must give up. A signal that
+ * comes while it starts waits for the start, and then stops it.
+ */
 export async function runProcess({ start, logger, stopLimitMs }: RunProcessOptions): Promise<void> {
-  let running: RunningProcess;
-  try {
-    running = await start();
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof RedisUnreachableError) {
-      process.stderr.write(`${error.message}\n`);
-      process.exit(1);
-    }
-    throw error;
-  }
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1);
@@ -33,17 +26,29 @@ export async function runProcess({ start, logger, stopLimitMs }: RunProcessOptio
       logger()?.error('process.stop_timed_out');
       process.exit(1);
     }, stopLimitMs()).unref();
-    void running.stop().then(
-      () => {
-        logger()?.info('process.stopped');
-        process.exit(0);
-      },
-      (error: unknown) => {
-        logger()?.error('process.stop_failed', {}, error);
-        process.exit(1);
-      },
-    );
+    void started
+      .then((running) => running.stop())
+      .then(
+        () => {
+          logger()?.info('process.stopped');
+          process.exit(0);
+        },
+        (error: unknown) => {
+          logger()?.error('process.stop_failed', {}, error);
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  const started = (async () => await start())();
+  try {
+    await started;
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof RedisUnreachableError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exit(1);
+    }
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { answerWithin } from '../lifecycle/answer-within.ts';
+import { leanPipelines } from './lean-pipelines.ts';
 import { describeTarget, remedyFor, type RedisAccess, type RedisTarget } from './redis-target.ts';
 
 /** A connection to Redis, or to all masters of a Redis Cluster, and the port through which everything in infra talks to it. */
@@ -57,7 +58,7 @@ export async function connectRedis({
   onError,
   onReconnect,
 }: ConnectRedisDeps): Promise<RedisClient> {
-  const redis = createClient(target, use, name);
+  const redis = leanPipelines(createClient(target, use, name));
   let lastError: Error | undefined;
   const noteError = (error: Error) => {
     // A cluster's own error says no more than that all nodes failed.
