@@ -27,3 +27,12 @@ test('a pipeline belongs to its client, and clients share no scripts', () => {
   expect(Reflect.get(one.pipeline(), 'redis')).toBe(one);
   expect(Reflect.get(other.pipeline(), 'mine')).toBeUndefined();
 });
+
+test('a pipeline has what the client itself gives one, but for what is shared', () => {
+  const stock = new Redis({ lazyConnect: true });
+  const [own, shared] = [Object.keys(stock.pipeline()), Object.keys(createClient().pipeline())];
+  expect(shared.sort()).toEqual(own.sort());
+  const lean = createClient().pipeline().get('a').set('b', 'c');
+  expect(lean).toHaveLength(2);
+  expect(Object.hasOwn(lean, 'length')).toBe(false);
+});
