@@ -10,12 +10,20 @@ export function isExhausted(record: DeliveryRecord, { triesOfSchedule }: Evidenc
   return record.status === 'failed' && record.tries >= triesOfSchedule;
 }
 
-/** Whether its endpoint may have been disabled, or removed, while it was pending. */
-export function isRightlyCanceled(record: DeliveryRecord, fact: AcceptedFact, endpoint: KnownEndpoint): boolean {
+/**
+ * Whether its endpoint may have been disabled, or removed, while it was pending. The record has the time at which its worker began to end it;
+ * the worker may have been paused, or its command on its way, for as long as anything else that is late.
+ */
+export function isRightlyCanceled(
+  record: DeliveryRecord,
+  fact: AcceptedFact,
+  endpoint: KnownEndpoint,
+  { latestAfterMs }: Evidence,
+): boolean {
   const { status, reason, settledAt = Infinity } = record;
   const states = reason === 'receiver_disabled' ? endpoint.enabled : endpoint.exists;
   const isKnown = reason === 'receiver_disabled' || reason === 'receiver_removed';
-  return status === 'canceled' && isKnown && states.possible(fact.from, settledAt).includes(false);
+  return status === 'canceled' && isKnown && states.possible(fact.from, settledAt + latestAfterMs).includes(false);
 }
 
 /** What a record says that can't be. */
@@ -44,7 +52,7 @@ export function judgeRecord(
       violations.push(`${id} is pending ${record.isCarried ? 'still' : 'with neither job, backlog nor mark'}`);
       break;
     default:
-      if (!isRightlyCanceled(record, fact, endpoint))
+      if (!isRightlyCanceled(record, fact, endpoint, evidence))
         violations.push(`${id} is ${describeRecord(record)}, which nothing in the run explains`);
   }
   return [...violations, ...judgeAttempts(record, came)];

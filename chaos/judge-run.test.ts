@@ -102,6 +102,20 @@ test('a failover may forget and tell anew, with another time and sequence, and w
   expect(told({ outcome: {} }).violations).toContainEqual(expect.stringContaining('different bytes'));
 });
 
+test.each([
+  { disabledAt: 5_900, lost: 0 },
+  { disabledAt: 6_100, lost: 1 },
+])(
+  'a record may say that it ended as long before its receiver was disabled as a command may be late',
+  ({ disabledAt, lost }) => {
+    const endpoint = changed(({ enabled }) => {
+      enabled.change({ value: false, ...at(disabledAt) });
+    });
+    const canceled = record({ status: 'canceled', reason: 'receiver_disabled', attempts: [], settledAt: 1_000 });
+    expect(judge({ endpoint, arrivals: [], records: [canceled] }).counts.lost).toBe(lost);
+  },
+);
+
 test('what was disabled or removed while it was pending is canceled, and not lost', () => {
   const endpoint = createKnownEndpoint(FIRST);
   endpoint.enabled.change({ value: false, ...at(700) });

@@ -95,7 +95,7 @@ function countDelivery(
 ): string[] {
   const hasArrived = came.some(isWell);
   const isFailed = record !== undefined && isExhausted(record, evidence);
-  const isCanceled = record !== undefined && isRightlyCanceled(record, fact, endpoint);
+  const isCanceled = record !== undefined && isRightlyCanceled(record, fact, endpoint, evidence);
   counts.deliveries++;
   if (record?.status === 'delivered') counts.delivered++;
   if (isFailed) counts.failed++;

@@ -282,6 +282,18 @@ describe('a purge', () => {
     expect(await purgeAll(NOW + 6_000)).toBe(0);
   });
 
+  test('says of each what was true when it ended: its receiver may be removed meanwhile', async () => {
+    const receiver = await engine.register();
+    await Promise.all(range(600).map((index) => engine.acceptOne(receiver, NOW + index)));
+    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
+    const reasons: Set<string>[] = [];
+    for await (const purged of engine.worker.purges.purge(receiver.id, NOW)) {
+      reasons.push(new Set(purged.map(({ reason }) => reason)));
+      if (reasons.length === 1) await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    }
+    expect(reasons).toEqual([new Set(['receiver_disabled']), new Set(['receiver_removed'])]);
+  });
+
   test('ends nothing once the receiver is enabled again', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
@@ -411,6 +423,28 @@ test('an attempt whose record is sent twice, since the connection broke before t
   const before = await seen();
   expect(before).toMatchObject([{ length: 1 }, '1', '1', { n: '1', owe: '1' }]);
   await engine.worker.deliveries.record(failure);
+  expect(await seen()).toEqual(before);
+});
+
+test('an attempt whose record comes again after another worker made one is logged and counted once', async () => {
+  const receiver = await engine.register();
+  const id = await engine.acceptOne(receiver, NOW);
+  const { delivery, destination } = await engine.load(id);
+  const failure = (at: number) => ({
+    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at, durationMs: 1 } },
+    ...{ answered: false, gone: false, isProbe: false, wasOwed: false, disableAfterMs: 1_000_000 },
+  });
+  await engine.worker.deliveries.record(failure(NOW));
+  await engine.otherWorker.deliveries.record(failure(NOW + 1));
+  const seen = () =>
+    Promise.all([
+      engine.redis.lrange(engine.keys.attempts(id), 0, -1),
+      engine.redis.hget(engine.keys.endpoint(receiver.id), 'fails'),
+      engine.redis.hget(engine.keys.breaker(destination.id), 'fails'),
+    ]);
+  const before = await seen();
+  expect(before).toMatchObject([{ length: 2 }, '2', '2']);
+  await engine.worker.deliveries.record(failure(NOW));
   expect(await seen()).toEqual(before);
 });
 

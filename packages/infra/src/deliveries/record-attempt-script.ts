@@ -34,7 +34,8 @@ local function record(delivery, input, attempt)
   local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpoint
   local breakerKey, backlogKey = prefix .. 'k:' .. input.destination, prefix .. 'b:' .. input.destination
   local now = input.now
-  local isRepeated = redis.call('LINDEX', attempts, -1) == attempt
+  -- Not the last alone: another worker may have made an attempt before this one's record was sent again.
+  local isRepeated = redis.call('LPOS', attempts, attempt) ~= false
 
   local function trackDestination()
     local change = ''

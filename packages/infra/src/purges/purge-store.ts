@@ -32,7 +32,9 @@ export type PurgeStoreDeps = {
   readonly retention: DeliveryRetention;
 };
 
-const Purged = z.array(z.tuple([z.string(), z.union([EventName, z.literal('')])]));
+const Purged = z.array(
+  z.tuple([z.string(), z.union([EventName, z.literal('')]), z.enum(['receiver_disabled', 'receiver_removed'])]),
+);
 
 export function createPurgeStore({ redis, keys, retention }: PurgeStoreDeps): PurgeStore {
   const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
@@ -42,14 +44,13 @@ export function createPurgeStore({ redis, keys, retention }: PurgeStoreDeps): Pu
       return z.array(z.string()).parse(await claim([keys.purge], [now, leaseEndsAt, limit]));
     },
     async *purge(id, now) {
-      const [on, destination] = await redis.hmget(keys.endpoint(id), 'on', 'dst');
-      const reason = on === null ? 'receiver_removed' : 'receiver_disabled';
+      const destination = await redis.hget(keys.endpoint(id), 'dst');
       for (let offset = 0; ; offset += STEP) {
         const page = await redis.zrange(keys.endpointLog(id), offset, String(offset + STEP - 1));
         if (page.length > 0) {
-          const args = [keys.prefix, now, retention.recordMs, reason, destination ?? '', ...page];
+          const args = [keys.prefix, now, retention.recordMs, destination ?? '', ...page];
           const rows = Purged.parse(await purge([keys.endpoint(id), ...page.map(keys.delivery)], args));
-          yield rows.map(([ended, event]) => ({ id: ended, reason, ...(event && { event }) }));
+          yield rows.map(([ended, event, reason]) => ({ id: ended, reason, ...(event && { event }) }));
         }
         if (page.length < STEP) return;
       }
