@@ -15,7 +15,7 @@ export type PerformDeps = {
 /** Who does what a plan says. */
 export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): Perform {
   const { server } = herald.topology;
-  const single = server && createServerFaults(server, herald.redis);
+  const single = server && createServerFaults(server);
   return {
     async begin(action) {
       switch (action.kind) {

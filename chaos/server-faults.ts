@@ -1,5 +1,4 @@
-import type { RedisClient } from '@herald/infra';
-import { findExecutable, type RunningRedis } from '@herald/test-kit';
+import { askRedis, findExecutable, waitFor, type RunningRedis } from '@herald/test-kit';
 import { execFile } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +13,12 @@ export type ServerFaults = {
 /** Bytes that still fit on the disk when it is about to be full. */
 const ROOM_BYTES = 4_096;
 
-export function createServerFaults(server: RunningRedis, redis: RedisClient): ServerFaults {
+export function createServerFaults(server: RunningRedis): ServerFaults {
+  // Not by a connection that the last fault broke.
+  const setMaxmemory = (bytes: number) =>
+    waitFor('Redis to take a memory limit', async () =>
+      (await askRedis(server.port, `CONFIG SET maxmemory ${bytes}`)).startsWith('+OK'),
+    );
   return {
     async begin(fault) {
       switch (fault) {
@@ -25,7 +29,7 @@ export function createServerFaults(server: RunningRedis, redis: RedisClient): Se
           process.kill(server.pid, 'SIGSTOP');
           return;
         case 'full-memory':
-          await redis.config('SET', 'maxmemory', '1');
+          await setMaxmemory(1);
           return;
         case 'full-disk':
           await limitFileSize(server.pid, String((await sizeOfLog(server.dir)) + ROOM_BYTES));
@@ -40,7 +44,7 @@ export function createServerFaults(server: RunningRedis, redis: RedisClient): Se
           process.kill(server.pid, 'SIGCONT');
           return;
         case 'full-memory':
-          await redis.config('SET', 'maxmemory', '0');
+          await setMaxmemory(0);
           return;
         case 'full-disk':
           await limitFileSize(server.pid, 'unlimited');
