@@ -27,6 +27,9 @@ type Settings = Omit<RedisOptions, 'replyMapping'>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUIT_LIMIT_MS = 2_000;
+const REVIVE_AFTER_MS = 100;
+/** Clients that were closed on purpose. */
+const closed = new WeakSet<RedisClient>();
 /** How often a client looks where the slots of a cluster are, whatever the answers that it got, in ms. */
 const SLOTS_EVERY_MS = 5_000;
 
@@ -70,6 +73,7 @@ export async function connectRedis({
   try {
     await within(CONNECT_TIMEOUT_MS, connectAll(redis));
     redis.on('ready', () => onReconnect?.());
+    revive(redis);
     return redis;
   } catch (error) {
     redis.disconnect();
@@ -78,8 +82,22 @@ export async function connectRedis({
   }
 }
 
+/**
+ * A client on Sentinels ends for good when it hears of a failover just while it connects again: the news breaks what is under
+ * way, and the client takes that for somebody's wish. Whoever wishes it says so to `closeRedis`.
+ */
+function revive(redis: RedisClient): void {
+  redis.on('end', () => {
+    if (closed.has(redis)) return;
+    setTimeout(() => {
+      if (!closed.has(redis) && redis.status === 'end') redis.connect().catch(() => undefined); // told as an 'error', and tried again
+    }, REVIVE_AFTER_MS);
+  });
+}
+
 /** Closes a connection whatever state it is in; commands sent before are answered first while Redis is there. */
 export async function closeRedis(redis: RedisClient): Promise<void> {
+  closed.add(redis);
   if (redis.status === 'ready') {
     const quitted = redis.quit().catch(() => undefined);
     await answerWithin(QUIT_LIMIT_MS, quitted, () => undefined);
