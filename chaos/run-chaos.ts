@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { createKeyspace, isRedisUnavailable, type Keyspace } from '@herald/infra';
+import { createKeyspace, type Keyspace } from '@herald/infra';
 import { messageOf } from '@herald/test-kit';
 import { startHerald, type Herald } from '../tests/support/start-herald.ts';
 import { startFleet, type Fleet } from './fleet.ts';
@@ -49,8 +48,6 @@ const ENV = {
 const RECOVERY_DEADLINE_MS = 150_000;
 /** Redis out of reach at a record's write, and a connection that answers late. */
 const LATE_MS = 15_000;
-const READ_TRIES = 20;
-const READ_AGAIN_MS = 500;
 
 /** A run without a verdict: its own tools failed, or the service never came back. */
 export type Spoiled = { readonly kind: 'spoiled'; readonly run: Run; readonly reason: string };
@@ -114,13 +111,13 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   clearTimeout(timer);
   const left = await waitUntilNothingIsLeft(herald.redis, keyspace, RECOVERY_DEADLINE_MS);
   const recoveryMs = performance.now() - healedAt;
-  const receivers = await patiently(() => readReceivers(herald, fleet.apis()[0], workspaces));
+  const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
   const verdict = judgeRun({
     ...{ facts: ledger.facts, redeliveries: ledger.redeliveries, receivers },
     endpoints: [...endpoints, ...findUnclear(receivers, customers.unclear, endpoints)],
     arrivals: hosts.flatMap(({ arrivals }) => arrivals),
-    records: await patiently(() => readRecords(herald.redis, keyspace)),
-    replays: await patiently(() => readReplays(herald.redis, keyspace, ledger.replays)),
+    records: await readRecords(herald.redis, keyspace),
+    replays: await readReplays(herald.redis, keyspace, ledger.replays),
     triesOfSchedule: SCHEDULE.length + 1,
     latestAfterMs: LONGEST_PAUSE_MS + LATE_MS,
     mayForgetUnanswered: scenario.topology !== 'single',
@@ -140,16 +137,4 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
       ...verdict.violations,
     ],
   };
-}
-
-/** Our own connection may learn only by a failed command that a server has another role now. */
-async function patiently<T>(read: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (tries === READ_TRIES || !isRedisUnavailable(error)) throw error;
-      await pause(READ_AGAIN_MS);
-    }
-  }
 }

@@ -57,7 +57,7 @@ export class PromptWorker extends Worker {
     };
     while (this.mayFetch()) {
       // After a fetch that found nothing, one alone, which waits for a job.
-      const width = Math.max(1, Math.min(found, MOST_FETCHES, this.concurrency - inWork.size));
+      const width = Math.max(1, Math.min(found, MOST_FETCHES));
       changed = Promise.withResolvers();
       while (fetching < width && inWork.size + fetching < this.concurrency) {
         fetching++;

@@ -19,7 +19,8 @@ const SCRIPT = `
   });
 `;
 
-async function startScript() {
+/** It is starting, and has seen a SIGTERM. */
+async function startAndSignal() {
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8');
@@ -32,31 +33,27 @@ async function startScript() {
     while (!output.includes(text)) await Promise.race([once(child.stdout, 'data'), ended]);
   };
   await printed('starting');
-  return { child, exited, printed, output: () => output };
+  child.kill('SIGTERM');
+  await printed('process.stopping');
+  return { child, exited, output: () => output };
 }
 
 test('a signal that comes while it starts waits for the start, and ends it in order', async () => {
-  const { child, exited, printed, output } = await startScript();
-  child.kill('SIGTERM');
-  await printed('process.stopping');
+  const { child, exited, output } = await startAndSignal();
   child.stdin.write('go');
   expect(await exited).toEqual([0, null]);
   expect(output()).toMatch(/process\.stopping[^]*started\nstopped\nprocess\.stopped/);
 }, 20_000);
 
 test('a start that fails after a signal ends it with 1', async () => {
-  const { child, exited, printed, output } = await startScript();
-  child.kill('SIGTERM');
-  await printed('process.stopping');
+  const { child, exited, output } = await startAndSignal();
   child.stdin.write('fail');
   expect(await exited).toEqual([1, null]);
   expect(output()).not.toContain('stopped');
 }, 20_000);
 
 test('the second signal ends it at once', async () => {
-  const { child, exited, printed } = await startScript();
-  child.kill('SIGTERM');
-  await printed('process.stopping');
+  const { child, exited } = await startAndSignal();
   child.kill('SIGINT');
   expect(await exited).toEqual([1, null]);
 }, 20_000);

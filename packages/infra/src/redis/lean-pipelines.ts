@@ -20,7 +20,7 @@ const Commander = Object.getPrototypeOf(Pipeline) as new () => object;
 export function leanPipelines<Client extends Redis | Cluster>(client: Client): Client {
   const inside = client as unknown as Inside;
   const scripts: Record<string, KnownScript> = {};
-  const { options } = client;
+  const { options, isCluster } = client;
 
   class LeanPipeline extends Pipeline {}
   Object.defineProperty(LeanPipeline.prototype, 'length', {
@@ -32,7 +32,6 @@ export function leanPipelines<Client extends Redis | Cluster>(client: Client): C
   const begin = (): Pipeline => {
     const pipeline = Reflect.construct(Commander, [], LeanPipeline) as Pipeline;
     const fields = { redis: client, isPipeline: true, replyPending: 0, _queue: [], _result: [], _transactions: 0 };
-    const isCluster = client.isCluster;
     return Object.assign(pipeline, fields, { _shaToScript: scripts, isCluster, options }, Promise.withResolvers());
   };
   const share = (name: string) => {
