@@ -1,4 +1,5 @@
 import { ID_PATTERNS } from '@herald/core';
+import { mastersOf } from '@herald/infra';
 import { gzipSync } from 'node:zlib';
 import type { HttpAnswer, RequestOptions } from '../../support/http-request.ts';
 import { problemOf, type Problem } from '../../support/problems.ts';
@@ -27,9 +28,11 @@ const internal = (method: string, path: string, options: RequestOptions = {}) =>
   herald.request(method, `/api/internal${path}`, { key: herald.executor.key, ...options });
 const report = (body: unknown) => internal('POST', `/tasks/${task}/transitions`, { rawBody: JSON.stringify(body) });
 
+/** How often all servers together ran a command. */
 async function countCommands(name: string): Promise<number> {
-  const stats = await herald.redis.info('commandstats');
-  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  const stats = await Promise.all(mastersOf(herald.redis).map((master) => master.info('commandstats')));
+  const pattern = new RegExp(`cmdstat_${name}:calls=(\\d+)`);
+  return stats.reduce((sum, text) => sum + Number(pattern.exec(text)?.[1] ?? 0), 0);
 }
 
 const NO_IDS = [
