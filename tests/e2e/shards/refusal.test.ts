@@ -72,8 +72,14 @@ test('nothing is moved while a process lives; one that finds a move under way an
 });
 
 test('data of a release that recorded no number is judged by what lies where, and then has one', async () => {
+  // That release knows one server only.
   await using previous = await unpackPreviousRelease();
-  await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY }, installation: previous });
+  await using herald = await startHerald({
+    topology: 'single',
+    workers: 0,
+    env: { SECRETS_KEY },
+    installation: previous,
+  });
   for (const workspace of await createWorkspaces(herald, 4)) {
     await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
   }
