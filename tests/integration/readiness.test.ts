@@ -83,6 +83,17 @@ test.each(['request', 'background'] as const)(
   },
 );
 
+test('a connection that breaks shows at the next look, and so does the one that follows it', async () => {
+  await using ready = await start();
+  expect(await ready.codes()).toEqual([]);
+  await ready.server.kill();
+  await waitFor('the connection to break', () => ready.redis.status !== 'ready');
+  expect(await ready.codes()).toEqual(['redis_away']);
+  await ready.server.restart();
+  await waitFor('the connection to be back', () => ready.redis.status === 'ready');
+  expect(await ready.codes()).toEqual([]);
+});
+
 test('a Redis that hangs gets an answer out all the same, and isn’t asked again while it hangs', async () => {
   await using ready = await start({}, 'background');
   process.kill(ready.server.pid, 'SIGSTOP');

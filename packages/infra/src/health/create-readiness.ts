@@ -22,7 +22,7 @@ export type ReadinessDeps = {
   readonly findProblem: () => Finding | undefined;
 };
 
-/** However many probe, we look at most so often, in ms. */
+/** However many probe, Redis is asked at most so often, in ms. */
 const REMEMBERED_MS = 1_000;
 /** Whoever probes gets an answer within this time, whatever hangs, in ms. */
 const ANSWER_LIMIT_MS = 1_500;
@@ -41,15 +41,17 @@ export function createReadiness({ redis, countWorkers, findProblem }: ReadinessD
     const warnings = workers === 0 ? [NO_WORKER] : [];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   };
-  return rememberFor(REMEMBERED_MS, async () => {
-    if (redis.status !== 'ready') return unavailable('redis_away', 'the connection to Redis is down');
+  const lookWithin = rememberFor(REMEMBERED_MS, () => {
     asked ??= look().finally(() => {
       asked = undefined;
     });
-    return await answerWithin(ANSWER_LIMIT_MS, asked, () =>
+    return answerWithin(ANSWER_LIMIT_MS, asked, () =>
       unavailable('redis_hangs', `Redis gave no answer within ${ANSWER_LIMIT_MS / 1_000} s`),
     );
   });
+  // Whether there is a connection costs nothing to see: nobody is told what was so before it broke.
+  return async () =>
+    redis.status === 'ready' ? lookWithin() : unavailable('redis_away', 'the connection to Redis is down');
 }
 
 const NO_WORKER: Finding = {
