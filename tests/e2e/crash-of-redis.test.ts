@@ -1,6 +1,6 @@
 import { deliveryIdOf } from '@herald/core';
-import { mastersOf } from '@herald/infra';
 import { waitFor } from '@herald/test-kit';
+import { limitMemory } from '../support/limit-memory.ts';
 import { problemOf } from '../support/problems.ts';
 import { checkpoint, DONE, START } from '../support/reports.ts';
 import { startLoad } from '../support/start-load.ts';
@@ -95,15 +95,13 @@ test('a Redis that is out of memory refuses with 503, tells nobody why, and reco
   await workspace.registerReceiver({ url: receiver.url });
   const task = await workspace.createTask();
   await herald.executor.report(task.id, START);
-  const limitMemory = (bytes: string) =>
-    Promise.all(mastersOf(herald.redis).map((master) => master.config('SET', 'maxmemory', bytes)));
-  await limitMemory('1');
+  await limitMemory(herald.redis, 1);
   const refused = [
     await herald.executor.tryReport(task.id, DONE),
     await workspace.request('POST', '/tasks', { body: {} }),
     await workspace.request('POST', '/api/public/webhooks', { body: { url: receiver.url } }),
   ];
-  await limitMemory('0');
+  await limitMemory(herald.redis, 0);
   for (const answer of refused) {
     expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
     expect(answer.text).not.toMatch(/OOM|maxmemory|Redis|script/);

@@ -3,11 +3,11 @@ import {
   FACT_LIMIT,
   GLOBAL_KEYS,
   isRedisUnavailable,
-  mastersOf,
   newRevision,
   type Emission,
   type TransitionStore,
 } from '@herald/infra';
+import { limitMemory } from '../support/limit-memory.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { listKeys } from '../support/start-topology.ts';
 
@@ -168,11 +168,9 @@ test('a callback that was disabled meanwhile gets a canceled record, whatever th
 test('a commit that Redis refuses, being full, fails as an outage does, and leaves nothing', async () => {
   const task = await createTask();
   const commit = commitOf(task, { emission: emissionTo('wh_a') });
-  const limit = (bytes: string) =>
-    Promise.all(mastersOf(stores.redis).map((master) => master.config('SET', 'maxmemory', bytes)));
-  await limit('1');
+  await limitMemory(stores.redis, 1);
   const refused: unknown = await stores.transitions.commit(commit).catch((error: unknown) => error);
-  await limit('0');
+  await limitMemory(stores.redis, 0);
   expect(refused).toMatchObject({ message: expect.stringMatching(/OOM/) as string });
   expect(isRedisUnavailable(refused)).toBe(true);
   expect(await stores.transitions.commit(commit)).toMatchObject({ kind: 'accepted' });

@@ -72,10 +72,9 @@ test('nothing is moved while a process lives; one that finds a move under way an
 });
 
 test('data of a release that recorded no number is judged by what lies where, and then has one', async () => {
-  // That release knows one server only.
   await using previous = await unpackPreviousRelease();
   await using herald = await startHerald({
-    topology: 'single',
+    topology: 'single', // all that this release knows
     workers: 0,
     env: { SECRETS_KEY },
     installation: previous,
