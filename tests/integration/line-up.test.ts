@@ -1,66 +1,15 @@
 import { deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
-import {
-  closeRedis,
-  connectRedis,
-  createDeliveryRetention,
-  createKeyspace,
-  createTaskRetention,
-  createTaskStore,
-  createTransitionStore,
-  newRevision,
-  type RedisClient,
-} from '@herald/infra';
-import { startRedis } from '@herald/test-kit';
-import { Queue, Worker } from 'bullmq';
-import { buildTask, newWorkspaceId } from '../support/start-stores.ts';
+import { newRevision, type RedisClient } from '@herald/infra';
+import { Worker } from 'bullmq';
+import { readQueue, startQueues, type Side } from '../support/two-lines.ts';
 
 // The line is BullMQ's; what we add to it must be what BullMQ itself would have added, in this very version of it.
 
-const DAY_MS = 86_400_000;
 const NOW = 1_795_000_000_000;
 const EVENT = 'task.check_in';
 const TRANSITION = newTestTransitionId();
 const idsIn = (transitionId: string, ...endpoints: string[]) => endpoints.map((id) => deliveryIdOf(transitionId, id));
 const ids = (...endpoints: string[]) => idsIn(TRANSITION, ...endpoints);
-
-/** Two empty queues on one Redis, one for BullMQ and one for us. */
-async function startQueues() {
-  await using cleanUp = new AsyncDisposableStack();
-  const server = cleanUp.use(await startRedis());
-  const redis = await connectRedis({
-    target: { kind: 'single', url: server.url },
-    use: 'background',
-    name: 'test',
-    onError: () => undefined,
-  });
-  cleanUp.defer(() => closeRedis(redis));
-  const keyspace = createKeyspace(2);
-  const [taskRetention, deliveryRetention] = [createTaskRetention(30 * DAY_MS), createDeliveryRetention(7 * DAY_MS)];
-  const tasks = createTaskStore({ redis, keyspace, retention: taskRetention });
-  const transitions = createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention });
-  const queues = keyspace.shards.map((keys) => {
-    const bullmq = new Queue('deliveries', {
-      ...{ connection: redis, prefix: keys.bullPrefix },
-      streams: { events: { maxLen: 1_000 } },
-    });
-    cleanUp.defer(() => bullmq.close());
-    /** A Task of a workspace that lies in this queue's shard. */
-    const createTask = async () => {
-      const workspaces = Array.from({ length: 64 }, newWorkspaceId);
-      const task = buildTask(workspaces.find((id) => keyspace.of(id) === keys) ?? '');
-      await tasks.create(task);
-      return task;
-    };
-    return { keys, createTask, commit: transitions.commit, bullmq };
-  });
-  const [left, right] = queues;
-  if (!left || !right) throw new Error('there are two shards');
-  await Promise.all(queues.map(({ bullmq }) => bullmq.waitUntilReady()));
-  const stack = cleanUp.move();
-  return { redis, left, right, [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-type Queues = Awaited<ReturnType<typeof startQueues>>;
-type Side = Queues['left'];
 
 async function addByBullmq({ bullmq }: Side, jobIds: readonly string[]): Promise<void> {
   await bullmq.addBulk(jobIds.map((jobId) => ({ name: EVENT, data: {}, opts: { jobId } })));
@@ -79,28 +28,6 @@ function accept({ commit }: Side, task: Task, transitionId: string, endpoints: r
 async function addByUs(side: Side, endpoints: readonly string[], transitionId = TRANSITION): Promise<void> {
   const reply = await accept(side, await side.createTask(), transitionId, endpoints);
   expect(reply).toEqual({ kind: 'accepted', canceled: 0 });
-}
-
-/** All keys of a queue with all they hold, in its order; the moment of the adding is told only where it would be wrong. */
-async function readQueue(redis: RedisClient, { keys }: Side): Promise<Record<string, unknown>> {
-  const prefix = `${keys.bullPrefix}:deliveries:`;
-  const names = (await redis.keys(`${prefix}*`)).filter((name) => !name.endsWith(':events')).sort();
-  const entries = await Promise.all(
-    names.map(async (name) => {
-      const type = await redis.type(name);
-      const value =
-        type === 'hash'
-          ? await redis.call('HGETALL', name)
-          : type === 'list'
-            ? await redis.lrange(name, 0, -1)
-            : type === 'zset'
-              ? await redis.zrange(name, 0, '-1', 'WITHSCORES')
-              : await redis.get(name);
-      const shown = JSON.stringify(value).replace(/"timestamp","\d{13}"/, '"timestamp","<now>"');
-      return [name.slice(prefix.length), { type, value: shown, ttl: await redis.ttl(name) }] as const;
-    }),
-  );
-  return Object.fromEntries(entries);
 }
 
 test.each<{ when: string; prepare: (side: Side, redis: RedisClient) => Promise<unknown> }>([

@@ -1,9 +1,14 @@
-import { closeRedis, connectRedis, type RedisClient } from '@herald/infra';
+import { closeRedis, connectRedis, createKeyspace, createTakeJobs, type RedisClient } from '@herald/infra';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { Queue, type Job, type Processor } from 'bullmq';
-import { PromptWorker } from '../../apps/worker/src/queue/prompt-worker.ts';
+import { JOB_ENDED, PromptWorker } from '../../apps/worker/src/queue/prompt-worker.ts';
 
-const QUEUE = 'prompt';
+const QUEUE = 'deliveries';
+const [
+  KEYS = (() => {
+    throw new Error('a keyspace has a shard');
+  })(),
+] = createKeyspace(1).shards;
 
 async function connect(server: RunningRedis, stack: AsyncDisposableStack): Promise<RedisClient> {
   const redis = await connectRedis({
@@ -19,23 +24,24 @@ async function startQueue(count: number) {
   await using cleanUp = new AsyncDisposableStack();
   const server = cleanUp.use(await startRedis());
   const connection = await connect(server, cleanUp);
-  const queue = new Queue(QUEUE, { connection });
+  const take = createTakeJobs({ redis: connection, keys: KEYS, queue: QUEUE });
+  const queue = new Queue(QUEUE, { connection, prefix: KEYS.bullPrefix });
   queue.on('error', () => undefined); // while its server is away
   cleanUp.defer(() => queue.close());
   const add = (names: readonly string[]) =>
     queue.addBulk(names.map((name) => ({ name, data: {}, opts: { jobId: `job-${name}` } })));
   await add(Array.from({ length: count }, (_, index) => String(index)));
   const startWorker = (processor: Processor, concurrency = 100) =>
-    new PromptWorker(QUEUE, processor, {
-      ...{ connection, concurrency, runRetryDelay: 50 },
+    new PromptWorker(QUEUE, processor, take, {
+      ...{ connection, prefix: KEYS.bullPrefix, concurrency, runRetryDelay: 50 },
       ...{ removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
     });
   const stack = cleanUp.move();
-  return { queue, server, add, startWorker, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { queue, redis: connection, server, add, startWorker, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-test('a job starts when it is fetched, and waits for no others', async () => {
-  const count = 30;
+test('jobs that are fetched together start at once, and wait for no others', async () => {
+  const count = 60;
   await using line = await startQueue(count);
   const steps: string[] = [];
   const worker = line.startWorker(async (job: Job) => {
@@ -45,12 +51,106 @@ test('a job starts when it is fetched, and waits for no others', async () => {
   worker.on('active', (job) => steps.push(`fetch ${job.name}`));
   await waitFor('all to be done', async () => (await line.queue.count()) === 0 && steps.length === 2 * count);
   await worker.close();
-  expect(steps.slice(0, 2)).toEqual(['fetch 0', 'start 0']);
-  // At most eight fetches are under way.
-  const tooLate = Array.from({ length: count - 9 }, (_, index) => index).filter(
-    (index) => steps.indexOf(`start ${index}`) > steps.indexOf(`fetch ${index + 9}`),
+  const ten = Array.from({ length: 10 }, (_, index) => index);
+  expect(steps.slice(0, 20)).toEqual([
+    ...ten.map((index) => `fetch ${index}`),
+    ...ten.map((index) => `start ${index}`),
+  ]);
+  // At most four fetches of ten are under way.
+  const tooLate = Array.from({ length: count - 50 }, (_, index) => index).filter(
+    (index) => steps.indexOf(`start ${index}`) > steps.indexOf(`fetch ${index + 50}`),
   );
   expect(tooLate).toEqual([]);
+});
+
+test('one at a time where there is room for one', async () => {
+  await using line = await startQueue(5);
+  const steps: string[] = [];
+  const worker = line.startWorker(async (job: Job) => {
+    steps.push(`start ${job.name}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    steps.push(`end ${job.name}`);
+  }, 1);
+  await waitFor('all to be done', () => steps.length === 10);
+  await worker.close();
+  expect(steps).toEqual(Array.from({ length: 5 }, (_, index) => [`start ${index}`, `end ${index}`]).flat());
+});
+
+test('a delayed job starts when it is due, though the line is empty', async () => {
+  await using line = await startQueue(1);
+  const startedAt = new Map<string, number>();
+  const worker = line.startWorker((job: Job) => {
+    startedAt.set(job.name, Date.now());
+    return Promise.resolve();
+  });
+  const addedAt = Date.now();
+  await line.queue.add('later', {}, { delay: 400, timestamp: addedAt });
+  await line.add(['now']);
+  await waitFor('both', () => startedAt.has('later') && startedAt.has('now'));
+  await worker.close();
+  expect((startedAt.get('later') ?? 0) - addedAt).toBeGreaterThanOrEqual(399);
+  expect((startedAt.get('later') ?? 0) - addedAt).toBeLessThan(3_000); // BullMQ alone looks every five seconds
+});
+
+test('a job that has left the line already is not ended once more', async () => {
+  await using line = await startQueue(0);
+  const errors: Error[] = [];
+  let done = 0;
+  const worker = line.startWorker(async (job: Job) => {
+    await line.queue.getJob(job.id ?? '');
+    done++;
+    return JOB_ENDED;
+  });
+  worker.on('error', (error) => errors.push(error));
+  worker.on('completed', (job) => errors.push(new Error(`${job.name} was ended`)));
+  await line.add(['left']);
+  await waitFor('it', () => done === 1);
+  await worker.close();
+  expect(errors).toEqual([]);
+  expect(await line.queue.getActiveCount()).toBe(1); // nobody ended it
+});
+
+test('a job that outlived too many workers fails unseen', async () => {
+  await using line = await startQueue(1);
+  await line.redis.hset(line.queue.toKey('job-0'), 'defa', 'stalled too often');
+  const seen: string[] = [];
+  const worker = line.startWorker((job: Job) => {
+    seen.push(job.name);
+    return Promise.resolve();
+  });
+  const failed = new Promise<string>((resolve) => {
+    worker.on('failed', (_job, { message }) => {
+      resolve(message);
+    });
+  });
+  expect(await failed).toBe('stalled too often');
+  await worker.close();
+  expect(seen).toEqual([]);
+  expect(await line.queue.getJobCounts('waiting', 'active', 'failed')).toEqual({ waiting: 0, active: 0, failed: 0 });
+});
+
+test.each<{ what: string; limit: (queue: Queue) => Promise<unknown>; lift: (queue: Queue) => Promise<unknown> }>([
+  { what: 'paused', limit: (queue) => queue.pause(), lift: (queue) => queue.resume() },
+  {
+    what: 'limited to one job in work',
+    limit: (queue) => queue.setGlobalConcurrency(1),
+    lift: (queue) => queue.removeGlobalConcurrency(),
+  },
+])('a queue that is $what stays so, until it no longer is', async ({ what, limit, lift }) => {
+  await using line = await startQueue(20);
+  await limit(line.queue);
+  const held = Promise.withResolvers<undefined>();
+  const started: string[] = [];
+  const worker = line.startWorker(async (job: Job) => {
+    started.push(job.name);
+    await held.promise;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(started).toHaveLength(what === 'paused' ? 0 : 1);
+  await lift(line.queue);
+  await waitFor('all to start', () => started.length === 20);
+  held.resolve(undefined);
+  await worker.close();
 });
 
 test('no more jobs are in work than its concurrency, and each is worked on once', async () => {
@@ -108,6 +208,7 @@ test('a Redis that was away and comes back finds it at work', async () => {
     return Promise.resolve();
   });
   worker.on('error', () => undefined);
+  await worker.waitUntilReady();
   await line.add(['before']);
   await waitFor('the first', () => done.includes('before'));
   await line.server.kill();

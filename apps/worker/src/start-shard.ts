@@ -8,8 +8,10 @@ import {
   createKeyspace,
   createPurgeStore,
   createReplaySteps,
+  createTakeJobs,
   createTestEventStore,
   publishTestReply,
+  readLoadedDelivery,
   UNSERVED_AFTER_MS,
   type Logger,
   type RedisClient,
@@ -91,12 +93,13 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
   const runner: BacklogRunner = createBacklogRunner({
     ...{ gate, backlog, metrics: metrics.upkeep, logger, now },
     leaseMs: config.deliveryTimeoutMs + LEASE_SLACK_MS,
-    attempt: async ({ id, destination, isProbe }) => {
-      const { verdict, end } = await processFromBacklog(process, { id, destination, isProbe }, cutOff);
+    attempt: async ({ id, destination, isProbe, row }) => {
+      const turn = { id, destination, isProbe, loaded: row === undefined ? undefined : readLoadedDelivery(id, row) };
+      const { verdict, end } = await processFromBacklog(process, turn, cutOff);
       // First its place in the line, then out of the backlog: a crash in between leaves it in both, which is harmless.
       if (verdict.kind === 'wait') await queue.add([{ id, event: verdict.event, dueAt: verdict.until }], now());
       if (verdict.kind === 'put_back') await backlog.putBack(id, destination, now());
-      else await backlog.leave(id, destination, now());
+      else if (verdict.kind === 'wait' || verdict.hasLeft !== true) await backlog.leave(id, destination, now());
       // Without this, a backlog of canceled deliveries would take one lease for each of them.
       if (isProbe && end === 'unsent') await backlog.releaseProbe(destination, now());
       return end;
@@ -112,13 +115,19 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     now,
     random,
   };
+  const takeFromLine = createTakeJobs({ redis: queueRedis, keys, queue: 'deliveries' });
   const line = startWatchedLine({
     start: () =>
       startDeliveryWorker({
         ...lane,
         queue: 'deliveries',
         concurrency: config.concurrency,
-        process: (id) => processFromLine(process, id, cutOff),
+        take: takeFromLine,
+        process: (id, { place, row }) =>
+          processFromLine(process, id, cutOff, {
+            place,
+            loaded: row === undefined ? undefined : readLoadedDelivery(id, row),
+          }),
       }),
     countDue: () => queue.countDue(now()),
     ...{ giveUp: shard.giveUp, everyMs: WATCH_EVERY_MS, hungAfterMs: HUNG_AFTER_MS },
@@ -129,6 +138,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     ...lane,
     queue: 'tests',
     concurrency: TEST_LANE_CONCURRENCY,
+    take: createTakeJobs({ redis: queueRedis, keys, queue: 'tests' }),
     process: (id) =>
       processTestEvent(
         {

@@ -18,12 +18,18 @@ export { readWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
 export { createRedeliver, type Redeliver, type RedeliveryReport } from './deliveries/create-redeliver.ts';
 export { toRedisTarget, withOneRedis } from './config/redis-env.ts';
 export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
-export { type AttemptRecord, type LoadedDelivery } from './deliveries/delivery-record.ts';
+export {
+  readLoadedDelivery,
+  type AttemptRecord,
+  type LoadedDelivery,
+  type LoadReply,
+} from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
 export { createBacklogStore, UNSERVED_AFTER_MS, type BacklogStore } from './deliveries/backlog-store.ts';
 export {
   createDeliveryStore,
   type CancelReason,
+  type DeliveryPlace,
   type DeliveryStore,
   type EndReply,
   type RecordReply,
@@ -86,6 +92,7 @@ export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-me
 export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
+export { createTakeJobs, type TakeJobs, type TakenJob } from './queues/take-jobs.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
 export { closeRedis, connectRedis, mastersOf, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
 export { type RedisTarget } from './redis/redis-target.ts';

@@ -1,4 +1,5 @@
 import type { AttemptVerdict } from '@herald/core';
+import { readLoadedDelivery } from '@herald/infra';
 import { LEASE_MS, range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
@@ -21,8 +22,8 @@ async function prepare(count: number) {
     ...{ receiver, destination, ids },
     put: (index: number, now: number, urgent = false) => backlog.put(ids[index] ?? '', destination, now, urgent),
     take: async (now: number, by = backlog) => {
-      const reply = await by.take(destination, now, now + LEASE_MS);
-      return reply.kind === 'taken' ? ids.indexOf(reply.id) : reply.kind;
+      const reply = await by.take(destination, now, now + LEASE_MS, 1);
+      return reply.kind === 'taken' ? ids.indexOf(reply.deliveries[0]?.id ?? '') : reply.kind;
     },
     /** Replays what failed, in one step. */
     replay: async (now: number) => {
@@ -49,6 +50,59 @@ test('a redelivery goes first, then what is live in its order, then what is repl
   const replayed = [0, 1].sort((a, b) => ((ids[a] ?? '') < (ids[b] ?? '') ? -1 : 1));
   const sameTime = [2, 3].sort((a, b) => ((ids[a] ?? '') < (ids[b] ?? '') ? -1 : 1));
   expect(order).toEqual([5, 4, ...sameTime, ...replayed, 'wait']);
+});
+
+test('several are taken at once: in their order, with what their attempts need, and no more than may go', async () => {
+  const { ids, destination, put, take } = await prepare(4);
+  await put(3, NOW);
+  expect(await take(NOW)).toBe(3); // in work, and nobody else's
+  for (const index of [0, 1, 2]) await put(index, NOW + index);
+  const reply = await engine.worker.backlog.take(destination, NOW + 10, NOW + 10 + LEASE_MS, 10);
+  if (reply.kind !== 'taken') throw new Error('three may go');
+  expect(reply.deliveries.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  for (const { id, row } of reply.deliveries) expect(readLoadedDelivery(id, row)).toEqual(await engine.load(id));
+  expect(await take(NOW + 10)).toBe('wait');
+});
+
+test('one that can’t be read comes without, and keeps no other from being taken', async () => {
+  const { ids, destination, put } = await prepare(2);
+  for (const index of [0, 1]) await put(index, NOW + index);
+  await engine.redis.del(engine.keys.delivery(ids[0] ?? ''));
+  await engine.redis.set(engine.keys.delivery(ids[0] ?? ''), 'of another type');
+  const reply = await engine.worker.backlog.take(destination, NOW + 10, NOW + 10 + LEASE_MS, 10);
+  if (reply.kind !== 'taken') throw new Error('two may go');
+  expect(reply.deliveries.map(({ id, row }) => [id, row !== undefined])).toEqual([
+    [ids[0], false],
+    [ids[1], true],
+  ]);
+});
+
+describe('an attempt that was made for a place in the backlog', () => {
+  const forBacklog = { place: { kind: 'backlog' } } as const;
+
+  test('leaves it with the record that ends the delivery', async () => {
+    const { ids, put, take, size } = await prepare(2);
+    for (const index of [0, 1]) await put(index, NOW + index);
+    expect(await take(NOW + 10)).toBe(0);
+    const first = await engine.record(ids[0] ?? '', { now: NOW + 11, ...forBacklog });
+    expect(first).toMatchObject({ hasLeft: true, hasBacklog: true });
+    expect(await size()).toBe(1);
+    expect(await take(NOW + 10)).toBe(1);
+    const failed = { kind: 'failed', reason: 'schedule_exhausted' } as const;
+    const last = await engine.record(ids[1] ?? '', { now: NOW + 11, verdict: failed, ...forBacklog });
+    expect(last).toMatchObject({ hasLeft: true, hasBacklog: false });
+  });
+
+  test('keeps it when another try is to be made, or a redelivery is owed', async () => {
+    const { ids, put, take, size } = await prepare(2);
+    for (const index of [0, 1]) await put(index, NOW + index);
+    for (const index of [0, 1]) expect(await take(NOW + 10)).toBe(index);
+    const retried = await engine.record(ids[0] ?? '', { now: NOW + 11, verdict: retryAt(NOW + 99), ...forBacklog });
+    await engine.redis.hset(engine.keys.delivery(ids[1] ?? ''), 'owe', 2);
+    const owing = await engine.record(ids[1] ?? '', { now: NOW + 11, ...forBacklog });
+    for (const reply of [retried, owing]) expect(reply).not.toHaveProperty('hasLeft');
+    expect(await size()).toBe(2);
+  });
 });
 
 test('what is taken is nobody else’s until its lease ends; then it comes again', async () => {
@@ -144,7 +198,7 @@ describe('acceptance', () => {
     expect(await size()).toBe(2);
     const owed = await engine.stores.duties.findPending('deliveries', ids);
     expect(owed).toMatchObject([{ hasJob: false, isInBacklog: true }]);
-    expect(await engine.worker.backlog.take(destination, NOW + 6_000, NOW + 7_000)).toMatchObject({ kind: 'taken' });
+    expect(await engine.worker.backlog.take(destination, NOW + 6_000, NOW + 7_000, 1)).toMatchObject({ kind: 'taken' });
   });
 
   test('doesn’t queue behind what is in work: there may be room beside a send that hangs', async () => {

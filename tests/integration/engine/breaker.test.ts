@@ -98,15 +98,23 @@ describe('while it is open', () => {
     const { destination, ids } = await prepareOpen();
     const { worker, otherWorker } = engine;
     const early = NOW + FIRST_PROBE_MS - 1;
-    expect(await worker.backlog.take(destination, early, early + LEASE_MS)).toEqual({ kind: 'wait' });
+    expect(await worker.backlog.take(destination, early, early + LEASE_MS, 1)).toEqual({ kind: 'wait' });
     expect(await engine.redis.zscore(engine.keys.backlogs, destination)).toBe(String(NOW + FIRST_PROBE_MS));
     const due = NOW + FIRST_PROBE_MS;
     const replies = await Promise.all(
-      range(20).map((index) => (index % 2 ? worker : otherWorker).backlog.take(destination, due, due + LEASE_MS)),
+      range(20).map((index) => (index % 2 ? worker : otherWorker).backlog.take(destination, due, due + LEASE_MS, 1)),
     );
     const taken = replies.filter(({ kind }) => kind === 'taken');
-    expect(taken).toEqual([{ kind: 'taken', id: expect.any(String) as string, isProbe: true }]);
-    expect(ids).toContain(taken[0]?.kind === 'taken' && taken[0].id);
+    expect(taken).toMatchObject([{ kind: 'taken', deliveries: [{ id: expect.any(String) as string }], isProbe: true }]);
+    expect(ids).toContain(taken[0]?.kind === 'taken' && taken[0].deliveries[0]?.id);
+  });
+
+  test('a probe comes alone, however many may be taken', async () => {
+    const { destination } = await prepareOpen();
+    const due = NOW + FIRST_PROBE_MS;
+    const reply = await engine.worker.backlog.take(destination, due, due + LEASE_MS, 10);
+    expect(reply).toMatchObject({ kind: 'taken', deliveries: [{}], isProbe: true });
+    expect(reply.kind === 'taken' && reply.deliveries).toHaveLength(1);
   });
 
   test('only a probe that fails doubles the wait, up to five minutes', async () => {
@@ -132,8 +140,8 @@ describe('while it is open', () => {
     const { destination } = await prepareOpen();
     const due = NOW + FIRST_PROBE_MS;
     const leaseEndsAt = due + LEASE_MS;
-    const first = await engine.worker.backlog.take(destination, due, leaseEndsAt);
-    const take = (now: number) => engine.otherWorker.backlog.take(destination, now, now + LEASE_MS);
+    const first = await engine.worker.backlog.take(destination, due, leaseEndsAt, 1);
+    const take = (now: number) => engine.otherWorker.backlog.take(destination, now, now + LEASE_MS, 1);
     expect(await take(leaseEndsAt - 1)).toEqual({ kind: 'wait' });
     expect(await engine.redis.zscore(engine.keys.backlogs, destination)).toBe(String(leaseEndsAt));
     const second = await take(leaseEndsAt);
@@ -144,9 +152,9 @@ describe('while it is open', () => {
   test('a probe that never went out lets the next one go at once', async () => {
     const { destination } = await prepareOpen();
     const due = NOW + FIRST_PROBE_MS;
-    await engine.worker.backlog.take(destination, due, due + LEASE_MS);
+    await engine.worker.backlog.take(destination, due, due + LEASE_MS, 1);
     await engine.worker.backlog.releaseProbe(destination, due);
-    const next = await engine.otherWorker.backlog.take(destination, due, due + LEASE_MS);
+    const next = await engine.otherWorker.backlog.take(destination, due, due + LEASE_MS, 1);
     expect(next).toMatchObject({ kind: 'taken', isProbe: true });
   });
 
@@ -156,8 +164,12 @@ describe('while it is open', () => {
     const reply = await engine.record(ids[0] ?? '', { now: NOW, verdict, answered: true });
     expect(reply.hasBacklog).toBe(true);
     expect(await breakerOf(destination)).toEqual({});
-    const takes = await Promise.all(range(3).map(() => engine.worker.backlog.take(destination, NOW, NOW + LEASE_MS)));
-    expect(takes).toEqual(range(3).map(() => ({ kind: 'taken', id: expect.any(String) as string, isProbe: false })));
+    const takes = await Promise.all(
+      range(3).map(() => engine.worker.backlog.take(destination, NOW, NOW + LEASE_MS, 1)),
+    );
+    expect(takes).toMatchObject(
+      range(3).map(() => ({ kind: 'taken', deliveries: [{ id: expect.any(String) as string }], isProbe: false })),
+    );
   });
 
   test('what it knows leaves by itself', async () => {
@@ -176,9 +188,9 @@ describe('a destination that asked to be left alone', () => {
     expect((await engine.load(ids[3] ?? '')).destination.holdUntil).toBe(holdUntil);
     const { backlog } = engine.worker;
     await backlog.put(ids[3] ?? '', destination, NOW, false);
-    expect(await backlog.take(destination, holdUntil - 1, holdUntil + LEASE_MS)).toEqual({ kind: 'wait' });
+    expect(await backlog.take(destination, holdUntil - 1, holdUntil + LEASE_MS, 1)).toEqual({ kind: 'wait' });
     expect(await engine.redis.zscore(engine.keys.backlogs, destination)).toBe(String(holdUntil));
-    expect(await backlog.take(destination, holdUntil, holdUntil + LEASE_MS)).toMatchObject({
+    expect(await backlog.take(destination, holdUntil, holdUntil + LEASE_MS, 1)).toMatchObject({
       kind: 'taken',
       isProbe: false,
     });

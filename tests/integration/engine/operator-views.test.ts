@@ -82,7 +82,7 @@ test('a backlog tells since when its first has waited, live or replayed, and not
     waitsSince: START + 5,
     next: [{ host: 'hooks.example.com' }],
   });
-  await worker.backlog.take(receiver.destination, START + 60_000, START + 90_000);
+  await worker.backlog.take(receiver.destination, START + 60_000, START + 90_000, 1);
   await expect(view.list(START + 60_000)).resolves.toEqual([expect.not.objectContaining({ waitsSince: START + 5 })]);
   await redis.zadd(keys.backlog(receiver.destination), START + 7, id);
   await expect(view.list(START + 60_000)).resolves.toMatchObject([{ waitsSince: START + 7 }]);

@@ -17,8 +17,8 @@ test('a script that is defined while answers are awaited is refused, rather than
   expect(() => createPurgeStore({ ...deps, retention: createDeliveryRetention(1) })).toThrow(
     /before the client is in use/,
   );
-  const taken = backlog.take('dst', 2, 3);
+  const taken = backlog.take('dst', 2, 3, 1);
   await put;
-  expect(await taken).toEqual({ kind: 'taken', id: 'dlv_a', isProbe: false });
+  expect(await taken).toEqual({ kind: 'taken', deliveries: [{ id: 'dlv_a', row: [] }], isProbe: false });
   await closeRedis(redis);
 });

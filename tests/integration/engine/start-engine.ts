@@ -9,6 +9,7 @@ import {
   createReplaySteps,
   createReplayStore,
   newRevision,
+  type DeliveryPlace,
   type RedisClient,
 } from '@herald/infra';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
@@ -30,6 +31,7 @@ export interface Attempt {
   isProbe?: boolean;
   gone?: boolean;
   holdUntil?: number;
+  place?: DeliveryPlace;
 }
 
 /** All that the engine keeps in Redis, as two workers and an API have it, and no process. */

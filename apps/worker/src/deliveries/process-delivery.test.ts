@@ -10,6 +10,7 @@ import {
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
+const JOB = { kind: 'job', queue: 'deliveries', token: 'lock' } as const;
 const SCHEDULE_MS = [5_000, 300_000];
 const WITHOUT_JITTER = 0.5;
 
@@ -353,10 +354,28 @@ describe('from the line', () => {
   ];
   test.each(cases)('$when: $verdict.kind', async ({ facts, verdict, asked, end }) => {
     const { deps, signal, ...seen } = prepare(facts);
-    expect(await processFromLine(deps, delivery.id, signal)).toEqual(verdict);
+    expect(await processFromLine(deps, delivery.id, signal, { place: JOB })).toEqual(verdict);
     expect(seen.asked).toEqual(asked);
     expect(seen.reported).toHaveLength(countFacts(asked));
     expect(seen.ends).toEqual(end === undefined ? [] : [end]);
+  });
+
+  test('what was read when its job was fetched is not read again, and its job leaves with the record', async () => {
+    const { deps, asked, signal } = prepare({ reply: { hasLeft: true } });
+    const loaded = await deps.deliveries.load(delivery.id);
+    const load = () => Promise.reject(new Error('it was read'));
+    const places: unknown[] = [];
+    const deliveries: ProcessDeliveryDeps['deliveries'] = {
+      ...{ ...deps.deliveries, load },
+      record: async (attempt) => {
+        places.push(attempt.place);
+        return await deps.deliveries.record(attempt);
+      },
+    };
+    const verdict = await processFromLine({ ...deps, deliveries }, delivery.id, signal, { place: JOB, loaded });
+    expect(verdict).toEqual({ kind: 'finished', hasLeft: true });
+    expect(asked).toEqual(['send', 'record delivered answered']);
+    expect(places).toEqual([JOB]);
   });
 
   test.each(['send', 'record'] as const)('a fault of our own at %s gives the room back', async (where) => {
@@ -366,7 +385,7 @@ describe('from the line', () => {
       ...deps,
       ...(where === 'send' ? { makeAttempt: fault } : { deliveries: { ...deps.deliveries, record: fault } }),
     };
-    await expect(processFromLine(faulty, delivery.id, signal)).rejects.toThrow('ours');
+    await expect(processFromLine(faulty, delivery.id, signal, { place: JOB })).rejects.toThrow('ours');
     expect(ends).toEqual(['unsent']);
   });
 });

@@ -9,7 +9,15 @@ import {
   type EventName,
   type RetryPolicy,
 } from '@herald/core';
-import type { CancelReason, DeliveryStore, EndpointRecord, LoadedDelivery, RecordReply } from '@herald/infra';
+import type {
+  CancelReason,
+  DeliveryPlace,
+  DeliveryStore,
+  EndpointRecord,
+  LoadedDelivery,
+  LoadReply,
+  RecordReply,
+} from '@herald/infra';
 import type { DestinationGate, SendEnd } from '../isolation/destination-gate.ts';
 import type { DeliveryReport } from './create-delivery-report.ts';
 import type { MakeAttempt, SendResult } from './make-attempt.ts';
@@ -36,7 +44,8 @@ export type ProcessDeliveryDeps = {
 
 /** What must become of the delivery's place: none any more, a job at a time (epoch ms), or as it was. */
 export type ProcessVerdict =
-  | { readonly kind: 'finished' }
+  /** `hasLeft`: it left its place with the record. */
+  | { readonly kind: 'finished'; readonly hasLeft?: boolean }
   | { readonly kind: 'wait'; readonly until: number; readonly event: EventName }
   | { readonly kind: 'put_back' };
 
@@ -47,6 +56,13 @@ const EARLY_TOLERANCE_MS = 50;
 const LOOK_AGAIN_MS = 1_000;
 
 const FINISHED: ProcessVerdict = { kind: 'finished' };
+
+/** A delivery's turn in the line. */
+export type LineTurn = {
+  readonly place: DeliveryPlace;
+  /** What was read of the delivery when the job was fetched. Absent: it is read now. */
+  readonly loaded?: LoadReply | undefined;
+};
 
 /** What came of an attempt, for the delivery's place and for its destination. */
 type Attempted = { readonly verdict: ProcessVerdict; readonly end: SendEnd; readonly hasBacklog: boolean };
@@ -66,8 +82,9 @@ export async function processFromLine(
   deps: ProcessDeliveryDeps,
   id: DeliveryId,
   signal: AbortSignal,
+  { place, loaded: read }: LineTurn,
 ): Promise<ProcessVerdict> {
-  const admission = await admit(deps, id, signal);
+  const admission = await admit(deps, id, signal, read);
   if (admission.kind === 'settled') return admission.verdict;
   const { loaded } = admission;
   const { destination, delivery, inBacklogFrom } = loaded;
@@ -88,7 +105,7 @@ export async function processFromLine(
   }
   let attempted: Attempted = { verdict: FINISHED, end: 'unsent', hasBacklog: false };
   try {
-    attempted = await attemptDelivery(deps, admission, false, signal);
+    attempted = await attemptDelivery(deps, admission, { isProbe: false, place }, signal);
     return attempted.verdict;
   } finally {
     deps.gate.leave(pass, attempted.end);
@@ -97,30 +114,41 @@ export async function processFromLine(
 }
 
 /** A delivery's turn in a destination's backlog. */
-export type BacklogTurn = { readonly id: DeliveryId; readonly destination: string; readonly isProbe: boolean };
+export type BacklogTurn = {
+  readonly id: DeliveryId;
+  readonly destination: string;
+  readonly isProbe: boolean;
+  /** What was read of the delivery when it was taken. Absent: it is read now. */
+  readonly loaded?: LoadReply | undefined;
+};
 
 /** A delivery that was taken from its destination's backlog, which has room for it: attempts it. */
 export async function processFromBacklog(
   deps: ProcessDeliveryDeps,
-  { id, destination, isProbe }: BacklogTurn,
+  { id, destination, isProbe, loaded: read }: BacklogTurn,
   signal: AbortSignal,
 ): Promise<Attempted> {
   const unsent = (verdict: ProcessVerdict): Attempted => ({ verdict, end: 'unsent', hasBacklog: false });
-  const admission = await admit(deps, id, signal);
+  const admission = await admit(deps, id, signal, read);
   if (admission.kind === 'settled') return unsent(admission.verdict);
   const { delivery, destination: current } = admission.loaded;
   // Its endpoint got another url: it no longer waits for this destination, whose state says nothing of the new one's.
   if (current.id !== destination) return unsent({ kind: 'wait', until: 0, event: delivery.event });
-  return await attemptDelivery(deps, admission, isProbe, signal);
+  return await attemptDelivery(deps, admission, { isProbe, place: { kind: 'backlog' } }, signal);
 }
 
-async function admit(deps: ProcessDeliveryDeps, id: DeliveryId, signal: AbortSignal): Promise<Admission> {
+async function admit(
+  deps: ProcessDeliveryDeps,
+  id: DeliveryId,
+  signal: AbortSignal,
+  read?: LoadReply,
+): Promise<Admission> {
   const settled = (verdict: ProcessVerdict): Admission => ({ kind: 'settled', verdict });
   const cancel = async (delivery: { id: DeliveryId; endpointId?: string }, reason: CancelReason) => {
     deps.report.ended(delivery, 'canceled', reason, await deps.deliveries.cancel(id, reason, deps.now()));
     return settled(FINISHED);
   };
-  const loaded = await deps.deliveries.load(id);
+  const loaded = read ?? (await deps.deliveries.load(id));
   if (loaded.kind === 'missing') return settled(FINISHED);
   if (loaded.kind === 'body_lost') {
     deps.report.bodyLost(id);
@@ -142,10 +170,13 @@ async function admit(deps: ProcessDeliveryDeps, id: DeliveryId, signal: AbortSig
   return { kind: 'attempt', loaded, endpoint };
 }
 
+/** Whether an attempt goes through an open breaker, and what it is made for. */
+type AttemptTurn = { readonly isProbe: boolean; readonly place: DeliveryPlace };
+
 async function attemptDelivery(
   deps: ProcessDeliveryDeps,
   { loaded, endpoint }: Extract<Admission, { kind: 'attempt' }>,
-  isProbe: boolean,
+  turn: AttemptTurn,
   signal: AbortSignal,
 ): Promise<Attempted> {
   const result = await deps.makeAttempt(loaded, endpoint, signal);
@@ -153,7 +184,7 @@ async function attemptDelivery(
   // A stop spends no try: what it cut off, or what it didn't wait for any longer, is somebody else's to make.
   if (outcome.kind === 'aborted' || (outcome.kind === 'timed_out' && deps.isStopping()))
     return { verdict: { kind: 'put_back' }, end: 'unsent', hasBacklog: false };
-  const reply = await record(deps, loaded, endpoint, outcome, result, isProbe);
+  const reply = await record(deps, loaded, endpoint, outcome, result, turn);
   return {
     verdict: afterRecord(loaded.delivery, reply),
     hasBacklog: reply.hasBacklog,
@@ -169,7 +200,7 @@ async function record(
   endpoint: EndpointRecord,
   outcome: CountedOutcome,
   result: SendResult,
-  isProbe: boolean,
+  { isProbe, place }: AttemptTurn,
 ): Promise<Recorded> {
   const { delivery, destination } = loaded;
   const now = deps.now();
@@ -183,7 +214,7 @@ async function record(
   const hold = holdUntil(outcome, now, deps.retryPolicy);
   const attempt = toAttemptRecord(outcome, result);
   const reply = await deps.deliveries.record({
-    ...{ delivery, destination, attempt, verdict, now, isProbe },
+    ...{ delivery, destination, attempt, verdict, now, isProbe, place },
     ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
     gone: isGone(outcome),
     wasOwed: delivery.owedAttempts > 0,
@@ -196,10 +227,10 @@ async function record(
 }
 
 /** Where the delivery belongs now. A redelivery that was asked for meanwhile is made at once. */
-function afterRecord(delivery: Delivery, { kind, status, owedAttempts, retryAt }: Recorded): ProcessVerdict {
+function afterRecord(delivery: Delivery, { kind, status, owedAttempts, retryAt, hasLeft }: Recorded): ProcessVerdict {
   const { event } = delivery;
   if (owedAttempts > 0) return { kind: 'wait', until: 0, event };
-  if (status !== 'pending') return FINISHED;
+  if (status !== 'pending') return hasLeft === true ? { kind: 'finished', hasLeft } : FINISHED;
   // Superseded: somebody else's attempt set the due time; the job that comes back finds it in the record.
   const until = kind === 'recorded' ? retryAt : delivery.nextAttemptAt;
   return { kind: 'wait', until: until ?? 0, event };

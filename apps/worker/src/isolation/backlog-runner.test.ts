@@ -20,6 +20,7 @@ function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean }
   const inFlight: Work[] = [];
   const ended: SendEnd[] = [];
   const leases: number[] = [];
+  const limits: number[] = [];
   const state = { isOpen, isProbing: false, takes: 0, room: share, faults: 0 };
   let holdTakes: Promise<void> | undefined;
   const runner = createBacklogRunner({
@@ -40,14 +41,16 @@ function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean }
       },
     },
     backlog: {
-      async take(_destination, now, leaseEndsAt) {
+      async take(_destination, now, leaseEndsAt, limit) {
         state.takes++;
         leases.push(leaseEndsAt - now);
-        const id = state.isOpen && state.isProbing ? undefined : waiting.shift();
-        if (id !== undefined && state.isOpen) state.isProbing = true;
+        limits.push(limit);
         const isProbe = state.isOpen;
+        const ids = isProbe && state.isProbing ? [] : waiting.splice(0, isProbe ? 1 : limit);
+        if (ids.length > 0 && isProbe) state.isProbing = true;
         await holdTakes;
-        return id === undefined ? { kind: waiting.length > 0 ? 'wait' : 'empty' } : { kind: 'taken', id, isProbe };
+        if (ids.length === 0) return { kind: waiting.length > 0 ? 'wait' : 'empty' };
+        return { kind: 'taken', deliveries: ids.map((id) => ({ id })), isProbe };
       },
     },
     attempt: (delivery) =>
@@ -77,7 +80,7 @@ function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean }
     now: () => 1_000,
   });
   return {
-    ...{ runner, waiting, inFlight, ended, leases, state },
+    ...{ runner, waiting, inFlight, ended, leases, limits, state },
     holdTakes: () => {
       const held = Promise.withResolvers<undefined>();
       holdTakes = held.promise;
@@ -106,6 +109,23 @@ test('one poke fills the destination’s room, and every send that ends lets the
   expect(ids()).toEqual(['c', 'd', 'e']);
   while (inFlight.length > 0) await inFlight[0]?.end('answered');
   expect(new Set(leases)).toEqual(new Set([20_000]));
+});
+
+test('as long as takes bring all that they may, the next ones may bring twice as many, up to ten', async () => {
+  const { waiting, limits, poke, ids, state } = run({ share: 40 });
+  waiting.push(...Array.from({ length: 30 }, (_, index) => String(index)));
+  await poke();
+  expect(ids()).toHaveLength(30);
+  expect(limits).toEqual([1, 2, 4, 8, 10, 10]);
+  expect(state.room).toBe(10); // what the last one didn't need is free
+});
+
+test('a take asks for no more than there is room for', async () => {
+  const { waiting, limits, poke, ids } = run({ share: 5 });
+  waiting.push(...Array.from({ length: 30 }, (_, index) => String(index)));
+  await poke();
+  expect(ids()).toHaveLength(5);
+  expect(limits).toEqual([1, 2, 2]);
 });
 
 test('when nothing waits it gives its room back and asks no more', async () => {

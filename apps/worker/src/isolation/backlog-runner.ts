@@ -6,6 +6,8 @@ export type BacklogDelivery = {
   readonly id: DeliveryId;
   readonly destination: DestinationId;
   readonly isProbe: boolean;
+  /** What its attempt needs, read when it was taken, for `readLoadedDelivery`. */
+  readonly row?: unknown;
 };
 
 export type BacklogRunnerDeps = {
@@ -28,9 +30,12 @@ export type BacklogRunner = {
   readonly stop: () => Promise<void>;
 };
 
+/** Deliveries that one take brings at most: Redis does nothing else meanwhile. */
+const MOST_TAKEN = 10;
+
 /**
- * Serves backlogs outside BullMQ: takes a delivery when its destination has room, attempts it, and takes the next one
- * when it is settled. Nothing polls: a settled send, freed room or the sweeper starts it. A worker that dies leaves its
+ * Serves backlogs outside BullMQ: takes deliveries when their destination has room, attempts them, and takes the next ones
+ * when one is settled. Nothing polls: a settled send, freed room or the sweeper starts it. A worker that dies leaves its
  * deliveries in the backlog under leases that end.
  */
 export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
@@ -42,32 +47,67 @@ export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
   const running = new Set<Promise<void>>();
   let stopped = false;
 
-  const take = async (destination: DestinationId): Promise<BacklogDelivery | undefined> => {
-    const at = now();
-    const reply = await backlog.take(destination, at, at + leaseMs);
-    return reply.kind === 'taken' ? { id: reply.id, destination, isProbe: reply.isProbe } : undefined;
+  /** How many deliveries a take may bring: twice as many as the last one, when it brought as many as it might. */
+  const widths = new Map<DestinationId, number>();
+
+  /** Room for as many as a take may bring. */
+  const enterMore = (destination: DestinationId, first: Pass): readonly Pass[] => {
+    const passes = [first];
+    const width = widths.get(destination) ?? 1;
+    while (passes.length < width) {
+      const pass = gate.enter(destination);
+      if (!pass) break;
+      passes.push(pass);
+    }
+    return passes;
   };
 
-  const serve = async (destination: DestinationId, pass: Pass): Promise<void> => {
-    let end: SendEnd = 'unsent';
-    let delivery: BacklogDelivery | undefined;
+  const take = async (destination: DestinationId, limit: number): Promise<readonly BacklogDelivery[]> => {
+    const at = now();
+    const reply = await backlog.take(destination, at, at + leaseMs, limit);
+    const { deliveries, isProbe } = reply.kind === 'taken' ? reply : { deliveries: [], isProbe: false };
+    if (deliveries.length === limit && !isProbe) widths.set(destination, Math.min(2 * limit, MOST_TAKEN));
+    else widths.delete(destination);
+    return deliveries.map((delivery) => ({ ...delivery, destination, isProbe }));
+  };
+
+  const serve = async (destination: DestinationId, first: Pass): Promise<void> => {
+    taking.add(destination);
+    missed.delete(destination);
+    const passes = enterMore(destination, first);
+    let taken: readonly BacklogDelivery[] = [];
     try {
-      taking.add(destination);
-      missed.delete(destination);
-      delivery = await take(destination).finally(() => taking.delete(destination));
-      if (!delivery) return;
-      if (!delivery.isProbe) poke(destination);
-      end = await attempt(delivery);
+      taken = await take(destination, passes.length).finally(() => taking.delete(destination));
     } catch (error) {
-      // Our own fault: the lease ends and the delivery is taken again, no attempt spent.
-      metrics.ownFault('backlog');
-      logger.error('backlog.own_fault', { destination, deliveryId: delivery?.id }, error);
-      delivery = undefined;
-    } finally {
-      gate.leave(pass, end);
-      // After what else is ready: a long backlog must not keep the line's few deliveries waiting.
-      if (missed.delete(destination) || delivery) setImmediate(poke, destination);
+      reportFault(error, destination);
     }
+    const attempts = taken.map((delivery, index) => serveOne(delivery, passes[index] ?? first));
+    for (const pass of passes.slice(taken.length)) gate.leave(pass, 'unsent');
+    // There may be more. Otherwise the end of an attempt tells when to look again.
+    if (taken.length === passes.length && !taken[0]?.isProbe) poke(destination);
+    else if (missed.delete(destination)) setImmediate(poke, destination);
+    await Promise.all(attempts);
+  };
+
+  const serveOne = async (delivery: BacklogDelivery, pass: Pass): Promise<void> => {
+    const { destination } = delivery;
+    let end: SendEnd = 'unsent';
+    let isDone = false;
+    try {
+      end = await attempt(delivery);
+      isDone = true;
+    } catch (error) {
+      reportFault(error, destination, delivery.id);
+    }
+    gate.leave(pass, end);
+    // After what else is ready: a long backlog must not keep the line's few deliveries waiting.
+    if (missed.delete(destination) || isDone) setImmediate(poke, destination);
+  };
+
+  /** Our own fault: the lease ends and the delivery is taken again, no attempt spent. */
+  const reportFault = (error: unknown, destination: DestinationId, deliveryId?: DeliveryId): void => {
+    metrics.ownFault('backlog');
+    logger.error('backlog.own_fault', { destination, deliveryId }, error);
   };
 
   const poke = (destination: DestinationId): void => {

@@ -1,10 +1,10 @@
 import type { DeliveryId } from '@herald/core';
 import { answerWithin } from '@herald/infra';
-import type { Logger, QueueName, RedisClient, ShardKeys, UpkeepMetrics } from '@herald/infra';
+import type { DeliveryPlace, Logger, QueueName, RedisClient, ShardKeys, TakeJobs, UpkeepMetrics } from '@herald/infra';
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
-import { PromptWorker } from './prompt-worker.ts';
+import { JOB_ENDED, PromptWorker } from './prompt-worker.ts';
 import { putBack } from './put-back.ts';
 
 export type DeliveryWorkerDeps = {
@@ -14,11 +14,19 @@ export type DeliveryWorkerDeps = {
   readonly concurrency: number;
   /** The longest that one job can take, in ms. */
   readonly deadlineMs: number;
-  readonly process: (id: DeliveryId) => Promise<ProcessVerdict>;
+  readonly take: TakeJobs;
+  readonly process: (id: DeliveryId, turn: LineTurn) => Promise<ProcessVerdict>;
   readonly metrics: Pick<UpkeepMetrics, 'ownFault' | 'queueFailed' | 'jobStalled'>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly random: () => number;
+};
+
+/** A delivery's turn in the line. */
+export type LineTurn = {
+  readonly place: DeliveryPlace;
+  /** What its attempt needs, read when the job was fetched, for `readLoadedDelivery`. */
+  readonly row?: unknown;
 };
 
 type LineVerdict = Exclude<ProcessVerdict, { kind: 'wait' }> | { readonly kind: 'wait'; readonly until: number };
@@ -43,16 +51,16 @@ const LET_GO_MS = 3_000;
 
 /** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
 export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
-  const { redis, keys, queue, concurrency, deadlineMs, metrics, logger, now, random } = deps;
+  const { redis, keys, queue, take, concurrency, deadlineMs, metrics, logger, now, random } = deps;
   let inWork = 0;
   let lastFetchAt = now();
   let idle = Promise.withResolvers<undefined>();
 
-  const processJob = async (job: Job, token?: string): Promise<void> => {
+  const processJob = async (job: Job, token = ''): Promise<typeof JOB_ENDED | undefined> => {
     lastFetchAt = now();
     inWork++;
     try {
-      const verdict = await attempt(job);
+      const verdict = await attempt(job, token);
       if (verdict.kind === 'wait' && verdict.until > now()) {
         const { until } = verdict;
         await putBack(() => job.moveToDelayed(until, token));
@@ -64,6 +72,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
         });
         throw new WaitingError();
       }
+      return verdict.hasLeft === true ? JOB_ENDED : undefined;
     } finally {
       inWork--;
       if (inWork === 0) idle.resolve(undefined);
@@ -71,11 +80,11 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   };
 
   /** Our own faults don't fail a job: it waits and comes again. */
-  const attempt = async (job: Job): Promise<LineVerdict> => {
+  const attempt = async (job: Job, token: string): Promise<LineVerdict> => {
     const { id } = job;
     if (id === undefined) throw new Error('a job in process has an id');
     try {
-      return await deps.process(id);
+      return await deps.process(id, { place: { kind: 'job', queue, token }, row: worker.rowOf(job) });
     } catch (error) {
       const delayMs = ownFaultDelayMs(job.attemptsStarted, random());
       metrics.ownFault('delivery');
@@ -84,7 +93,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     }
   };
 
-  const worker = new PromptWorker(queue, processJob, {
+  const worker = new PromptWorker(queue, processJob, take, {
     connection: redis,
     prefix: keys.bullPrefix,
     concurrency,

@@ -1,3 +1,5 @@
+import { LOAD_LUA } from './delivery-scripts.ts';
+
 /**
  * Where a delivery stands in its backlog, as its score. A score in the future is a lease: not to be taken before. What is
  * replayed stands at the time of its replay; what is live stands so far before that no replay delays it.
@@ -55,36 +57,44 @@ return 1
 `;
 
 export const TAKE_FROM_BACKLOG_LUA = /* lua */ `
--- Take the next delivery of a destination, under a lease: if its taker dies, it is visible again when the lease ends.
+-- Take the next deliveries of a destination, under a lease: if their taker dies, they are visible again when the lease ends.
 -- An open breaker lets one at a time through, as a probe, under the same lease.
 -- KEYS[1] backlog (zset: delivery id → visible from, ms)   KEYS[2] destinations with a backlog (zset: id → look again, ms)
 -- KEYS[3] breaker (hash)
 -- ARGV[1] now (ms)   ARGV[2] lease ends (ms)   ARGV[3] destination id   ARGV[4] when another worker may join in (ms)
--- Returns {'taken', delivery id, 1 | 0 as a probe} | {'wait'} | {'empty'}.
-local now = tonumber(ARGV[1])
+-- ARGV[5] most deliveries   ARGV[6] key prefix of the shard
+-- Returns {'taken', 1 | 0 as a probe, {id, what load returns for it, or false when that fails: a bug}...} | {'wait'} | {'empty'}.
+${LOAD_LUA}
+local now, limit = tonumber(ARGV[1]), tonumber(ARGV[5])
 local function lookAgain(at)
   redis.call('ZADD', KEYS[2], at, ARGV[3])
   return { 'wait' }
 end
-local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+local first = redis.call('ZRANGE', KEYS[1], 0, limit - 1, 'WITHSCORES')
 if #first == 0 then
   redis.call('ZREM', KEYS[2], ARGV[3])
   return { 'empty' }
 end
-local id, visibleFrom = first[1], tonumber(first[2])
-if visibleFrom > now then return lookAgain(visibleFrom) end
+if tonumber(first[2]) > now then return lookAgain(tonumber(first[2])) end
 local breaker = redis.call('HMGET', KEYS[3], 'open', 'probe', 'hold')
 local open = breaker[1] == '1'
-if visibleFrom ~= ${URGENT} then
-  local hold = tonumber(breaker[3]) or 0
-  if hold > now then return lookAgain(hold) end
-  local probeAt = tonumber(breaker[2]) or 0
-  if open and probeAt > now then return lookAgain(probeAt) end
+-- Until when all wait that nobody asked for.
+local waitUntil = math.max(tonumber(breaker[3]) or 0, open and tonumber(breaker[2]) or 0)
+if tonumber(first[2]) ~= ${URGENT} and waitUntil > now then return lookAgain(waitUntil) end
+if open then
+  limit = 1
+  redis.call('HSET', KEYS[3], 'probe', ARGV[2])
 end
-if open then redis.call('HSET', KEYS[3], 'probe', ARGV[2]) end
-redis.call('ZADD', KEYS[1], ARGV[2], id)
+local reply = { 'taken', open and 1 or 0 }
+for index = 1, math.min(2 * limit, #first), 2 do
+  local id, visibleFrom = first[index], tonumber(first[index + 1])
+  if visibleFrom > now or (visibleFrom ~= ${URGENT} and waitUntil > now) then break end
+  redis.call('ZADD', KEYS[1], ARGV[2], id)
+  local succeeded, row = pcall(load, ARGV[6], id)
+  reply[#reply + 1] = { id, succeeded and row }
+end
 redis.call('ZADD', KEYS[2], 'LT', ARGV[4], ARGV[3])
-return { 'taken', id, open and 1 or 0 }
+return reply
 `;
 
 export const RELEASE_PROBE_LUA = /* lua */ `

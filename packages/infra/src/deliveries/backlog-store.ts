@@ -14,17 +14,27 @@ import {
 } from './backlog-scripts.ts';
 
 export type TakeReply =
-  | { readonly kind: 'taken'; readonly id: DeliveryId; readonly isProbe: boolean }
+  | { readonly kind: 'taken'; readonly deliveries: readonly TakenDelivery[]; readonly isProbe: boolean }
   /** Nothing may go now; the sweeper knows when to look again. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'empty' };
+
+/** A delivery under a lease. */
+export type TakenDelivery = {
+  readonly id: DeliveryId;
+  /** What its attempt needs, for `readLoadedDelivery`; absent when it could not be read. */
+  readonly row?: unknown;
+};
 
 /** The backlogs of one shard: deliveries that wait for their destination, outside BullMQ. */
 export type BacklogStore = {
   /** @param urgent goes first, and through an open breaker */
   readonly put: (id: DeliveryId, destination: DestinationId, now: number, urgent: boolean) => Promise<void>;
-  /** The next delivery, under a lease until `leaseEndsAt` (epoch ms); whoever took it must `leave` it in the end. */
-  readonly take: (destination: DestinationId, now: number, leaseEndsAt: number) => Promise<TakeReply>;
+  /**
+   * The next deliveries, at most `limit`, under a lease until `leaseEndsAt` (epoch ms); whoever took one must `leave` it in the end. A
+   * probe comes alone.
+   */
+  readonly take: (destination: DestinationId, now: number, leaseEndsAt: number, limit: number) => Promise<TakeReply>;
   /** Gives a delivery back that was taken and not attempted: it is visible at once. */
   readonly putBack: (id: DeliveryId, destination: DestinationId, now: number) => Promise<void>;
   /** The delivery is settled, or a job of it waits in the line. When it turns out that neither is so, it stays. */
@@ -42,7 +52,7 @@ const COMES_AGAIN_AFTER_MS = 1_000;
 const LINE: QueueName = 'deliveries';
 
 const Taken = z.union([
-  z.tuple([z.literal('taken'), z.string(), z.number()]),
+  z.tuple([z.literal('taken'), z.number()], z.tuple([z.string(), z.unknown()])),
   z.tuple([z.literal('wait')]),
   z.tuple([z.literal('empty')]),
 ]);
@@ -62,15 +72,17 @@ export function createBacklogStore({ redis, keys }: BacklogStoreDeps): BacklogSt
         [id, liveScore(now), destination, now + UNSERVED_AFTER_MS, urgent ? '1' : '0', now],
       );
     },
-    async take(destination, now, leaseEndsAt) {
+    async take(destination, now, leaseEndsAt, limit) {
       const reply = Taken.parse(
         await take(
           [keys.backlog(destination), keys.backlogs, keys.breaker(destination)],
-          [now, leaseEndsAt, destination, now + UNSERVED_AFTER_MS],
+          [now, leaseEndsAt, destination, now + UNSERVED_AFTER_MS, limit, keys.prefix],
         ),
       );
       if (reply[0] !== 'taken') return { kind: reply[0] };
-      return { kind: 'taken', id: reply[1], isProbe: reply[2] === 1 };
+      const [, isProbe, ...rows] = reply;
+      const deliveries = rows.map(([id, row]) => ({ id, ...(Array.isArray(row) && { row: row as unknown }) }));
+      return { kind: 'taken', deliveries, isProbe: isProbe === 1 };
     },
     async putBack(id, destination, now) {
       await Promise.all([

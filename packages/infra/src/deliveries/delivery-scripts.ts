@@ -1,30 +1,35 @@
 import { BREAKER_FIELDS, DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
 
+/**
+ * All that an attempt needs, shared by the scripts that read it: {} when there is no such delivery, else one flat list of values, or
+ * false where there is none: the fields of the delivery, its transition, its endpoint and its breaker, as loaded-fields.ts names
+ * them, and its score in its destination's backlog.
+ */
+export const LOAD_LUA = /* lua */ `
+local function load(prefix, id)
+  local row = redis.call('HMGET', prefix .. 'd:' .. id, ${quote(DELIVERY_FIELDS)})
+  if not row[3] then return {} end
+  local transition = redis.call('HMGET', prefix .. 'x:' .. row[2], ${quote(TRANSITION_FIELDS)})
+  local endpoint = redis.call('HMGET', prefix .. 'e:' .. row[1], ${quote(ENDPOINT_FIELDS)})
+  local destination = endpoint[1] or ''
+  local breaker = redis.call('HMGET', prefix .. 'k:' .. destination, ${quote(BREAKER_FIELDS)})
+  for _, values in ipairs({ transition, endpoint, breaker }) do
+    for _, value in ipairs(values) do row[#row + 1] = value end
+  end
+  row[#row + 1] = redis.call('ZSCORE', prefix .. 'b:' .. destination, id)
+  return row
+end
+`;
+
 export const LOAD_DELIVERIES_LUA = /* lua */ `
 -- Read all that attempts need in one go.
 -- KEYS[1..n] deliveries (hash)
--- ARGV[1] key prefix of the shard; the other keys are made of it and of what the records name, in the same slot
+-- ARGV[1] key prefix of the shard; all keys are made of it and of what the records name, in the same slot
 -- ARGV[2..n+1] delivery ids
--- Returns for each {} when there is no such delivery, else one flat list of values, or false where there is none: the fields of the
--- delivery, its transition, its endpoint and its breaker, as loaded-fields.ts names them, and its score in its destination's backlog.
-local prefix = ARGV[1]
+-- Returns for each what load returns.
+${LOAD_LUA}
 local replies = {}
-for index, key in ipairs(KEYS) do
-  local row = redis.call('HMGET', key, ${quote(DELIVERY_FIELDS)})
-  if row[3] then
-    local transition = redis.call('HMGET', prefix .. 'x:' .. row[2], ${quote(TRANSITION_FIELDS)})
-    local endpoint = redis.call('HMGET', prefix .. 'e:' .. row[1], ${quote(ENDPOINT_FIELDS)})
-    local destination = endpoint[1] or ''
-    local breaker = redis.call('HMGET', prefix .. 'k:' .. destination, ${quote(BREAKER_FIELDS)})
-    for _, values in ipairs({ transition, endpoint, breaker }) do
-      for _, value in ipairs(values) do row[#row + 1] = value end
-    end
-    row[#row + 1] = redis.call('ZSCORE', prefix .. 'b:' .. destination, ARGV[index + 1])
-    replies[index] = row
-  else
-    replies[index] = {}
-  end
-end
+for index = 2, #ARGV do replies[index - 1] = load(ARGV[1], ARGV[index]) end
 return replies
 `;
 

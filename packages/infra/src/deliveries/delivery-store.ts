@@ -8,6 +8,7 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import type { QueueName } from '../queues/queue-names.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { gatherCalls } from '../redis/gather-calls.ts';
@@ -42,7 +43,13 @@ export type RecordedAttempt = {
    * about its health, as a test event's.
    */
   readonly disableAfterMs?: number;
+  /** What the attempt was made for: when nothing is left to do, the delivery leaves it with the record. */
+  readonly place?: DeliveryPlace;
 };
+
+/** Where a delivery is in work: as a job of a queue, under the lock of this token, or in its destination's backlog. */
+export type DeliveryPlace =
+  { readonly kind: 'job'; readonly queue: QueueName; readonly token: string } | { readonly kind: 'backlog' };
 
 export type RecordReply = {
   /** `superseded`: another attempt moved the delivery on; this one is in the log. */
@@ -61,6 +68,8 @@ export type RecordReply = {
   readonly change?: 'settled' | 'recovered';
   /** The destination's breaker was opened, or closed, by this attempt. */
   readonly breaker?: 'opened' | 'closed';
+  /** Nothing is left to do, and the delivery has left its place with the record. */
+  readonly hasLeft?: boolean;
 };
 
 /** Whether this call ended the delivery; another may have done so before. The event is absent when Redis forgot it. */
@@ -95,6 +104,7 @@ const RecordText = z.tuple([
   z.enum(['', 'gone', 'failing']),
   z.enum(['', 'settled', 'recovered']),
   z.enum(['', 'opened', 'closed']),
+  z.number(),
 ]);
 const RecordReplies = z.array(z.union([RecordText, z.tuple([z.literal('failed'), z.string()])]));
 
@@ -136,7 +146,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     async load(id) {
       return readLoadedDelivery(id, await load(id));
     },
-    async record({ delivery, destination, attempt, verdict, ...facts }) {
+    async record({ delivery, destination, attempt, verdict, place, ...facts }) {
       const { id, endpointId } = delivery;
       const reply = await record({
         ...{ id, endpoint: endpointId, destination: destination.id, tries: delivery.tries },
@@ -147,10 +157,12 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         status: verdict.kind === 'retry' ? 'pending' : verdict.kind,
         due: verdict.kind === 'retry' ? verdict.at : undefined,
         why: verdict.kind === 'failed' ? verdict.reason : '',
+        ...(place?.kind === 'job' && { job: { prefix: `${keys.bullPrefix}:${place.queue}:`, token: place.token } }),
+        ...(place?.kind === 'backlog' && { backlog: true }),
         attempt,
       });
       if (reply[0] === 'failed') throw new ScriptCommandError(reply[1]);
-      const [kind, status, owedAttempts, backlog, disabled, change, breaker] = reply;
+      const [kind, status, owedAttempts, backlog, disabled, change, breaker, left] = reply;
       return {
         kind,
         ...(status !== '' && { status: status as DeliveryStatus }),
@@ -159,6 +171,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         ...(disabled !== '' && { disabled }),
         ...(change !== '' && { change }),
         ...(breaker !== '' && { breaker }),
+        ...(left === 1 && { hasLeft: true }),
       };
     },
     cancel: (id, reason, now) => endDelivery(id, 'canceled', reason, now),

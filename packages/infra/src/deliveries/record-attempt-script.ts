@@ -1,3 +1,4 @@
+import { END_JOB_LUA } from '../queues/end-job-script.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 
 /** Failures without an answer, in a row, after which a destination's breaker opens. */
@@ -20,14 +21,16 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[1] prefix; the other keys are made of it, in the same slot
 -- ARGV[2n] JSON, times in ms: { id, endpoint, destination, tries (before this one), now, ttl,
 --   status: 'delivered' | 'pending' | 'failed', due?, why, answered?, probe, owed, hold?, gone, disableAfter, newVersion,
---   health (whether it counts for the endpoint) }
+--   health (whether it counts for the endpoint), job?: { prefix (of the jobs' keys), token (of its lock) } | backlog?: true (its place, which
+--   it was made for) }
 -- ARGV[2n+1] JSON of the attempt
 -- Returns for each {'recorded' | 'superseded' | 'missing', status now, redeliveries still owed, 1 | 0 a backlog waits,
 --   '' | reason for which the endpoint was disabled just now, '' | 'settled' | 'recovered' (what had failed or been
---   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now},
---   or {'failed', why} (Redis takes no writes, or a bug).
+--   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now, 1 | 0 nothing is left to do, and
+--   the delivery has left the place that the attempt was made for}, or {'failed', why} (Redis takes no writes, or a bug).
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 ${SETTLE_LUA}
+${END_JOB_LUA}
 local prefix = ARGV[1]
 
 local function record(delivery, input, attempt)
@@ -89,8 +92,7 @@ local function record(delivery, input, attempt)
 
   local status = redis.call('HGET', delivery, 's')
   local breaker = trackDestination()
-  local backlog = redis.call('EXISTS', backlogKey)
-  if not status then return { 'missing', '', 0, backlog, '', '', breaker } end
+  if not status then return { 'missing', '', 0, redis.call('EXISTS', backlogKey), '', '', breaker, 0 } end
   local disabled = trackEndpoint()
 
   if not isRepeated then
@@ -140,7 +142,15 @@ local function record(delivery, input, attempt)
     -- What is still to be sent must not leave before.
     for _, key in ipairs({ delivery, attempts, prefix .. 'x:' .. redis.call('HGET', delivery, 'x') }) do redis.call('PERSIST', key) end
   end
-  return { reply, redis.call('HGET', delivery, 's'), owed, backlog, disabled, change, breaker }
+  local statusNow, left = redis.call('HGET', delivery, 's'), 0
+  if owed == 0 and statusNow ~= 'pending' then
+    if input.job then left = endJob(input.job.prefix, input.id, input.job.token) end
+    if input.backlog then
+      redis.call('ZREM', backlogKey, input.id)
+      left = 1
+    end
+  end
+  return { reply, statusNow, owed, redis.call('EXISTS', backlogKey), disabled, change, breaker, left }
 end
 
 local replies = {}
