@@ -153,6 +153,20 @@ test.each<{ what: string; limit: (queue: Queue) => Promise<unknown>; lift: (queu
   await worker.close();
 });
 
+test('in a queue with a limit each job that ends lets the next one start', async () => {
+  await using line = await startQueue(6);
+  await line.queue.setGlobalConcurrency(1);
+  let done = 0;
+  const startedAt = performance.now();
+  const worker = line.startWorker(() => {
+    done++;
+    return Promise.resolve();
+  });
+  await waitFor('all to be done', () => done === 6);
+  await worker.close();
+  expect(performance.now() - startedAt).toBeLessThan(4_000); // what waits for jobs looks every five seconds
+});
+
 test('no more jobs are in work than its concurrency, and each is worked on once', async () => {
   await using line = await startQueue(50);
   const done: string[] = [];

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '@herald/infra';
 import { createBacklogRunner, type BacklogDelivery } from './backlog-runner.ts';
-import type { Pass, SendEnd } from './destination-gate.ts';
+import { createDestinationGate, type Pass, type SendEnd } from './destination-gate.ts';
 
 const silent: Logger = {
   ...createLogger({ level: 'error', process: 'test', readable: false }),
@@ -182,6 +182,44 @@ test('a fault of our own leaves the delivery to its lease, frees the room, and d
   waiting.push('b');
   await poke();
   expect(ids()).toEqual(['b']);
+});
+
+test('takes that fail are not made again and again, however much room there was for them', async () => {
+  const faults: unknown[] = [];
+  let takes = 0;
+  const gate = createDestinationGate({ concurrency: 10, share: 5, now: () => 0 }, (destination) => {
+    runner.poke(destination);
+  });
+  let isFailing = false;
+  const runner = createBacklogRunner({
+    gate,
+    backlog: {
+      take: async (_destination, _now, _leaseEndsAt, limit) => {
+        takes++;
+        await new Promise((resolve) => setImmediate(resolve));
+        if (isFailing) throw new Error('Redis takes no writes');
+        const deliveries = Array.from({ length: limit }, (_, index) => ({ id: `${takes}.${index}` }));
+        return { kind: 'taken', deliveries, isProbe: false };
+      },
+    },
+    attempt: async () => {
+      await turn();
+      return 'unanswered';
+    },
+    leaseMs: 20_000,
+    metrics: { ownFault: () => faults.push(takes) },
+    logger: silent,
+    now: () => 1_000,
+  });
+  runner.poke('dst');
+  await turn();
+  isFailing = true;
+  takes = 0;
+  for (let turns = 0; turns < 20; turns++) await turn();
+  // At most one for each attempt that was under way, and one more.
+  expect(takes).toBeLessThan(12);
+  expect(faults.length).toBeGreaterThan(0);
+  await runner.stop();
 });
 
 test('a stop takes nothing more and waits for what is in flight', async () => {

@@ -79,6 +79,8 @@ export function createBacklogRunner(deps: BacklogRunnerDeps): BacklogRunner {
     try {
       taken = await take(destination, passes.length).finally(() => taking.delete(destination));
     } catch (error) {
+      // One pass that is given back after a refusal calls for no take; several would, for as long as takes fail.
+      widths.delete(destination);
       reportFault(error, destination);
     }
     const attempts = taken.map((delivery, index) => serveOne(delivery, passes[index] ?? first));

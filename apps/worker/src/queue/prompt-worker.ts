@@ -33,6 +33,8 @@ export class PromptWorker extends Worker {
   readonly #rows = new WeakMap<Job, unknown>();
   /** Jobs in work, and room that fetches under way may need. */
   #taken = 0;
+  /** The last take left it to BullMQ: each job that ends may make room for another, and nothing else tells. */
+  #isLimited = false;
 
   constructor(queue: string, processor: Processor, take: TakeJobs, options: WorkerOptions) {
     super(queue, processor, { ...options, autorun: false });
@@ -74,6 +76,7 @@ export class PromptWorker extends Worker {
       const done = this.#work(job, token).finally(() => {
         this.#taken--;
         inWork.delete(done);
+        if (this.#isLimited) full = Math.max(full, 2); // the one fetch waits already, another looks
         changed.resolve(undefined);
       });
       inWork.add(done);
@@ -145,6 +148,7 @@ export class PromptWorker extends Worker {
       ...{ limit: fetch.room, token, now: Date.now() },
       lockMs: this.opts.lockDuration ?? 0,
     });
+    this.#isLimited = !taken;
     if (!taken) {
       this.#taken -= more;
       fetch.room -= more;

@@ -117,12 +117,15 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return {
     stop: async () => {
       const closed = worker.close();
-      idle = Promise.withResolvers<undefined>();
-      if (inWork === 0) idle.resolve(undefined);
-      await Promise.race([closed, idle.promise]);
-      await answerWithin(LET_GO_MS, closed, () => {
-        logger.warn('queue.not_let_go', { queue });
-      });
+      do {
+        idle = Promise.withResolvers<undefined>();
+        if (inWork === 0) idle.resolve(undefined);
+        await Promise.race([closed, idle.promise]);
+        // A fetch that was under way may still have brought jobs.
+        await answerWithin(LET_GO_MS, closed, () => {
+          if (inWork === 0) logger.warn('queue.not_let_go', { queue });
+        });
+      } while (inWork > 0);
     },
     abandon: () => worker.close(true),
     activity: () => ({ inWork, lastFetchAt }),
