@@ -223,3 +223,22 @@ describe('a job that ends with the record of its attempt', () => {
     expect(await readQueue(redis, right)).toEqual(before);
   });
 });
+
+test.each([false, true])(
+  'a job whose delivery goes to the backlog leaves with that step (urgent: %s)',
+  async (urgent) => {
+    await using lines = await startLines();
+    const { redis, left, right, worker } = lines;
+    const job = await worker.getNextJob(TOKEN, { block: false });
+    await take(right, 1);
+    await job.moveToCompleted(undefined, TOKEN, false);
+    const put = (id: string, token: string) =>
+      right.backlog.put(id, 'a', Date.now(), urgent, { kind: 'job', queue: 'deliveries', token });
+    expect(await put(FIRST, 'of another')).toBe(false);
+    expect(await right.bullmq.getActiveCount()).toBe(1);
+    expect(await put(FIRST, TOKEN)).toBe(true);
+    expect(await put(FIRST, TOKEN)).toBe(true); // sent again
+    expect((await readLine(redis, right)).line).toEqual((await readLine(redis, left)).line);
+    expect(await redis.zrange(right.keys.backlog('a'), 0, '-1')).toEqual([FIRST]);
+  },
+);

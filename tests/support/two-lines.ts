@@ -2,6 +2,7 @@ import type { Task } from '@herald/core';
 import {
   closeRedis,
   connectRedis,
+  createBacklogStore,
   createDeliveryRetention,
   createDeliveryStore,
   createKeyspace,
@@ -36,6 +37,7 @@ export async function startQueues() {
   // All scripts before the first command.
   const stores = keyspace.shards.map((keys) => ({
     keys,
+    backlog: createBacklogStore({ redis, keys }),
     take: createTakeJobs({ redis, keys, queue: 'deliveries' }),
     deliveries: createDeliveryStore({ redis, keys, retention: deliveryRetention }),
   }));

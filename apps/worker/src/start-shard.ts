@@ -83,7 +83,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
   let stopping = false;
   const process: ProcessDeliveryDeps = {
     ...{ deliveries, gate, makeAttempt, report, now, random, disableAfterMs: config.disableAfterMs },
-    putInBacklog: (id, destination, urgent) => backlog.put(id, destination, now(), urgent),
+    putInBacklog: (id, destination, urgent, place) => backlog.put(id, destination, now(), urgent, place),
     pokeBacklog: (destination) => {
       runner.poke(destination);
     },

@@ -11,6 +11,8 @@ import {
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 const JOB = { kind: 'job', queue: 'deliveries', token: 'lock' } as const;
+/** Whose job ends with its delivery's step into the backlog. */
+const ENDS_AT_ONCE = { kind: 'job', queue: 'deliveries', token: 'held' } as const;
 const SCHEDULE_MS = [5_000, 300_000];
 const WITHOUT_JITTER = 0.5;
 
@@ -87,7 +89,10 @@ function prepare(facts: Facts) {
         ends.push(end);
       },
     },
-    putInBacklog: (_id, destination, urgent) => note(`backlog ${destination}${urgent ? ' urgent' : ''}`),
+    putInBacklog: async (_id, destination, urgent, place) => {
+      await note(`backlog ${destination}${urgent ? ' urgent' : ''}`);
+      return place === ENDS_AT_ONCE;
+    },
     pokeBacklog: (destination) => void note(`poke ${destination}`),
     makeAttempt: async () => {
       await note('send');
@@ -358,6 +363,13 @@ describe('from the line', () => {
     expect(seen.asked).toEqual(asked);
     expect(seen.reported).toHaveLength(countFacts(asked));
     expect(seen.ends).toEqual(end === undefined ? [] : [end]);
+  });
+
+  test('its job leaves with its step into the backlog', async () => {
+    const { deps, asked, signal } = prepare({ noRoom: true });
+    const verdict = await processFromLine(deps, delivery.id, signal, { place: ENDS_AT_ONCE });
+    expect(verdict).toEqual({ kind: 'finished', hasLeft: true });
+    expect(asked).toEqual(['backlog dst']);
   });
 
   test('what was read when its job was fetched is not read again, and its job leaves with the record', async () => {

@@ -26,8 +26,13 @@ import { toAttemptRecord } from './to-attempt-record.ts';
 export type ProcessDeliveryDeps = {
   readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel' | 'giveUp'>;
   readonly gate: Pick<DestinationGate, 'enter' | 'leave'>;
-  /** Lets the delivery wait for its destination, outside the line. */
-  readonly putInBacklog: (id: DeliveryId, destination: string, urgent: boolean) => Promise<void>;
+  /** Lets the delivery wait for its destination, outside the line. Returns whether it left its place in the line with that. */
+  readonly putInBacklog: (
+    id: DeliveryId,
+    destination: string,
+    urgent: boolean,
+    place: DeliveryPlace,
+  ) => Promise<boolean>;
   /** The destination answered or has room, and others wait for it. */
   readonly pokeBacklog: (destination: string) => void;
   readonly makeAttempt: MakeAttempt;
@@ -44,7 +49,7 @@ export type ProcessDeliveryDeps = {
 
 /** What must become of the delivery's place: none any more, a job at a time (epoch ms), or as it was. */
 export type ProcessVerdict =
-  /** `hasLeft`: it left its place with the record. */
+  /** `hasLeft`: it left its place with the last step that was made for it. */
   | { readonly kind: 'finished'; readonly hasLeft?: boolean }
   | { readonly kind: 'wait'; readonly until: number; readonly event: EventName }
   | { readonly kind: 'put_back' };
@@ -98,10 +103,10 @@ export async function processFromLine(
   const isHeld = destination.isOpen || destination.holdUntil > now;
   const pass = isHeld || inBacklogFrom !== undefined ? undefined : deps.gate.enter(destination.id);
   if (!pass) {
-    await deps.putInBacklog(id, destination.id, isOwed);
+    const hasLeft = await deps.putInBacklog(id, destination.id, isOwed, place);
     // A redelivery goes first there, and through an open breaker as its probe.
     if (isOwed) deps.pokeBacklog(destination.id);
-    return FINISHED;
+    return hasLeft ? { kind: 'finished', hasLeft } : FINISHED;
   }
   let attempted: Attempted = { verdict: FINISHED, end: 'unsent', hasBacklog: false };
   try {

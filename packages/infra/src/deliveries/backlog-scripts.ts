@@ -1,3 +1,4 @@
+import { END_JOB_LUA } from '../queues/end-job-script.ts';
 import { LOAD_LUA } from './delivery-scripts.ts';
 
 /**
@@ -24,17 +25,18 @@ export const PUT_IN_BACKLOG_LUA = /* lua */ `
 -- Let a delivery wait for its destination outside BullMQ.
 -- KEYS[1] backlog (zset: delivery id → visible from, ms)   KEYS[2] destinations with a backlog (zset: id → look again, ms)
 -- ARGV[1] delivery id   ARGV[2] its score   ARGV[3] destination id   ARGV[4] look again (ms)   ARGV[5] '1' when urgent
--- ARGV[6] now (ms)
--- Returns 1 when it was put there or brought forward, 0 when it was there before. What is under a lease is in work, and
--- stays so: whoever has it sees afterwards that another attempt is owed.
+-- ARGV[6] now (ms)   ARGV[7] prefix of the jobs' keys, or '' when it has none that is to end   ARGV[8] token of its job's lock
+-- Returns 1 when its job has ended with it, else 0. What is under a lease is in work, and stays so: whoever has it sees
+-- afterwards that another attempt is owed.
+${END_JOB_LUA}
 if ARGV[5] ~= '1' then
   redis.call('ZADD', KEYS[2], 'LT', ARGV[4], ARGV[3])
-  return redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+  redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+elseif (tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) or 0) <= tonumber(ARGV[6]) then
+  redis.call('ZADD', KEYS[2], 'LT', ARGV[6], ARGV[3])
+  redis.call('ZADD', KEYS[1], ${URGENT}, ARGV[1])
 end
-if (tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) or 0) > tonumber(ARGV[6]) then return 0 end
-redis.call('ZADD', KEYS[2], 'LT', ARGV[6], ARGV[3])
-redis.call('ZADD', KEYS[1], ${URGENT}, ARGV[1])
-return 1
+return ARGV[7] == '' and 0 or endJob(ARGV[7], ARGV[1], ARGV[8])
 `;
 
 export const LEAVE_BACKLOG_LUA = /* lua */ `

@@ -1,10 +1,11 @@
 import type { DeliveryId, DestinationId } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../redis/keys.ts';
+import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import type { QueueName } from '../queues/queue-names.ts';
 import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
+import type { DeliveryPlace } from './delivery-store.ts';
 import {
   LEAVE_BACKLOG_LUA,
   liveScore,
@@ -28,8 +29,18 @@ export type TakenDelivery = {
 
 /** The backlogs of one shard: deliveries that wait for their destination, outside BullMQ. */
 export type BacklogStore = {
-  /** @param urgent goes first, and through an open breaker */
-  readonly put: (id: DeliveryId, destination: DestinationId, now: number, urgent: boolean) => Promise<void>;
+  /**
+   * @param urgent goes first, and through an open breaker
+   * @param place of the job that brought it, which ends with this
+   * @returns whether it has
+   */
+  readonly put: (
+    id: DeliveryId,
+    destination: DestinationId,
+    now: number,
+    urgent: boolean,
+    place?: DeliveryPlace,
+  ) => Promise<boolean>;
   /**
    * The next deliveries, at most `limit`, under a lease until `leaseEndsAt` (epoch ms); whoever took one must `leave` it in the end. A
    * probe comes alone.
@@ -66,11 +77,13 @@ export function createBacklogStore({ redis, keys }: BacklogStoreDeps): BacklogSt
   const releaseProbe = defineScript(redis, 'releaseProbe', RELEASE_PROBE_LUA);
   const claim = defineScript(redis, 'claimBacklogs', CLAIM_IDS_LUA);
   return {
-    async put(id, destination, now, urgent) {
-      await put(
+    async put(id, destination, now, urgent, place) {
+      const job = place?.kind === 'job' ? [jobPrefixOf(keys, place.queue), place.token] : ['', ''];
+      const ended = await put(
         [keys.backlog(destination), keys.backlogs],
-        [id, liveScore(now), destination, now + UNSERVED_AFTER_MS, urgent ? '1' : '0', now],
+        [id, liveScore(now), destination, now + UNSERVED_AFTER_MS, urgent ? '1' : '0', now, ...job],
       );
+      return ended === 1;
     },
     async take(destination, now, leaseEndsAt, limit) {
       const reply = Taken.parse(

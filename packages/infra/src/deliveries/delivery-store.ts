@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { QueueName } from '../queues/queue-names.ts';
-import type { ShardKeys } from '../redis/keys.ts';
+import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { gatherCalls } from '../redis/gather-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
@@ -157,7 +157,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         status: verdict.kind === 'retry' ? 'pending' : verdict.kind,
         due: verdict.kind === 'retry' ? verdict.at : undefined,
         why: verdict.kind === 'failed' ? verdict.reason : '',
-        ...(place?.kind === 'job' && { job: { prefix: `${keys.bullPrefix}:${place.queue}:`, token: place.token } }),
+        ...(place?.kind === 'job' && { job: { prefix: jobPrefixOf(keys, place.queue), token: place.token } }),
         ...(place?.kind === 'backlog' && { backlog: true }),
         attempt,
       });

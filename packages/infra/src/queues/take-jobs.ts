@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../redis/keys.ts';
+import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import type { QueueName } from './queue-names.ts';
 import { TAKE_JOBS_LUA } from './take-jobs-script.ts';
@@ -54,12 +54,12 @@ const TakeReply = z.union([
 
 export type TakeJobsDeps = { readonly redis: RedisClient; readonly keys: ShardKeys; readonly queue: QueueName };
 
-export function createTakeJobs({ redis, keys: { prefix, bullPrefix }, queue }: TakeJobsDeps): TakeJobs {
+export function createTakeJobs({ redis, keys: shard, queue }: TakeJobsDeps): TakeJobs {
   const takeJobs = defineScript(redis, 'takeJobs', TAKE_JOBS_LUA);
-  const jobPrefix = `${bullPrefix}:${queue}:`;
+  const jobPrefix = jobPrefixOf(shard, queue);
   const keys = ['wait', 'active', 'meta', 'delayed', 'prioritized', 'marker'].map((type) => jobPrefix + type);
   return async ({ limit, token, lockMs, now }) => {
-    const reply = TakeReply.parse(await takeJobs(keys, [prefix, jobPrefix, limit, now, token, lockMs]));
+    const reply = TakeReply.parse(await takeJobs(keys, [shard.prefix, jobPrefix, limit, now, token, lockMs]));
     if (reply[0] === 'other') return undefined;
     const [, rows, isEmpty, nextAt] = reply;
     const jobs = rows.map(([id, name, addedAt, started, ended, stalled, failure, row]) => ({

@@ -7,6 +7,7 @@ import type {
   TransitionId,
   WorkspaceId,
 } from '@herald/core';
+import type { QueueName } from '../queues/queue-names.ts';
 import { SHARD_TAGS, shardOf } from './shards.ts';
 
 /**
@@ -69,6 +70,11 @@ export function createShardKeys(tag: string) {
   };
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;
+
+/** Of the keys of a queue and its jobs, as BullMQ makes them. */
+export function jobPrefixOf({ bullPrefix }: ShardKeys, queue: QueueName): string {
+  return `${bullPrefix}:${queue}:`;
+}
 
 /** The keys of every shard, and which of them is a workspace's. */
 export type Keyspace = { readonly shards: readonly ShardKeys[]; readonly of: (id: WorkspaceId) => ShardKeys };
