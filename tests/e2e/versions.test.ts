@@ -20,7 +20,12 @@ test.each([
   ['an API of the previous release and a worker of this one', () => previous, () => current],
   ['an API of this release and a worker of the previous one', () => current, () => previous],
 ] as const)('%s do the whole job together', async (_, apiOf, workerOf) => {
-  await using herald = await startHerald({ apis: 0, workers: 0, env: { RETRY_SCHEDULE: '20ms,20ms' } });
+  await using herald = await startHerald({
+    topology: 'single',
+    apis: 0,
+    workers: 0,
+    env: { RETRY_SCHEDULE: '20ms,20ms' },
+  });
   const api = await herald.startApi({}, apiOf());
   await herald.startWorker({}, workerOf());
   const workspace = await herald.createWorkspace(api);
@@ -54,7 +59,7 @@ test.each([
 });
 
 test('a rolling upgrade and a rollback under load lose nothing, and the same fact keeps its delivery id', async () => {
-  await using herald = await startHerald({ apis: 0, workers: 0 });
+  await using herald = await startHerald({ topology: 'single', apis: 0, workers: 0 });
   let api = await herald.startApi({}, previous);
   let workers = [await herald.startWorker({}, previous), await herald.startWorker({}, previous)];
   const workspace = await herald.createWorkspace();
