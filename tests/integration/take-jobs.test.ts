@@ -1,5 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type DeliveryId } from '@herald/core';
-import { newRevision, readLoadedDelivery, type RedisClient } from '@herald/infra';
+import { newRevision, type RedisClient } from '@herald/infra';
 import { Worker, type Job } from 'bullmq';
 import { readQueue, startQueues, type Side } from '../support/two-lines.ts';
 
@@ -42,6 +42,24 @@ function take({ take }: Side, limit: number) {
   return take({ limit, token: TOKEN, lockMs: LOCK_MS, now: Date.now() });
 }
 
+/** What BullMQ's worker gets in so many fetches. */
+async function fetchByBullmq(worker: Worker, count: number): Promise<Job[]> {
+  const jobs: Job[] = [];
+  for (let index = 0; index < count; index++) {
+    // Its types don't say that there may be none.
+    const job = (await worker.getNextJob(TOKEN, { block: false })) as Job | undefined;
+    if (job) jobs.push(job);
+  }
+  return jobs;
+}
+
+/** The first job is in work on either side; the one that BullMQ fetched. */
+async function fetchFirst({ worker, right }: Awaited<ReturnType<typeof startLines>>): Promise<Job | undefined> {
+  const [job] = await fetchByBullmq(worker, 1);
+  await take(right, 1);
+  return job;
+}
+
 /** All but the mark that wakes whoever waits: BullMQ leaves it with every job that it fetches. */
 async function readLine(redis: RedisClient, side: Side) {
   const { marker, ...line } = await readQueue(redis, side);
@@ -51,12 +69,9 @@ async function readLine(redis: RedisClient, side: Side) {
 test.each([1, 2, 3, 4])('after %i fetches the line is what BullMQ would have left', async (count) => {
   await using lines = await startLines();
   const { redis, left, right, worker } = lines;
-  const fetched = [];
-  for (let index = 0; index < count; index++) {
-    // Its types don't say that there may be none.
-    const job = (await worker.getNextJob(TOKEN, { block: false })) as Job | undefined;
-    if (job) fetched.push({ id: job.id, name: job.name, started: job.attemptsStarted, ended: job.attemptsMade });
-  }
+  const fetched = (await fetchByBullmq(worker, count)).map(({ id, name, attemptsStarted, attemptsMade }) => ({
+    ...{ id, name, started: attemptsStarted, ended: attemptsMade },
+  }));
   const taken = await take(right, count);
   expect(taken?.jobs.map(({ id, name, started, ended }) => ({ id, name, started, ended }))).toEqual(fetched);
   expect(taken?.jobs.map(({ id }) => id)).toEqual(IDS.slice(0, count));
@@ -78,9 +93,9 @@ test('with a job comes all that its attempt needs, as it is at that moment', asy
   await using lines = await startLines();
   const { right } = lines;
   const taken = await take(right, 3);
-  for (const { id, row } of taken?.jobs ?? []) {
-    expect(readLoadedDelivery(id, row)).toEqual(await right.deliveries.load(id));
-    expect(readLoadedDelivery(id, row)).toMatchObject({ kind: 'loaded', delivery: { id, event: EVENT } });
+  for (const { id, loaded } of taken?.jobs ?? []) {
+    expect(loaded).toEqual(await right.deliveries.load(id));
+    expect(loaded).toMatchObject({ kind: 'loaded', delivery: { id, event: EVENT } });
   }
 });
 
@@ -90,7 +105,7 @@ test('a delivery that can’t be read comes without, and keeps nobody else’s f
   await redis.del(right.keys.delivery(FIRST));
   await redis.set(right.keys.delivery(FIRST), 'of another type');
   const taken = await take(right, 3);
-  expect(taken?.jobs.map(({ id, row }) => [id, row !== undefined])).toEqual(IDS.map((id) => [id, id !== FIRST]));
+  expect(taken?.jobs.map(({ id, loaded }) => [id, loaded !== undefined])).toEqual(IDS.map((id) => [id, id !== FIRST]));
 });
 
 test.each<{ what: string; prepare: (side: Side, redis: RedisClient) => Promise<unknown> }>([
@@ -128,11 +143,7 @@ test.each([1, 4, 9])(
       ] as const)
         await bullmq.add(EVENT, {}, { jobId, delay, timestamp });
     }
-    const fetched = [];
-    for (let index = 0; index < count; index++) {
-      const job = (await worker.getNextJob(TOKEN, { block: false })) as Job | undefined;
-      if (job) fetched.push(job.id);
-    }
+    const fetched = (await fetchByBullmq(worker, count)).map(({ id }) => id);
     expect(fetched).toEqual([...IDS, 'first', 'second'].slice(0, count));
     const taken = await take(right, count);
     expect(taken?.jobs.map(({ id }) => id)).toEqual(fetched);
@@ -161,19 +172,13 @@ test('when the line is empty it says when the next delayed job is due', async ()
 });
 
 describe('a job that ends with the record of its attempt', () => {
-  async function record({ deliveries }: Side, id: DeliveryId, token: string, tries = 0) {
+  async function record({ deliveries }: Side, id: DeliveryId, token: string) {
     const loaded = await deliveries.load(id);
     if (loaded.kind !== 'loaded') throw new Error('it was accepted');
+    const { delivery, destination } = loaded;
     return await deliveries.record({
-      ...{ delivery: { ...loaded.delivery, tries }, destination: loaded.destination, verdict: { kind: 'delivered' } },
-      ...{
-        attempt: { at: 1, durationMs: 2 },
-        now: Date.now(),
-        answered: true,
-        gone: false,
-        isProbe: false,
-        wasOwed: false,
-      },
+      ...{ delivery, destination, verdict: { kind: 'delivered' }, attempt: { at: 1, durationMs: 2 }, now: Date.now() },
+      ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
       place: { kind: 'job', queue: 'deliveries', token },
     });
   }
@@ -182,12 +187,11 @@ describe('a job that ends with the record of its attempt', () => {
     'leaves what BullMQ would have left of it %s',
     async (stalled) => {
       await using lines = await startLines();
-      const { redis, left, right, worker } = lines;
-      const job = await worker.getNextJob(TOKEN, { block: false });
-      await take(right, 1);
+      const { redis, left, right } = lines;
+      const job = await fetchFirst(lines);
       for (const { keys } of [left, right])
         if (stalled) await redis.sadd(`${keys.bullPrefix}:deliveries:stalled`, FIRST, 'another');
-      await job.moveToCompleted(undefined, TOKEN, false);
+      await job?.moveToCompleted(undefined, TOKEN, false);
       expect(await record(right, FIRST, TOKEN)).toMatchObject({ kind: 'recorded', hasLeft: true });
       const expected = await readLine(redis, left);
       expect(Object.keys(expected.line)).not.toContain(FIRST);
@@ -228,10 +232,9 @@ test.each([false, true])(
   'a job whose delivery goes to the backlog leaves with that step (urgent: %s)',
   async (urgent) => {
     await using lines = await startLines();
-    const { redis, left, right, worker } = lines;
-    const job = await worker.getNextJob(TOKEN, { block: false });
-    await take(right, 1);
-    await job.moveToCompleted(undefined, TOKEN, false);
+    const { redis, left, right } = lines;
+    const job = await fetchFirst(lines);
+    await job?.moveToCompleted(undefined, TOKEN, false);
     const put = (id: string, token: string) =>
       right.backlog.put(id, 'a', Date.now(), urgent, { kind: 'job', queue: 'deliveries', token });
     expect(await put(FIRST, 'of another')).toBe(false);

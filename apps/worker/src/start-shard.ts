@@ -11,7 +11,6 @@ import {
   createTakeJobs,
   createTestEventStore,
   publishTestReply,
-  readLoadedDelivery,
   UNSERVED_AFTER_MS,
   type Logger,
   type RedisClient,
@@ -93,8 +92,8 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
   const runner: BacklogRunner = createBacklogRunner({
     ...{ gate, backlog, metrics: metrics.upkeep, logger, now },
     leaseMs: config.deliveryTimeoutMs + LEASE_SLACK_MS,
-    attempt: async ({ id, destination, isProbe, row }) => {
-      const turn = { id, destination, isProbe, loaded: row === undefined ? undefined : readLoadedDelivery(id, row) };
+    attempt: async (turn) => {
+      const { id, destination, isProbe } = turn;
       const { verdict, end } = await processFromBacklog(process, turn, cutOff);
       // First its place in the line, then out of the backlog: a crash in between leaves it in both, which is harmless.
       if (verdict.kind === 'wait') await queue.add([{ id, event: verdict.event, dueAt: verdict.until }], now());
@@ -123,11 +122,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
         queue: 'deliveries',
         concurrency: config.concurrency,
         take: takeFromLine,
-        process: (id, { place, row }) =>
-          processFromLine(process, id, cutOff, {
-            place,
-            loaded: row === undefined ? undefined : readLoadedDelivery(id, row),
-          }),
+        process: (id, turn) => processFromLine(process, id, cutOff, turn),
       }),
     countDue: () => queue.countDue(now()),
     ...{ giveUp: shard.giveUp, everyMs: WATCH_EVERY_MS, hungAfterMs: HUNG_AFTER_MS },
@@ -139,7 +134,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     queue: 'tests',
     concurrency: TEST_LANE_CONCURRENCY,
     take: createTakeJobs({ redis: queueRedis, keys, queue: 'tests' }),
-    process: (id) =>
+    process: (id, { loaded }) =>
       processTestEvent(
         {
           ...{ deliveries, makeAttempt, report, now, deadlineMs: config.deliveryTimeoutMs, claim: testEvents.claim },
@@ -147,6 +142,7 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
         },
         id,
         cutOff,
+        loaded,
       ),
   });
 

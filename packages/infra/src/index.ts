@@ -18,12 +18,7 @@ export { readWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
 export { createRedeliver, type Redeliver, type RedeliveryReport } from './deliveries/create-redeliver.ts';
 export { toRedisTarget, withOneRedis } from './config/redis-env.ts';
 export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
-export {
-  readLoadedDelivery,
-  type AttemptRecord,
-  type LoadedDelivery,
-  type LoadReply,
-} from './deliveries/delivery-record.ts';
+export { type AttemptRecord, type LoadedDelivery, type LoadReply } from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
 export { createBacklogStore, UNSERVED_AFTER_MS, type BacklogStore } from './deliveries/backlog-store.ts';
 export {

@@ -1,5 +1,4 @@
 import type { AttemptVerdict } from '@herald/core';
-import { readLoadedDelivery } from '@herald/infra';
 import { LEASE_MS, range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
@@ -60,7 +59,7 @@ test('several are taken at once: in their order, with what their attempts need, 
   const reply = await engine.worker.backlog.take(destination, NOW + 10, NOW + 10 + LEASE_MS, 10);
   if (reply.kind !== 'taken') throw new Error('three may go');
   expect(reply.deliveries.map(({ id }) => id)).toEqual(ids.slice(0, 3));
-  for (const { id, row } of reply.deliveries) expect(readLoadedDelivery(id, row)).toEqual(await engine.load(id));
+  for (const { id, loaded } of reply.deliveries) expect(loaded).toEqual(await engine.load(id));
   expect(await take(NOW + 10)).toBe('wait');
 });
 
@@ -71,7 +70,7 @@ test('one that can’t be read comes without, and keeps no other from being take
   await engine.redis.set(engine.keys.delivery(ids[0] ?? ''), 'of another type');
   const reply = await engine.worker.backlog.take(destination, NOW + 10, NOW + 10 + LEASE_MS, 10);
   if (reply.kind !== 'taken') throw new Error('two may go');
-  expect(reply.deliveries.map(({ id, row }) => [id, row !== undefined])).toEqual([
+  expect(reply.deliveries.map(({ id, loaded }) => [id, loaded !== undefined])).toEqual([
     [ids[0], false],
     [ids[1], true],
   ]);

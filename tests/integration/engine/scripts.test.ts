@@ -19,6 +19,10 @@ test('a script that is defined while answers are awaited is refused, rather than
   );
   const taken = backlog.take('dst', 2, 3, 1);
   await put;
-  expect(await taken).toEqual({ kind: 'taken', deliveries: [{ id: 'dlv_a', row: [] }], isProbe: false });
+  expect(await taken).toEqual({
+    kind: 'taken',
+    deliveries: [{ id: 'dlv_a', loaded: { kind: 'missing' } }],
+    isProbe: false,
+  });
   await closeRedis(redis);
 });

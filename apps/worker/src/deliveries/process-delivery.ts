@@ -61,6 +61,7 @@ const EARLY_TOLERANCE_MS = 50;
 const LOOK_AGAIN_MS = 1_000;
 
 const FINISHED: ProcessVerdict = { kind: 'finished' };
+const LEFT: ProcessVerdict = { kind: 'finished', hasLeft: true };
 
 /** A delivery's turn in the line. */
 export type LineTurn = {
@@ -106,7 +107,7 @@ export async function processFromLine(
     const hasLeft = await deps.putInBacklog(id, destination.id, isOwed, place);
     // A redelivery goes first there, and through an open breaker as its probe.
     if (isOwed) deps.pokeBacklog(destination.id);
-    return hasLeft ? { kind: 'finished', hasLeft } : FINISHED;
+    return hasLeft ? LEFT : FINISHED;
   }
   let attempted: Attempted = { verdict: FINISHED, end: 'unsent', hasBacklog: false };
   try {
@@ -235,7 +236,7 @@ async function record(
 function afterRecord(delivery: Delivery, { kind, status, owedAttempts, retryAt, hasLeft }: Recorded): ProcessVerdict {
   const { event } = delivery;
   if (owedAttempts > 0) return { kind: 'wait', until: 0, event };
-  if (status !== 'pending') return hasLeft === true ? { kind: 'finished', hasLeft } : FINISHED;
+  if (status !== 'pending') return hasLeft === true ? LEFT : FINISHED;
   // Superseded: somebody else's attempt set the due time; the job that comes back finds it in the record.
   const until = kind === 'recorded' ? retryAt : delivery.nextAttemptAt;
   return { kind: 'wait', until: until ?? 0, event };

@@ -50,7 +50,7 @@ function run({ share = 3, isOpen = false }: { share?: number; isOpen?: boolean }
         if (ids.length > 0 && isProbe) state.isProbing = true;
         await holdTakes;
         if (ids.length === 0) return { kind: waiting.length > 0 ? 'wait' : 'empty' };
-        return { kind: 'taken', deliveries: ids.map((id) => ({ id })), isProbe };
+        return { kind: 'taken', deliveries: ids.map((id) => ({ id, loaded: undefined })), isProbe };
       },
     },
     attempt: (delivery) =>
@@ -198,7 +198,10 @@ test('takes that fail are not made again and again, however much room there was 
         takes++;
         await new Promise((resolve) => setImmediate(resolve));
         if (isFailing) throw new Error('Redis takes no writes');
-        const deliveries = Array.from({ length: limit }, (_, index) => ({ id: `${takes}.${index}` }));
+        const deliveries = Array.from({ length: limit }, (_, index) => ({
+          id: `${takes}.${index}`,
+          loaded: undefined,
+        }));
         return { kind: 'taken', deliveries, isProbe: false };
       },
     },

@@ -1,13 +1,13 @@
 import type { DeliveryId, DestinationId } from '@herald/core';
-import type { BacklogStore, Logger, UpkeepMetrics } from '@herald/infra';
+import type { BacklogStore, LoadReply, Logger, UpkeepMetrics } from '@herald/infra';
 import type { DestinationGate, Pass, SendEnd } from './destination-gate.ts';
 
 export type BacklogDelivery = {
   readonly id: DeliveryId;
   readonly destination: DestinationId;
   readonly isProbe: boolean;
-  /** What its attempt needs, read when it was taken, for `readLoadedDelivery`. */
-  readonly row?: unknown;
+  /** As it was when it was taken; undefined when it could not be read. */
+  readonly loaded: LoadReply | undefined;
 };
 
 export type BacklogRunnerDeps = {

@@ -1,4 +1,4 @@
-import type { TakeJobs, TakenJob } from '@herald/infra';
+import type { LoadReply, TakeJobs, TakenJob } from '@herald/infra';
 import { Worker, type Job, type JobJson, type Processor, type WorkerOptions } from 'bullmq';
 
 /** Jobs that one fetch takes at most: Redis does nothing else meanwhile. */
@@ -30,7 +30,7 @@ type Fetch = { room: number; readonly others: Job[] };
 export class PromptWorker extends Worker {
   readonly #take: TakeJobs;
   readonly #fetches = new Map<string, Fetch>();
-  readonly #rows = new WeakMap<Job, unknown>();
+  readonly #loaded = new WeakMap<Job, LoadReply>();
   /** Jobs in work, and room that fetches under way may need. */
   #taken = 0;
   /** The last take left it to BullMQ: each job that ends may make room for another, and nothing else tells. */
@@ -43,9 +43,9 @@ export class PromptWorker extends Worker {
     this.run().catch((error: unknown) => this.emit('error', error as Error));
   }
 
-  /** What the job's attempt needs, as it was when the job was fetched; undefined when BullMQ fetched it. */
-  rowOf(job: Job): unknown {
-    return this.#rows.get(job);
+  /** The job's delivery, as it was when the job was fetched; undefined when BullMQ fetched it, or it could not be read. */
+  loadedOf(job: Job): LoadReply | undefined {
+    return this.#loaded.get(job);
   }
 
   override async run(): Promise<void> {
@@ -144,31 +144,29 @@ export class PromptWorker extends Worker {
     const more = Math.max(0, Math.min(MOST_JOBS - 1, this.concurrency - this.#taken));
     fetch.room += more;
     this.#taken += more;
-    const taken = await this.#take({
-      ...{ limit: fetch.room, token, now: Date.now() },
-      lockMs: this.opts.lockDuration ?? 0,
-    });
+    const now = Date.now();
+    const taken = await this.#take({ limit: fetch.room, token, now, lockMs: this.opts.lockDuration ?? 0 });
     this.#isLimited = !taken;
     if (!taken) {
       this.#taken -= more;
       fetch.room -= more;
       return await super.moveToActive(token, name);
     }
-    for (const job of taken.jobs) fetch.others.push(await this.#toJob(job, token));
+    for (const job of taken.jobs) fetch.others.push(await this.#toJob(job, token, now));
     if (taken.isEmpty) await this.#noteEmpty(taken.nextAt);
     return fetch.others.shift() ?? NO_JOB;
   }
 
-  async #toJob(taken: TakenJob, token: string): Promise<Job> {
-    const { id, name, row } = taken;
+  async #toJob(taken: TakenJob, token: string, processedOn: number): Promise<Job> {
+    const { id, name, loaded } = taken;
     const json: JobJson = {
       ...{ id, name, data: '{}', opts: { jobId: id, attempts: 0 }, progress: 0, delay: 0, priority: 0 },
-      ...{ timestamp: taken.addedAt, processedOn: Date.now(), failedReason: '', returnvalue: '' },
+      ...{ timestamp: taken.addedAt, processedOn, failedReason: '', returnvalue: '' },
       ...{ attemptsStarted: taken.started, attemptsMade: taken.ended, stalledCounter: taken.stalled },
       ...(taken.failure !== undefined && { deferredFailure: taken.failure }),
     };
     const job = await this.nextJobFromJobData(json, id, token);
-    this.#rows.set(job, row);
+    if (loaded) this.#loaded.set(job, loaded);
     return job;
   }
 

@@ -1,8 +1,8 @@
 import type { DeliveryId } from '@herald/core';
 import { answerWithin } from '@herald/infra';
-import type { DeliveryPlace, Logger, QueueName, RedisClient, ShardKeys, TakeJobs, UpkeepMetrics } from '@herald/infra';
+import type { Logger, QueueName, RedisClient, ShardKeys, TakeJobs, UpkeepMetrics } from '@herald/infra';
 import { DelayedError, WaitingError, type Job } from 'bullmq';
-import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
+import type { LineTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
 import { JOB_ENDED, PromptWorker } from './prompt-worker.ts';
 import { putBack } from './put-back.ts';
@@ -20,13 +20,6 @@ export type DeliveryWorkerDeps = {
   readonly logger: Logger;
   readonly now: () => number;
   readonly random: () => number;
-};
-
-/** A delivery's turn in the line. */
-export type LineTurn = {
-  readonly place: DeliveryPlace;
-  /** What its attempt needs, read when the job was fetched, for `readLoadedDelivery`. */
-  readonly row?: unknown;
 };
 
 type LineVerdict = Exclude<ProcessVerdict, { kind: 'wait' }> | { readonly kind: 'wait'; readonly until: number };
@@ -84,7 +77,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     const { id } = job;
     if (id === undefined) throw new Error('a job in process has an id');
     try {
-      return await deps.process(id, { place: { kind: 'job', queue, token }, row: worker.rowOf(job) });
+      return await deps.process(id, { place: { kind: 'job', queue, token }, loaded: worker.loadedOf(job) });
     } catch (error) {
       const delayMs = ownFaultDelayMs(job.attemptsStarted, random());
       metrics.ownFault('delivery');

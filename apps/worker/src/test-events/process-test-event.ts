@@ -6,7 +6,7 @@ import {
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
-import type { CancelReason, DeliveryStore, TestReply } from '@herald/infra';
+import type { CancelReason, DeliveryStore, LoadReply, TestReply } from '@herald/infra';
 import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from '../deliveries/make-attempt.ts';
 import { toAttemptRecord } from '../deliveries/to-attempt-record.ts';
@@ -28,13 +28,15 @@ const FINISHED: ProcessVerdict = { kind: 'finished' };
 /**
  * Sends a test event, once: whatever the receiver's filter, also to a disabled one, and never again. A crash after the
  * claim leaves it claimed and unsettled, and whoever finds it so settles it without sending.
+ * @param read what was read of it when its job was fetched; absent: it is read now
  */
 export async function processTestEvent(
   deps: ProcessTestEventDeps,
   id: DeliveryId,
   signal: AbortSignal,
+  read?: LoadReply,
 ): Promise<ProcessVerdict> {
-  const loaded = await deps.deliveries.load(id);
+  const loaded = read ?? (await deps.deliveries.load(id));
   if (loaded.kind !== 'loaded') return FINISHED;
   const { delivery, endpoint } = loaded;
   // Whoever asked for it waits: a removal that was quicker must not look like a worker that is away.

@@ -5,6 +5,7 @@ import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
 import type { QueueName } from '../queues/queue-names.ts';
 import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
+import { readLoadedIfSound, type LoadReply } from './delivery-record.ts';
 import type { DeliveryPlace } from './delivery-store.ts';
 import {
   LEAVE_BACKLOG_LUA,
@@ -23,8 +24,8 @@ export type TakeReply =
 /** A delivery under a lease. */
 export type TakenDelivery = {
   readonly id: DeliveryId;
-  /** What its attempt needs, for `readLoadedDelivery`; absent when it could not be read. */
-  readonly row?: unknown;
+  /** As it was when it was taken; undefined when it could not be read. */
+  readonly loaded: LoadReply | undefined;
 };
 
 /** The backlogs of one shard: deliveries that wait for their destination, outside BullMQ. */
@@ -94,7 +95,7 @@ export function createBacklogStore({ redis, keys }: BacklogStoreDeps): BacklogSt
       );
       if (reply[0] !== 'taken') return { kind: reply[0] };
       const [, isProbe, ...rows] = reply;
-      const deliveries = rows.map(([id, row]) => ({ id, ...(Array.isArray(row) && { row: row as unknown }) }));
+      const deliveries = rows.map(([id, row]) => ({ id, loaded: readLoadedIfSound(id, row) }));
       return { kind: 'taken', deliveries, isProbe: isProbe === 1 };
     },
     async putBack(id, destination, now) {
@@ -104,9 +105,9 @@ export function createBacklogStore({ redis, keys }: BacklogStoreDeps): BacklogSt
       ]);
     },
     async leave(id, destination, now) {
-      const line = `${keys.bullPrefix}:${LINE}`;
+      const jobs = jobPrefixOf(keys, LINE);
       await leave(
-        [keys.backlog(destination), keys.backlogs, keys.delivery(id), `${line}:${id}`, `${line}:active`],
+        [keys.backlog(destination), keys.backlogs, keys.delivery(id), jobs + id, `${jobs}active`],
         [id, destination, now + COMES_AGAIN_AFTER_MS],
       );
     },

@@ -75,6 +75,18 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
   };
 }
 
+/**
+ * Parses what a script read on the way to something else. Undefined when that failed, so that nothing else fails with it: whoever needs
+ * the delivery loads it by itself, and learns why.
+ */
+export function readLoadedIfSound(id: DeliveryId, reply: unknown): LoadReply | undefined {
+  try {
+    return readLoadedDelivery(id, reply);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The next values by the names of their fields; those that there aren't are left out. */
 function takeFields(names: readonly string[], values: Iterator<string | null>): Record<string, string> {
   const fields: Record<string, string> = {};

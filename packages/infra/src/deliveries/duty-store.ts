@@ -1,7 +1,7 @@
 import { deliveryIdOf, EventName, type DeliveryId, type TransitionId } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../redis/keys.ts';
+import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import type { QueueName } from '../queues/queue-names.ts';
 import { defineScript } from '../redis/script.ts';
 import { CLAIM_DUE_LUA, CLEAR_OWED_LUA, FIND_PENDING_LUA } from './owed-scripts.ts';
@@ -57,7 +57,7 @@ export function createDutyStore({ redis, keys }: DutyStoreDeps): DutyStore {
     },
     async findPending(queue, ids) {
       if (ids.length === 0) return [];
-      const jobs = ids.map((id) => `${keys.bullPrefix}:${queue}:${id}`);
+      const jobs = ids.map((id) => jobPrefixOf(keys, queue) + id);
       const rows = PendingReply.parse(await find([...ids.map(keys.delivery), ...jobs], [keys.prefix, ...ids]));
       return rows.map(([index, dueAt, job, backlog]) => ({
         ...{ id: ids[index] ?? '', dueAt },

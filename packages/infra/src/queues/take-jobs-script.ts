@@ -12,8 +12,9 @@ export const TAKE_JOBS_LUA = /* lua */ `
 -- ARGV[1] prefix of the shard   ARGV[2] prefix of the jobs' keys   ARGV[3] most jobs   ARGV[4] now (ms)   ARGV[5] token of the locks
 -- ARGV[6] their time (ms)
 -- Keys of one slot are made of the prefixes: their number varies.
--- Returns {'other'} where there is something that only BullMQ knows how to do (a limit, a pause, priorities), and changed nothing, or {'taken', jobs, 1 | 0 the line is empty now, when the next delayed job is due (ms) or 0}, each job as {id, name, when it was
--- added (ms), times it was started, ended, stalled, why it is to fail unseen, what load returns for its delivery, or false when that fails: a bug}.
+-- Returns {'other'} where there is something that only BullMQ knows how to do (a limit, a pause, priorities), and changed nothing, or
+-- {'taken', jobs, 1 | 0 the line is empty now, when the next delayed job is due (ms) or 0}, each job as {id, name, when it was added (ms), times it
+-- was started, ended, stalled, why it is to fail unseen, what load returns for its delivery, or false when that fails: a bug}.
 ${LOAD_LUA}
 local prefix, jobPrefix, limit, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local settings = redis.call('HMGET', KEYS[3], 'paused', 'concurrency', 'max', 'duration')

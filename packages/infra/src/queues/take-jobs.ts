@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readLoadedIfSound, type LoadReply } from '../deliveries/delivery-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
 import { defineScript } from '../redis/script.ts';
@@ -26,8 +27,8 @@ export type TakenJob = {
   readonly stalled: number;
   /** BullMQ wants it to fail without being worked on: it outlived too many workers. */
   readonly failure?: string;
-  /** What its attempt needs, for `readLoadedDelivery`; absent when it could not be read. */
-  readonly row?: unknown;
+  /** Its delivery, as it was when the job was taken; undefined when it could not be read. */
+  readonly loaded: LoadReply | undefined;
 };
 
 export type Taken = {
@@ -65,7 +66,7 @@ export function createTakeJobs({ redis, keys: shard, queue }: TakeJobsDeps): Tak
     const jobs = rows.map(([id, name, addedAt, started, ended, stalled, failure, row]) => ({
       ...{ id, name: name ?? '', addedAt, started, ended, stalled },
       ...(failure !== null && { failure }),
-      ...(Array.isArray(row) && { row: row as unknown }),
+      loaded: readLoadedIfSound(id, row),
     }));
     return { jobs, isEmpty: isEmpty === 1, nextAt };
   };

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/env.ts';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createKeyspace, type Keyspace } from '../redis/keys.ts';
+import { createKeyspace, jobPrefixOf, type Keyspace } from '../redis/keys.ts';
 import { SHARD_TAGS } from '../redis/shards.ts';
 import type { ConfirmWrite } from '../redis/write-confirmation.ts';
 import { createConfirmCopies } from './confirm-copies.ts';
@@ -124,9 +124,9 @@ async function mergeGenerations(redis: RedisClient, sources: Keyspace['shards'],
 /** What an operator has paused stays paused, with all that now shares its line. */
 async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
   for (const name of QUEUE_NAMES) {
-    const metas = sources.map(({ bullPrefix }) => redis.hexists(`${bullPrefix}:${name}:meta`, 'paused'));
+    const metas = sources.map((keys) => redis.hexists(`${jobPrefixOf(keys, name)}meta`, 'paused'));
     if (!(await Promise.all(metas)).includes(1)) continue;
-    for (const { bullPrefix } of target.shards) await redis.hset(`${bullPrefix}:${name}:meta`, 'paused', 1);
+    for (const keys of target.shards) await redis.hset(`${jobPrefixOf(keys, name)}meta`, 'paused', 1);
   }
 }
 

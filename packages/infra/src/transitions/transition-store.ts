@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace } from '../redis/keys.ts';
+import { jobPrefixOf, type Keyspace } from '../redis/keys.ts';
 import { gatherCalls } from '../redis/gather-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
@@ -125,7 +125,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
   });
   const commitIn = new Map(
     keyspace.shards.map((keys) => {
-      const jobPrefix = `${keys.bullPrefix}:deliveries:`;
+      const jobPrefix = jobPrefixOf(keys, 'deliveries');
       const scriptKeys = [...['wait', 'meta', 'id', 'active', 'marker'].map((type) => jobPrefix + type), keys.open];
       const common = JSON.stringify({
         ...{ prefix: keys.prefix, jobPrefix },
