@@ -33,7 +33,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   drain: { full: { count: 50_000 }, minutes: 4, quickMinutes: 0.4 },
   accept: { minutes: 1.5, quickMinutes: 0.6 },
   through: { full: { count: 30_000 }, minutes: 2, quickMinutes: 0.3 },
-  latency: { minutes: 3, quickMinutes: 0.5 },
+  latency: { minutes: 6, quickMinutes: 1.5 },
   memory: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.6 },
   growth: { full: { count: 30_000, repeats: 5 }, minutes: 9, quickMinutes: 0.7 },
   scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },

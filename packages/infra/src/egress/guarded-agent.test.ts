@@ -235,6 +235,15 @@ describe('unused connections', () => {
     expect(agent.idleCount).toBe(2);
   });
 
+  test('serve the next wave of as many as one destination may have in flight', async () => {
+    await using receiver = await startReceiver();
+    const agent = createAgent({});
+    const wave = new Array<LoopbackServer>(50).fill(receiver);
+    await useAtOnce(agent, wave);
+    await useAtOnce(agent, wave);
+    expect(receiver.connections).toHaveLength(50);
+  });
+
   test('are kept, up to a number in all, and the longest unused goes first', async () => {
     await using a = await startReceiver();
     await using b = await startReceiver();

@@ -24,7 +24,7 @@ export interface GuardedAgentOptions {
   lookup?: LookupFunction;
   /** How long an unused connection is kept; less when its server announces less. Default 30 s. */
   idleMs?: number;
-  /** Unused connections kept for one origin. Default 10. */
+  /** Unused connections kept for one origin. Default 50: as many as one may use at once while a worker's other destinations are quiet. */
   maxIdlePerOrigin?: number;
   /** Unused connections kept in all, each a descriptor and some 50 KB. Default 500; the longest unused goes first. */
   maxIdle?: number;
@@ -38,6 +38,9 @@ const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
 const TCP_PROBE_AFTER_MS = 15_000;
+
+/** Fewer than are in use at once would be closed at every lull between two answers, and each new one costs a handshake at both ends. */
+const MAX_IDLE_PER_ORIGIN = 50;
 
 /** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
 const MAX_CACHED_SESSIONS = 1_000;
@@ -65,7 +68,7 @@ export class GuardedAgent extends Agent {
       keepAlive: true,
       keepAliveMsecs: TCP_PROBE_AFTER_MS,
       timeout: options.idleMs ?? 30_000,
-      maxFreeSockets: options.maxIdlePerOrigin ?? 10,
+      maxFreeSockets: options.maxIdlePerOrigin ?? MAX_IDLE_PER_ORIGIN,
       maxCachedSessions: MAX_CACHED_SESSIONS,
     });
     this.#policy = options.policy;
