@@ -1,11 +1,13 @@
 import { freePort, startProcess, type CertificateAuthority, type RunningProcess } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
+/** What is measured is what the image runs. */
+const NODE_OPTIONS = /^ENV NODE_OPTIONS=(.+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '';
 
 export type HeraldEnv = AsyncDisposable & {
   readonly variables: Readonly<Record<string, string>>;
@@ -21,6 +23,7 @@ export async function createHeraldEnv(redisUrl: string, ca: CertificateAuthority
     caFile,
     variables: {
       NODE_ENV: 'production',
+      NODE_OPTIONS,
       REDIS_URL: redisUrl,
       SECRETS_KEY: randomBytes(32).toString('base64'),
       ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',

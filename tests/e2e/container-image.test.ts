@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { buildImage, type BuiltImage } from '../support/build-image.ts';
 import { DONE, START } from '../support/reports.ts';
 import { startHerald } from '../support/start-herald.ts';
@@ -17,6 +19,15 @@ afterAll(() => image[Symbol.asyncDispose]());
 test('the image starts the api unless told otherwise, as a user without rights', () => {
   expect(image.command).toEqual(['node', 'apps/api/dist/main.js']);
   expect(image.user).toBe('node');
+});
+
+test('Node takes the settings of the image: a young generation of twice 4 MiB, however much there is', async () => {
+  const script = `
+    const objects = Array.from({ length: 1e6 }, (_, index) => ({ index }));
+    const [{ space_size: size }] = v8.getHeapSpaceStatistics().filter((space) => space.space_name === 'new_space');
+    console.log(objects.length, size / 2 ** 20);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env: image.environment });
+  expect(stdout).toBe('1000000 8\n');
 });
 
 test('the image carries no sources, no tests and nothing that only builds', async () => {

@@ -14,6 +14,8 @@ export interface BuiltImage extends AsyncDisposable {
   readonly folder: string;
   readonly user: string | undefined;
   readonly command: readonly string[];
+  /** What the last stage sets. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 interface Stage {
@@ -44,6 +46,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
   let stage: Stage | undefined;
   let user: string | undefined;
   let command: readonly string[] = [];
+  let environment: Record<string, string> = {};
   const current = () => {
     if (!stage) throw new Error('the Dockerfile has to begin with FROM');
     return stage;
@@ -54,6 +57,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         const name = / AS (\w+)$/.exec(rest)?.[1] ?? 'last';
         stage = { root: join(base, name), workdir: '/' };
         stages.set(name, stage);
+        environment = {};
         break;
       }
       case 'WORKDIR':
@@ -72,13 +76,16 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
       case 'CMD':
         command = JSON.parse(rest) as string[];
         break;
-      case 'ENV':
+      case 'ENV': {
+        const [, name = '', value = ''] = /^(\w+)=(\S+)$/.exec(rest) ?? [];
+        environment[name] = value;
         break;
+      }
       default:
         throw new Error(`the Dockerfile has an instruction that this test doesn't know: ${instruction}`);
     }
   }
-  return { folder: inStage(current(), '.'), user, command };
+  return { folder: inStage(current(), '.'), user, command, environment };
 }
 
 async function readInstructions(): Promise<[string, string][]> {
