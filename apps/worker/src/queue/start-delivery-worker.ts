@@ -86,6 +86,13 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     }
   };
 
+  const whenIdle = async (): Promise<void> => {
+    while (inWork > 0) {
+      idle = Promise.withResolvers<undefined>();
+      await idle.promise;
+    }
+  };
+
   const worker = new PromptWorker(queue, processJob, take, {
     connection: redis,
     prefix: keys.bullPrefix,
@@ -111,9 +118,8 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     stop: async () => {
       const closed = worker.close();
       do {
-        idle = Promise.withResolvers<undefined>();
-        if (inWork === 0) idle.resolve(undefined);
-        await Promise.race([closed, idle.promise]);
+        // Not left to BullMQ, which waits for no job when its own connection breaks at that moment.
+        await whenIdle();
         // A fetch that was under way may still have brought jobs.
         await answerWithin(LET_GO_MS, closed, () => {
           if (inWork === 0) logger.warn('queue.not_let_go', { queue });
