@@ -9,7 +9,10 @@ export type SweeperDeps = {
   readonly random: () => number;
 };
 
-export type Sweeper = { readonly stop: () => Promise<void> };
+export type Sweeper = {
+  /** Waits for the sweep under way, and begins no other. */
+  readonly stop: () => Promise<void>;
+};
 
 /** Runs the sweeps one after the other, again and again. A failed round is logged and the next one tries anew. */
 export function startSweeper({ sweeps, everyMs, metrics, logger, random }: SweeperDeps): Sweeper {
@@ -18,6 +21,7 @@ export function startSweeper({ sweeps, everyMs, metrics, logger, random }: Sweep
 
   const runRound = async () => {
     for (const sweep of sweeps) {
+      if (stopped) return;
       try {
         await sweep();
       } catch (error) {

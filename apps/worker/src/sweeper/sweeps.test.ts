@@ -248,10 +248,11 @@ describe('the sweeper', () => {
     expect(most).toBe(1);
   });
 
-  test('a stop waits for the round under way, and may be called twice', async () => {
+  test('a stop waits for the sweep under way, begins no other, and may be called twice', async () => {
     const begun = Promise.withResolvers<undefined>();
     const release = Promise.withResolvers<undefined>();
     let ended = false;
+    let others = 0;
     const sweeper = startSweeper({
       sweeps: [
         async () => {
@@ -259,6 +260,7 @@ describe('the sweeper', () => {
           await release.promise;
           ended = true;
         },
+        () => Promise.resolve(others++),
       ],
       ...{ everyMs: 1, logger: silent, random: () => 0, metrics: { sweepFailed: () => undefined } },
     });
@@ -268,5 +270,6 @@ describe('the sweeper', () => {
     release.resolve(undefined);
     await Promise.all(stops);
     expect(ended).toBe(true);
+    expect(others).toBe(0);
   });
 });
