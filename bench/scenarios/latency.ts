@@ -27,7 +27,7 @@ const FAN_OUTS = [1, 10] as const;
 const DELIVERIES_PER_SECOND = 500;
 const TASKS = 200;
 const CONNECTIONS = 16;
-/** Until some 10,000 transitions have passed: about then V8 compiles a second time what each of them runs, and for a second it competes for the processors. */
+/** Until some 10,000 transitions have passed: about then, once, processes take more of the processors for a second (docs/performance.md, "The first 20 seconds"). */
 const WARM_UP_SECONDS = 25;
 const FLOOR_WARM_UP_SECONDS = 3;
 const ARRIVAL_DEADLINE_MS = 120_000;
