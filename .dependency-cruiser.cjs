@@ -1,4 +1,4 @@
-/** The layers of the design: apps → infra → core. @type {import('dependency-cruiser').IConfiguration} */
+/** The layers of the design: apps → infra → core, queue. @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -17,10 +17,17 @@ module.exports = {
       to: { pathNot: '^packages/receiver/src', dependencyTypesNot: ['core'] },
     },
     {
-      name: 'infra-knows-only-core',
+      name: 'queue-stands-alone',
+      comment: 'it could be published: it knows BullMQ, zod, Node and itself, nothing of webhooks',
+      severity: 'error',
+      from: { path: '^packages/queue/src', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: ['^packages/queue/src', '^node_modules/(bullmq|zod)'], dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'infra-knows-only-core-and-queue',
       severity: 'error',
       from: { path: '^packages/infra/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!core|infra))' },
+      to: { path: '^(apps|packages/(?!core|infra|queue))' },
     },
     {
       name: 'nothing-imports-an-app',
@@ -44,7 +51,10 @@ module.exports = {
       name: 'clients-stay-behind-infra',
       comment: 'bullmq is also known to the worker adapter and the operator pages',
       severity: 'error',
-      from: { path: '^(apps|packages)/', pathNot: ['^packages/(infra|test-kit)/', '^apps/(worker|api)/src/queue'] },
+      from: {
+        path: '^(apps|packages)/',
+        pathNot: ['^packages/(infra|queue|test-kit)/', '^apps/(worker|api)/src/queue'],
+      },
       to: { path: '^node_modules/(bullmq|ioredis|got)' },
     },
     {

@@ -15,7 +15,7 @@ WORKDIR /herald
 COPY package.json package-lock.json tsconfig.json tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
-RUN npm ci
+RUN npm ci --ignore-scripts
 RUN npm run build
 RUN mkdir /built && cp -r --parents apps/*/dist packages/*/dist /built
 

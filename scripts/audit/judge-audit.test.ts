@@ -1,20 +1,31 @@
 import { judgeAudit } from './judge-audit.ts';
 
-const report = (vulnerabilities: object) => JSON.stringify({ auditReportVersion: 2, vulnerabilities });
+const report = (vulnerabilities: object) =>
+  JSON.stringify({ auditReportVersion: 2, vulnerabilities, metadata: { dependencies: { total: 700 } } });
 
 test.each([
-  ['no advisory passes', report({}), { kind: 'answered', failures: [], tolerated: 0 }],
+  ['no advisory is clean', report({}), { kind: 'clean', packages: 700 }],
   [
-    'a high and a critical one fail, a moderate one is counted',
-    report({ a: { severity: 'high' }, b: { severity: 'critical' }, c: { severity: 'moderate' } }),
-    { kind: 'answered', failures: ['a: high', 'b: critical'], tolerated: 1 },
+    'every advisory is a finding, whatever its severity',
+    report({ a: { severity: 'low' }, b: { severity: 'critical' }, c: {} }),
+    { kind: 'found', findings: ['a: low', 'b: critical', 'c: unknown'] },
   ],
   [
-    'a registry without the end point gives no verdict, and says so',
+    'a registry without the end point skips it',
     JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405 }),
-    { kind: 'unanswered', reason: '405 Method Not Allowed' },
+    { kind: 'skipped', reason: '405 Method Not Allowed' },
   ],
-  ['no answer at all gives no verdict', '', { kind: 'unanswered', reason: 'no report' }],
+  [
+    'a registry that is not there skips it',
+    JSON.stringify({ message: 'connect ECONNREFUSED 127.0.0.1:9', error: { summary: '', detail: '' } }),
+    { kind: 'skipped', reason: 'connect ECONNREFUSED 127.0.0.1:9' },
+  ],
+  [
+    'an error of npm is none of the registry',
+    JSON.stringify({ error: { code: 'ENOLOCK', summary: 'This command requires an existing lockfile.' } }),
+    { kind: 'broken', reason: 'This command requires an existing lockfile.' },
+  ],
+  ['no report at all is an error', '', { kind: 'broken', reason: 'no report' }],
 ])('%s', (_, text, verdict) => {
   expect(judgeAudit(text)).toEqual(verdict);
 });

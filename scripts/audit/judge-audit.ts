@@ -1,30 +1,33 @@
-/** What `npm audit --json` said, as far as it decides anything. `failures` non-empty means: don't commit on top of this. */
+/** What `npm audit --json` said, as far as it decides anything. */
 export type AuditVerdict =
-  | { readonly kind: 'unanswered'; readonly reason: string }
-  | { readonly kind: 'answered'; readonly failures: readonly string[]; readonly tolerated: number };
+  /** Nothing was judged: the registry has no such service, or can't be reached. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+  /** npm itself couldn't ask, for example because the lock file is gone. */
+  | { readonly kind: 'broken'; readonly reason: string }
+  | { readonly kind: 'clean'; readonly packages: number }
+  | { readonly kind: 'found'; readonly findings: readonly string[] };
 
-const FAILING = new Set(['high', 'critical']);
-
-/**
- * A registry that has no audit end point, or can't be reached, gives no verdict. Advisories of high and critical
- * severity fail; lower ones are counted, because many have no fix yet and none of their kind opens the trust boundary.
- */
+/** Any finding counts, whatever its severity. `text` is the standard output. */
 export function judgeAudit(text: string): AuditVerdict {
   const report = readJson(text);
-  if (!isObject(report) || !isObject(report.vulnerabilities)) {
-    const message = isObject(report) && typeof report.message === 'string' ? report.message : 'no report';
-    return { kind: 'unanswered', reason: message };
-  }
-  const found = Object.entries(report.vulnerabilities).map(([name, entry]) => ({
-    name,
-    severity: isObject(entry) && typeof entry.severity === 'string' ? entry.severity : 'unknown',
-  }));
-  const failing = found.filter(({ severity }) => FAILING.has(severity));
-  return {
-    kind: 'answered',
-    failures: failing.map(({ name, severity }) => `${name}: ${severity}`),
-    tolerated: found.length - failing.length,
-  };
+  if (!isObject(report)) return { kind: 'broken', reason: 'no report' };
+  if (!isObject(report.vulnerabilities)) return judgeError(report);
+  const findings = Object.entries(report.vulnerabilities).map(
+    ([name, entry]) => `${name}: ${isObject(entry) && typeof entry.severity === 'string' ? entry.severity : 'unknown'}`,
+  );
+  return findings.length > 0 ? { kind: 'found', findings } : { kind: 'clean', packages: countPackages(report) };
+}
+
+/** The registry's errors have a `message` of their own; those of npm are in `error` alone. */
+function judgeError({ message, error }: Record<string, unknown>): AuditVerdict {
+  if (typeof message === 'string') return { kind: 'skipped', reason: message };
+  const summary = isObject(error) && typeof error.summary === 'string' ? error.summary : 'no report';
+  return { kind: 'broken', reason: summary };
+}
+
+function countPackages({ metadata }: Record<string, unknown>): number {
+  const dependencies = isObject(metadata) ? metadata.dependencies : undefined;
+  return isObject(dependencies) && typeof dependencies.total === 'number' ? dependencies.total : 0;
 }
 
 function readJson(text: string): unknown {

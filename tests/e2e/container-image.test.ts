@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmod, readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Sbom } from '../../scripts/sbom/create-sbom.ts';
 import { buildImage, type BuiltImage } from '../support/build-image.ts';
 import { DONE, START } from '../support/reports.ts';
 import { startHerald } from '../support/start-herald.ts';
@@ -30,16 +31,31 @@ test('Node takes the settings of the image: a young generation of twice 4 MiB, h
   expect(stdout).toBe('1000000 8\n');
 });
 
+test('no package runs anything of its own while the image is built', () => {
+  expect(image.scripts).toEqual(['build herald']);
+});
+
 test('the image carries no sources, no tests and nothing that only builds', async () => {
   const files = await listFiles(image.folder);
   const ours = files.filter((path) => !path.includes('node_modules/'));
   expect(ours.filter((path) => /\.test\.|\/src\//.test(path))).toEqual([]);
-  expect(files.filter((path) => /node_modules\/(jest|eslint|prettier|node|@swc)\//.test(path))).toEqual([]);
+  expect(
+    files.filter((path) => /node_modules\/(@peculiar|jest|eslint|prettier|node|node-linux-\w+|@swc)\//.test(path)),
+  ).toEqual([]);
   expect(ours.filter((path) => path.endsWith('dist/main.js')).sort()).toEqual([
     'apps/api/dist/main.js',
     'apps/cli/dist/main.js',
     'apps/worker/dist/main.js',
   ]);
+});
+
+test('npm run sbom names every package from a registry that the image holds', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', 'scripts/sbom.ts']);
+  const { components } = JSON.parse(stdout) as Pick<Sbom, 'components'>;
+  const named = components.map(({ group, name, version }) => `${[group, name].filter(Boolean).join('/')}@${version}`);
+  const installed = (await readInstalled(image.folder)).filter((each) => !each.startsWith('@herald/'));
+  expect(installed.length).toBeGreaterThan(100);
+  expect(installed.filter((each) => !named.includes(each))).toEqual([]);
 });
 
 test('what the image holds delivers as an unprivileged user from a folder that nobody can write to', async () => {
@@ -62,6 +78,18 @@ test('what the image holds delivers as an unprivileged user from a folder that n
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true });
   return entries.sort();
+}
+
+/** Such as `express@5.3.0`, for each folder of a package. */
+async function readInstalled(folder: string): Promise<string[]> {
+  const files = await listFiles(folder);
+  const manifests = files.filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(path));
+  return Promise.all(
+    manifests.map(async (path) => {
+      const { name, version } = JSON.parse(await readFile(join(folder, path), 'utf8')) as Record<string, string>;
+      return `${name}@${version}`;
+    }),
+  );
 }
 
 /** Readable for everybody and writable for nobody, as a read-only file system is; the temporary folder above it as well. */

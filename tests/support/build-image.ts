@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createScriptRecorder, type ScriptRecorder } from '../../scripts/install-scripts/record-scripts.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** What .dockerignore keeps out of the folders that it lets in. */
@@ -16,6 +17,8 @@ export interface BuiltImage extends AsyncDisposable {
   readonly command: readonly string[];
   /** What the last stage sets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What npm ran in any stage, such as `postinstall some-package`. */
+  readonly scripts: readonly string[];
 }
 
 interface Stage {
@@ -47,6 +50,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
   let user: string | undefined;
   let command: readonly string[] = [];
   let environment: Record<string, string> = {};
+  const recorder = await createScriptRecorder(base);
   const current = () => {
     if (!stage) throw new Error('the Dockerfile has to begin with FROM');
     return stage;
@@ -68,7 +72,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         await copy(rest, current(), stages);
         break;
       case 'RUN':
-        await run(rest, current());
+        await run(rest, current(), recorder);
         break;
       case 'USER':
         user = rest;
@@ -77,7 +81,9 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         command = JSON.parse(rest) as string[];
         break;
       case 'ENV': {
-        const [, name = '', value = ''] = /^(\w+)=(\S+)$/.exec(rest) ?? [];
+        const [, name, value] = /^(\w+)=(\S+)$/.exec(rest) ?? [];
+        if (name === undefined || value === undefined)
+          throw new Error(`the Dockerfile sets what this test can’t read: ${rest}`);
         environment[name] = value;
         break;
       }
@@ -85,7 +91,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         throw new Error(`the Dockerfile has an instruction that this test doesn't know: ${instruction}`);
     }
   }
-  return { folder: inStage(current(), '.'), user, command, environment };
+  return { folder: inStage(current(), '.'), user, command, environment, scripts: await recorder.read() };
 }
 
 async function readInstructions(): Promise<[string, string][]> {
@@ -118,11 +124,17 @@ async function copy(rest: string, stage: Stage, stages: ReadonlyMap<string, Stag
 }
 
 /** An absolute folder that a command makes or fills is one of its stage. */
-async function run(command: string, stage: Stage): Promise<void> {
+async function run(command: string, stage: Stage, recorder: ScriptRecorder): Promise<void> {
   const inRoot = command.replaceAll(' /built', ` ${join(stage.root, 'built')}`);
   await promisify(exec)(inRoot, {
     cwd: inStage(stage, '.'),
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, npm_config_prefer_offline: 'true', ...certificates() },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      npm_config_prefer_offline: 'true',
+      ...recorder.env,
+      ...certificates(),
+    },
     maxBuffer: 64 * 1_024 * 1_024,
   });
 }

@@ -1,0 +1,114 @@
+import { CLASS_FACTOR } from '../job-class.ts';
+
+/** A failure without an answer makes a group suspect for so long, in ms. */
+export const SUSPECT_MS = 60_000;
+/** A group with no free slot is looked at again after so long, though a slot that becomes free tells, in ms. */
+const FULL_RECHECK_MS = 30_000;
+/** What is known of a group is forgotten after so long without use, in ms; renewed when half of it has passed. */
+const GROUP_TTL_MS = 172_800_000;
+/** Jobs in work that a suspect group may have, even where the limit is higher: there are other suspects. */
+const SUSPECT_LIMIT = 10;
+/** Groups whose name begins so are express: nothing holds them back. */
+export const EXPRESS_MARK = '!';
+
+/**
+ * Shared by all scripts of the queue; needs `local prefix`. What is known of a group is one hash, `g:<group>`:
+ * `p` where it stands ('0', '1', '2' in that ring; 'l' in `later`; 'f' in `later` because it has no free slot; absent: it has no waiting jobs),
+ * `n` jobs in work, `lim` its limit while it is below the configured one, `ok` it has answered, `sus` suspect until (ms), `fails` failures
+ * without an answer in a row, `open` '1' while its breaker is, `wait` until the next probe (ms), `probe` when the next probe may go (ms), `hold`
+ * nothing goes before (ms), `ttl` until when it is known (ms).
+ *
+ * A group with waiting jobs stands in exactly one of the rings or in `later`. What is in `later` is looked at again by itself, so
+ * that nothing waits for a signal that a dead process did not give.
+ */
+export const GROUP_LUA = /* lua */ `
+local CLASS = ${CLASS_FACTOR}
+
+local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
+
+local function readGroup(group)
+  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl')
+  return {
+    place = v[1], inWork = tonumber(v[2]) or 0, limit = tonumber(v[3]), hasAnswered = v[4] ~= false, suspectUntil = tonumber(v[5]) or 0,
+    fails = tonumber(v[6]) or 0, isOpen = v[7] == '1', wait = tonumber(v[8]), probeAt = tonumber(v[9]) or 0, heldUntil = tonumber(v[10]) or 0,
+    knownUntil = tonumber(v[11]) or 0,
+  }
+end
+
+local function ringOf(group, state, now)
+  if isExpress(group) then return '0' end
+  if state.isOpen or not state.hasAnswered or state.suspectUntil > now then return '2' end
+  return '1'
+end
+
+-- Jobs in work that a group may have now. limit: the configured one.
+local function limitOf(group, state, now, limit)
+  if isExpress(group) then return math.huge end
+  local most = math.min(state.limit or limit, limit)
+  return ringOf(group, state, now) == '2' and math.min(most, ${SUSPECT_LIMIT}) or most
+end
+
+-- Until when only what is urgent may go.
+local function waitUntilOf(group, state)
+  if isExpress(group) then return 0 end
+  return math.max(state.heldUntil, state.isOpen and state.probeAt or 0)
+end
+
+-- When the first of a group's waiting jobs may go (ms), and, when that is now, its class; nil when none waits. Of those that may go, the one that
+-- goes first. waitUntil: until when only what is urgent may go.
+local function firstDue(group, now, waitUntil)
+  local key, soonest = prefix .. 'q:' .. group, nil
+  local found = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  while found[1] do
+    local score = tonumber(found[2])
+    local class = math.floor(score / CLASS)
+    local due = score - class * CLASS
+    if class ~= 0 then due = math.max(due, waitUntil) end
+    if due <= now then return due, class end
+    if not soonest or due < soonest then soonest = due end
+    found = redis.call('ZRANGE', key, (class + 1) * CLASS, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  end
+  return soonest
+end
+
+local function isLater(place) return place == 'l' or place == 'f' end
+
+local function setOf(place) return isLater(place) and prefix .. 'later' or prefix .. 'ready:' .. place end
+
+-- Moves a group to a ring, to later, or nowhere (nil), and tells workers. at: for later, when to look again (ms).
+local function put(group, state, place, now, at)
+  local key, former = prefix .. 'g:' .. group, state.place
+  if former and (not place or setOf(former) ~= setOf(place)) then redis.call('ZREM', setOf(former), group) end
+  state.place = place
+  if not place then
+    if former then redis.call('HDEL', key, 'p') end
+    return
+  end
+  if isLater(place) then
+    local head = redis.call('ZRANGE', prefix .. 'later', 0, 0, 'WITHSCORES')
+    redis.call('ZADD', prefix .. 'later', at, group)
+    -- Workers sleep until the first one.
+    if place == 'l' and (not head[1] or at < tonumber(head[2])) then redis.call('ZADD', prefix .. 'wake:0', 0, '0') end
+  else
+    if former ~= place then redis.call('ZADD', prefix .. 'ready:' .. place, now, group) end
+    redis.call('ZADD', prefix .. 'wake:' .. place, 0, '0')
+  end
+  if former ~= place then redis.call('HSET', key, 'p', place) end
+  if state.knownUntil < now + ${GROUP_TTL_MS / 2} then
+    state.knownUntil = now + ${GROUP_TTL_MS}
+    redis.call('HSET', key, 'ttl', state.knownUntil)
+    redis.call('PEXPIRE', key, ${GROUP_TTL_MS})
+  end
+end
+
+-- Puts a group where it belongs. limit: jobs in work that it may have, or nil where that is not known; then a reserve finds out.
+local function place(group, state, now, limit)
+  local due, class = firstDue(group, now, waitUntilOf(group, state))
+  if not due then return put(group, state, nil, now) end
+  if not class then return put(group, state, 'l', now, due) end
+  if limit and state.inWork >= limitOf(group, state, now, limit) then
+    return put(group, state, 'f', now, now + ${FULL_RECHECK_MS})
+  end
+  put(group, state, ringOf(group, state, now), now)
+end
+`;

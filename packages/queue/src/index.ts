@@ -1,0 +1,11 @@
+export { GroupBackend, type GroupBackendOptions } from './group-backend.ts';
+export { ENQUEUE_LUA } from './groups/enqueue-lua.ts';
+export { GROUP_LUA } from './groups/group-lua.ts';
+export { LEASE_LUA } from './groups/lease-lua.ts';
+export { scoreOf } from './job-class.ts';
+export { createQueueKeys } from './queue-keys.ts';
+export type { DefineScript, Script } from './script.ts';
+export { UnsupportedError } from './unsupported-error.ts';
+export type { Reserved } from './worker/reserve.ts';
+export type { JobEnd } from './worker/slots.ts';
+export type { WaitConnection } from './wait-connection.ts';

@@ -1,0 +1,29 @@
+/**
+ * The Redis keys of one queue. All begin with its prefix, which carries a hash tag: one script may touch any of them. Scripts make the keys
+ * of groups and jobs from the prefix themselves, in the same slot: their number varies.
+ */
+export function createQueueKeys(prefix: string) {
+  return {
+    prefix,
+    /** zset: ids of a group's waiting jobs, by class and due time (see `scoreOf`) */
+    waiting: (group: string) => `${prefix}q:${group}`,
+    /** hash: what is known of a group; see GROUP_LUA */
+    group: (group: string) => `${prefix}g:${group}`,
+    /** zset: groups of a ring that have something due and a free slot, by their turn */
+    ready: (ring: Ring) => `${prefix}ready:${ring}`,
+    /** zset: its one member wakes a worker that waits for the ring */
+    wake: (ring: Ring) => `${prefix}wake:${ring}`,
+    /** zset: groups that have jobs and are not ready, by the time at which to look again (ms) */
+    later: `${prefix}later`,
+    /** zset: leases of jobs in work, by their end (ms) */
+    leases: `${prefix}leases`,
+    /** hash: settings of the queue */
+    settings: `${prefix}queue`,
+  };
+}
+export type QueueKeys = ReturnType<typeof createQueueKeys>;
+
+/** Rings of groups that are served in turn. Each has room of its own in a worker, so that none waits for another. */
+export const RINGS = [0, 1, 2] as const;
+/** 0: express, which no limit holds back. 1: sound. 2: suspect. */
+export type Ring = (typeof RINGS)[number];

@@ -1,0 +1,95 @@
+import { ENQUEUE_LUA } from '../groups/enqueue-lua.ts';
+import { GROUP_LUA } from '../groups/group-lua.ts';
+import { LEASE_LUA } from '../groups/lease-lua.ts';
+
+export const PUT_BACK_LUA = /* lua */ `
+-- Give jobs back that were not worked on, or not well: each waits again where it stood, and is due at a time. Spends nothing.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4..] for each: handle of its lease, when it is due (ms; 0: as
+-- before), 1 when it was a probe, else 0
+-- Returns how many leases were still held. Twice is as once.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+local now, limit, held = tonumber(ARGV[2]), tonumber(ARGV[3]), 0
+for index = 4, #ARGV, 3 do
+  local wasHeld, group, id, score = endLease(ARGV[index])
+  if wasHeld then
+    held = held + 1
+    local due = tonumber(ARGV[index + 1])
+    if due > 0 then score = score - score % CLASS + due end
+    settleGroup(group, now, limit, { freed = 1, isProbe = ARGV[index + 2] == '1' })
+    enqueue({ { group, id, score } }, now)
+  end
+end
+return held
+`;
+
+/**
+ * @param loadLua defines `local function dueAgain(prefix, id)`: when a job that nothing was recorded of is due again (ms), or nil when it is finished
+ */
+export function createFinishScript(loadLua: string): string {
+  return /* lua */ `
+-- End the lease of a job whose processor recorded nothing. One that is not finished waits again: what is to be done is never lost.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a probe, else 0
+-- Returns 'finished' | 'waits' | 'lost' (the lease was not held any more).
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+${loadLua}
+local now = tonumber(ARGV[2])
+local wasHeld, group, id, score = endLease(ARGV[4])
+if not wasHeld then return 'lost' end
+settleGroup(group, now, tonumber(ARGV[3]), { freed = 1, isProbe = ARGV[5] == '1' })
+local due = dueAgain(prefix, id)
+if not due then return 'finished' end
+enqueue({ { group, id, score - score % CLASS + due } }, now)
+return 'waits'
+`;
+}
+
+export const EXTEND_LEASES_LUA = /* lua */ `
+-- Let leases that are held last longer.
+-- KEYS[1] leases (zset)
+-- ARGV[1] until (ms)   ARGV[2..] handles
+-- Returns for each 1 when it is held, else 0.
+local held = {}
+for index = 2, #ARGV do
+  held[index - 1] = redis.call('ZSCORE', KEYS[1], ARGV[index]) and 1 or 0
+  if held[index - 1] == 1 then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[index]) end
+end
+return held
+`;
+
+export const RECOVER_LUA = /* lua */ `
+-- Enqueue jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
+-- KEYS[1] leases (zset)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] at most so many
+-- Returns their ids.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+local now, ids = tonumber(ARGV[2]), {}
+for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ARGV[4])) do
+  local _, group, id, score = endLease(handle)
+  settleGroup(group, now, tonumber(ARGV[3]), { freed = 1 })
+  enqueue({ { group, id, score } }, now)
+  ids[#ids + 1] = id
+end
+return ids
+`;
+
+export const PAUSE_LUA = /* lua */ `
+-- Pause the queue, or let it go on: then workers are woken for what is ready.
+-- KEYS[1] settings (hash)   KEYS[2..4] rings (zset)   KEYS[5..7] their wake marks (zset)
+-- ARGV[1] '1' to pause, '0' to go on
+-- Returns 1 or 0; neither says anything.
+if ARGV[1] == '1' then return redis.call('HSET', KEYS[1], 'paused', '1') end
+redis.call('HDEL', KEYS[1], 'paused')
+for index = 0, 2 do
+  if redis.call('EXISTS', KEYS[2 + index]) == 1 then redis.call('ZADD', KEYS[5 + index], 0, '0') end
+end
+return 1
+`;

@@ -1,0 +1,221 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Ring } from '../queue-keys.ts';
+import { createReservations, type Held } from './reservations.ts';
+import type { ReserveReply, ReserveRequest } from './reserve.ts';
+import { createSlots } from './slots.ts';
+
+const NOTHING_LEFT = [false, false, false] as const;
+
+type Answer = {
+  readonly ids?: readonly string[];
+  readonly left?: readonly boolean[];
+  readonly lookAgainAt?: number;
+  readonly ring?: Ring;
+};
+
+/** Reservations whose reserves are answered in turn; the last answer is given for ever. */
+function setUp(...answers: readonly (Answer | 'paused' | Error)[]) {
+  const requests: ReserveRequest[] = [];
+  const waits: { rings: readonly Ring[]; seconds: number; end: (isMarked: boolean) => void }[] = [];
+  const given: Held[] = [];
+  let at = 1_000;
+  const reserve = async (request: ReserveRequest): Promise<ReserveReply> => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)] ?? {};
+    requests.push(request);
+    await setImmediate();
+    if (answer === 'paused') return { kind: 'paused' };
+    if (answer instanceof Error) throw answer;
+    const { ids = [], left = NOTHING_LEFT, lookAgainAt = 0, ring = 1 } = answer;
+    const jobs = ids.map((id) => ({ id, handle: `1|g|n|${id}`, group: 'g', ring, isProbe: false, loaded: '' }));
+    return { kind: 'reserved', jobs, left, lookAgainAt };
+  };
+  const reservations = createReservations({
+    reserve,
+    slots: createSlots({ concurrency: 4, now: () => 0 }),
+    groupLimit: 5,
+    leaseMs: 100,
+    waitForRings: (rings, seconds) =>
+      new Promise((resolve) => {
+        waits.push({ rings, seconds, end: resolve });
+      }),
+    giveBack: (jobs) => {
+      given.push(...jobs);
+      return Promise.resolve();
+    },
+    processId: 'p',
+    now: () => at,
+  });
+  return {
+    reservations,
+    requests,
+    waits,
+    given,
+    passMs: (ms: number) => {
+      at += ms;
+    },
+    /** All that there is until there is nothing for once. */
+    async takeAll(): Promise<readonly Held[]> {
+      const taken: Held[] = [];
+      for (let job = await reservations.next(); job; job = await reservations.next()) taken.push(job);
+      return taken;
+    },
+  };
+}
+
+const idsOf = (jobs: readonly (Held | undefined)[]) => jobs.map((job) => job?.reserved.id);
+
+test('what one reserve brings is handed over one by one, and then there is nothing for once', async () => {
+  const { takeAll, requests } = setUp({ ids: ['a', 'b', 'c'] }, {});
+  expect(idsOf(await takeAll())).toEqual(['a', 'b', 'c']);
+  expect(requests).toHaveLength(1);
+});
+
+test('a reserve asks for no more than there is room for, in each ring', async () => {
+  const { takeAll, requests } = setUp({ ids: ['a', 'b', 'c'] }, {});
+  await takeAll();
+  await takeAll();
+  expect(requests.map(({ rooms }) => rooms)).toEqual([
+    [10, 4, 2],
+    [10, 1, 2],
+  ]);
+});
+
+test('every reserve has a name of its own', async () => {
+  const { takeAll, requests } = setUp({});
+  await takeAll();
+  await takeAll();
+  expect(new Set(requests.map(({ nonce }) => nonce)).size).toBe(2);
+});
+
+test('groups that are left and have room are not waited for', async () => {
+  const { takeAll, reservations, waits } = setUp({ ids: ['a'], left: [false, true, false] });
+  await takeAll();
+  expect(await reservations.wait(1)).toBe(true);
+  expect(waits).toHaveLength(0);
+});
+
+test('a wait is for the rings that have room, and short while one has none', async () => {
+  const { takeAll, reservations, waits } = setUp({ ids: ['a', 'b', 'c', 'd'] }, {});
+  await takeAll();
+  const waiting = reservations.wait(1);
+  expect(waits).toMatchObject([{ rings: [0, 2], seconds: 0.1 }]);
+  waits[0]?.end(true);
+  await waiting;
+});
+
+test('without room in any ring nothing is asked of Redis', async () => {
+  const express = Array.from({ length: 50 }, (_, index) => `e${index}`);
+  const { takeAll, reservations, waits } = setUp(
+    { ids: express, ring: 0 },
+    { ids: ['a', 'b', 'c', 'd'] },
+    { ids: ['y', 'z'], ring: 2 },
+    {},
+  );
+  for (let turn = 0; turn < 3; turn++) await takeAll();
+  expect(await reservations.wait(0.01)).toBe(false);
+  expect(waits).toHaveLength(0);
+});
+
+test('a wait is followed by a reserve, also when a job that ended has fetched another meanwhile', async () => {
+  const { takeAll, reservations, waits, requests } = setUp(
+    {},
+    { ids: ['a'], left: [false, false, false] },
+    { ids: ['b'] },
+    {},
+  );
+  await takeAll();
+  const waiting = reservations.wait(1);
+  await reservations.next();
+  waits[0]?.end(true);
+  await waiting;
+  const before = requests.length;
+  await reservations.next();
+  expect(requests.length).toBe(before + 1);
+});
+
+test('jobs that end while another’s reserve is under way get jobs too, when some are left', async () => {
+  const full = { ids: ['a', 'b', 'c', 'd'], left: [false, true, false] };
+  const { takeAll, reservations, waits } = setUp(full, { ids: ['e'], left: [false, true, false] }, { ids: ['f'] });
+  const [first, second] = await takeAll();
+  const waiting = reservations.wait(1);
+  if (first) reservations.end(first, 'answered');
+  const nextOfFirst = reservations.nextAfterEnd();
+  if (second) reservations.end(second, 'answered');
+  const nextOfSecond = reservations.nextAfterEnd();
+  expect(idsOf(await Promise.all([nextOfFirst, nextOfSecond]))).toEqual(['e', 'f']);
+  waits[0]?.end(false);
+  await waiting;
+});
+
+test('a job that ended leaves it to the one who waits when all rings are waited for', async () => {
+  const { takeAll, reservations, waits, requests } = setUp({ ids: ['a'] }, {});
+  const [job] = await takeAll();
+  const waiting = reservations.wait(1);
+  if (job) reservations.end(job, 'answered');
+  expect(await reservations.nextAfterEnd()).toBeUndefined();
+  expect(requests).toHaveLength(1);
+  waits[0]?.end(false);
+  await waiting;
+});
+
+test('a paused queue is not looked at for what was due before', async () => {
+  const { takeAll, reservations } = setUp({ lookAgainAt: 1_001 }, 'paused');
+  await takeAll();
+  expect(reservations.lookAgainAt()).toBe(1_001);
+  await takeAll();
+  expect(reservations.lookAgainAt()).toBe(0);
+});
+
+test('a stop ends the wait for a paused queue', async () => {
+  const { takeAll, reservations } = setUp('paused');
+  await takeAll();
+  const startedAt = performance.now();
+  const waiting = reservations.wait(30);
+  await reservations.stop();
+  await waiting;
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});
+
+test('a stop gives back what was not started, and nothing is reserved afterwards', async () => {
+  const { reservations, given, requests } = setUp({ ids: ['a', 'b', 'c'] });
+  await reservations.next();
+  await reservations.stop();
+  expect(idsOf(given)).toEqual(['b', 'c']);
+  expect(await reservations.next()).toBeUndefined();
+  expect(await reservations.nextAfterEnd()).toBeUndefined();
+  expect(requests).toHaveLength(1);
+});
+
+test('what a reserve brings that was under way at the stop is given back', async () => {
+  const { reservations, given } = setUp({ ids: ['a', 'b'] });
+  const fetched = reservations.next();
+  await reservations.stop();
+  expect(await fetched).toBeUndefined();
+  expect(idsOf(given)).toEqual(['a', 'b']);
+});
+
+test('after a stop it can go on', async () => {
+  const { reservations } = setUp({ ids: ['a'] });
+  await reservations.stop();
+  reservations.resume();
+  expect(idsOf([await reservations.next()])).toEqual(['a']);
+});
+
+test('a job whose lease ended in the buffer is not started, and its slot is free', async () => {
+  const { reservations, requests, passMs } = setUp({ ids: ['a', 'b', 'c', 'd'] }, {});
+  await reservations.next();
+  passMs(100);
+  expect(await reservations.next()).toBeUndefined();
+  await reservations.next();
+  expect(requests[1]?.rooms).toEqual([10, 3, 2]);
+});
+
+test('a reserve that Redis refused is not tried again at once', async () => {
+  const { reservations, requests } = setUp(new Error('OOM'), { ids: ['a'] });
+  await expect(reservations.next()).rejects.toThrow('OOM');
+  const startedAt = performance.now();
+  expect(await reservations.wait(1)).toBe(true);
+  expect(idsOf([await reservations.next()])).toEqual(['a']);
+  expect(requests).toHaveLength(2);
+  expect(performance.now() - startedAt).toBeGreaterThan(400);
+});

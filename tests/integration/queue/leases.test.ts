@@ -1,0 +1,109 @@
+import { waitFor } from '@herald/test-kit';
+import { createQueueScripts } from './queue-scripts.ts';
+import { findFaults } from './read-queue.ts';
+import { startQueue } from './start-queue.ts';
+
+const START = 1_800_000_000_000;
+
+async function setUp() {
+  let now = START;
+  const queue = await startQueue(() => now);
+  return {
+    queue,
+    scripts: createQueueScripts(queue, () => now),
+    passMs: (ms: number) => {
+      now += ms;
+    },
+    [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
+  };
+}
+
+test('a job whose lease ended waits where it stood', async () => {
+  await using set = await setUp();
+  await set.queue.add({ group: 'g', id: 'a', jobClass: 'urgent' }, { group: 'g', id: 'b' });
+  await set.scripts.reserve();
+  await set.queue.add({ group: 'g', id: 'c', jobClass: 'urgent' });
+  set.passMs(19_999);
+  expect(await set.scripts.recover()).toEqual([]);
+  set.passMs(1);
+  expect(new Set((await set.scripts.recover()) as string[])).toEqual(new Set(['a', 'b']));
+  expect((await set.scripts.reserve()).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
+  expect(await findFaults(set.queue)).toEqual([]);
+});
+
+test('whoever lost the lease neither enqueues the job again nor frees a slot', async () => {
+  await using set = await setUp();
+  await set.queue.add({ group: 'g', id: 'a' }, { group: 'g', id: 'b' });
+  const lost = await set.scripts.reserve();
+  set.passMs(20_000);
+  await set.scripts.recover();
+  const taken = await set.scripts.reserve();
+  const [first, second] = lost;
+  if (!first || !second) throw new Error('nothing was reserved');
+  expect(await set.queue.end(first.handle, { outcome: 'answered', againAt: START })).toMatchObject({ held: false });
+  expect(await set.scripts.finish(second)).toBe('lost');
+  expect(await set.scripts.putBack(lost)).toBe(0);
+  expect(await findFaults(set.queue)).toEqual([]);
+  expect(await set.scripts.putBack(taken)).toBe(2);
+  expect(await set.scripts.putBack(taken)).toBe(0);
+  expect(await findFaults(set.queue)).toEqual([]);
+});
+
+test('a lease that is extended lasts, and one that was lost is told of', async () => {
+  await using queue = await startQueue();
+  const backend = await queue.createBackend();
+  try {
+    await queue.add({ group: 'g', id: 'kept' }, { group: 'g', id: 'lost' });
+    await backend.moveToActive('token 1');
+    await backend.moveToActive('token 2');
+    await queue.redis.zrem(queue.keys.leases, backend.reservationOf('token 2').handle);
+    expect(await backend.extendLocks(['kept', 'lost', 'ended'], ['token 1', 'token 2', 'token 3'], 60_000)).toEqual([
+      'lost',
+    ]);
+    const [, endsAt] = await queue.redis.zrange(queue.keys.leases, '0', '0', 'WITHSCORES');
+    expect(Number(endsAt)).toBeGreaterThan(Date.now() + 50_000);
+  } finally {
+    await backend.close();
+  }
+});
+
+test('one recovery ends all leases that are over, however many', async () => {
+  await using queue = await startQueue();
+  await queue.add(...Array.from({ length: 450 }, (_, index) => ({ group: `g${index}`, id: `job${index}` })));
+  const scripts = createQueueScripts(queue, () => Date.now());
+  for (let reserved = 0; reserved < 450;) reserved += (await scripts.reserve({ rooms: [0, 0, 50], leaseMs: 0 })).length;
+  const backend = await queue.createBackend();
+  try {
+    expect(await backend.moveStalledJobsToWait()).toHaveLength(450);
+    expect(await findFaults(queue)).toEqual([]);
+  } finally {
+    await backend.close();
+  }
+});
+
+test('the jobs of a worker that stands still are done by another, once', async () => {
+  await using queue = await startQueue();
+  const dead = createQueueScripts(queue, () => Date.now());
+  await queue.add(...Array.from({ length: 8 }, (_, index) => ({ group: `g${index % 2}`, id: `job${index}` })));
+  const lost = await dead.reserve({ leaseMs: 500 });
+  expect(lost).toHaveLength(8);
+  const backend = await queue.createBackend();
+  const done: string[] = [];
+  const worker = queue.startWorker(
+    backend,
+    async (_job, token = '') => {
+      const { id, handle } = backend.reservationOf(token);
+      await queue.end(handle, { outcome: 'answered' });
+      backend.ended(token, 'answered');
+      done.push(id);
+    },
+    200,
+  );
+  try {
+    await waitFor('all jobs to be done', () => done.length >= 8, 5_000);
+    expect(done.toSorted()).toEqual(lost.map(({ id }) => id).toSorted());
+    expect(await findFaults(queue)).toEqual([]);
+  } finally {
+    await worker.close();
+  }
+});

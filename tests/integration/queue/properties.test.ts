@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
+import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
+import { createQueueScripts } from './queue-scripts.ts';
+import { findFaults, idOf, readQueue } from './read-queue.ts';
+import { startQueue, type QueueJob } from './start-queue.ts';
+
+const GROUPS = ['!express', 'a', 'b'] as const;
+const LIMIT = 3;
+const START = 1_800_000_000_000;
+const LEASE_MS = 20_000;
+
+type Step =
+  | {
+      readonly kind: 'add';
+      readonly group: string;
+      readonly jobClass: QueueJob['jobClass'];
+      readonly inMs: number;
+      readonly count: number;
+    }
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'reserve'; readonly rooms: [number, number, number]; readonly slow: boolean }
+  | {
+      readonly kind: 'end';
+      readonly pick: number;
+      readonly outcome: 'answered' | 'unanswered' | 'unsent';
+      readonly againInMs: number | undefined;
+      readonly holdMs: number | undefined;
+    }
+  | { readonly kind: 'putBack'; readonly pick: number; readonly inMs: number }
+  | { readonly kind: 'finish'; readonly pick: number }
+  | { readonly kind: 'lose' }
+  | { readonly kind: 'recover' }
+  | { readonly kind: 'pause'; readonly isPaused: boolean };
+
+const delay = fc.constantFrom(0, 1, 700, 5_000, 40_000);
+const room = fc.integer({ min: 0, max: 6 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('add'),
+      group: fc.constantFrom(...GROUPS),
+      jobClass: fc.constantFrom('urgent', 'usual', 'background'),
+      inMs: delay,
+      count: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('advance'), ms: fc.constantFrom(1, 300, 5_000, 21_000, 70_000) }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('reserve'), rooms: fc.tuple(room, room, room), slow: fc.boolean() }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('end'),
+      pick: fc.nat(50),
+      outcome: fc.constantFrom('answered', 'unanswered', 'unanswered', 'unsent'),
+      againInMs: fc.option(delay, { nil: undefined }),
+      holdMs: fc.option(delay, { nil: undefined, freq: 5 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('putBack'), pick: fc.nat(50), inMs: delay }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish'), pick: fc.nat(50) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('recover') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause'), isPaused: fc.boolean() }) },
+);
+
+test('whatever happens, every job is in one place, every group where it belongs, no limit is passed, and all can be done', async () => {
+  let now = START;
+  await using queue = await startQueue(() => now);
+  const scripts = createQueueScripts(queue, () => now);
+  const { redis, keys } = queue;
+
+  /** What a worker that works has. One that died or stood still may have more. */
+  const run = async (steps: readonly Step[]): Promise<void> => {
+    await redis.flushdb();
+    const unfinished = new Set<string>();
+    /** Also those whose leases were lost: a process that stood still ends them all the same. */
+    let held: Reserved[] = [];
+    let added = 0;
+
+    const take = (pick: number): Reserved | undefined => held.splice(pick % Math.max(1, held.length), 1)[0];
+
+    const reserve = async (rooms: [number, number, number], slow: boolean) => {
+      const reply = await scripts.reserveAll({
+        rooms,
+        groupLimit: LIMIT,
+        leaseMs: LEASE_MS,
+        slowGroups: slow ? ['a'] : [],
+      });
+      if (reply.kind === 'paused') return [];
+      for (const ring of RINGS) {
+        expect(reply.jobs.filter((job) => job.ring === ring).length).toBeLessThanOrEqual(rooms[ring]);
+      }
+      held.push(...reply.jobs);
+      return reply.jobs;
+    };
+
+    const doStep = async (given: Step): Promise<void> => {
+      switch (given.kind) {
+        case 'add': {
+          const jobs = Array.from({ length: given.count }, () => ({
+            group: given.group,
+            id: `job|${added++}`,
+            jobClass: given.jobClass ?? 'usual',
+            dueAt: now + given.inMs,
+          }));
+          for (const { id } of jobs) unfinished.add(id);
+          await queue.add(...jobs);
+          return;
+        }
+        case 'advance':
+          now += given.ms;
+          return;
+        case 'reserve':
+          await reserve(given.rooms, given.slow);
+          return;
+        case 'end': {
+          const job = take(given.pick);
+          if (!job) return;
+          const { outcome, againInMs, holdMs } = given;
+          const { held: wasHeld } = await queue.end(job.handle, {
+            outcome,
+            isProbe: job.isProbe,
+            limit: LIMIT,
+            ...(againInMs === undefined ? {} : { againAt: now + againInMs }),
+            ...(holdMs === undefined ? {} : { heldUntil: now + holdMs }),
+          });
+          // What was not held any more waits again, or is with somebody else, who finds it finished.
+          if (wasHeld && againInMs === undefined) unfinished.delete(job.id);
+          return;
+        }
+        case 'putBack': {
+          const job = take(given.pick);
+          if (job) await scripts.putBack([job], given.inMs === 0 ? 0 : now + given.inMs, LIMIT);
+          return;
+        }
+        case 'finish': {
+          const job = take(given.pick);
+          if (job && (await scripts.finish(job, LIMIT)) === 'finished') unfinished.delete(job.id);
+          return;
+        }
+        case 'lose':
+          held = [];
+          return;
+        case 'recover':
+          await scripts.recover(LIMIT);
+          return;
+        case 'pause':
+          await scripts.pause(given.isPaused);
+      }
+    };
+
+    const check = async (): Promise<void> => {
+      expect(await findFaults(queue)).toEqual([]);
+      const groups = await readQueue(queue);
+      const present = [...groups.values()].flatMap(({ waiting, leases }) => [...waiting.keys(), ...leases.map(idOf)]);
+      expect(new Set(present)).toEqual(unfinished);
+      const limited = [...groups].filter(([name]) => !name.startsWith('!'));
+      expect(limited.filter(([, { leases }]) => leases.length > LIMIT)).toEqual([]);
+    };
+
+    for (const given of steps) {
+      await doStep(given);
+      await check();
+    }
+
+    await scripts.pause(false);
+    for (let turn = 0; unfinished.size > 0; turn++) {
+      expect(turn).toBeLessThan(500);
+      await scripts.recover(LIMIT);
+      const jobs = await reserve([6, 6, 6], false);
+      held = [];
+      for (const { handle, id, isProbe } of jobs) {
+        const { held: wasHeld } = await queue.end(handle, { outcome: 'answered', isProbe, limit: LIMIT });
+        expect(wasHeld).toBe(true);
+        unfinished.delete(id);
+      }
+      const [, lookAgainAt] = await redis.zrange(keys.later, '0', '0', 'WITHSCORES');
+      const [, leaseEndsAt] = await redis.zrange(keys.leases, '0', '0', 'WITHSCORES');
+      if (jobs.length === 0)
+        now = Math.max(now, Math.min(Number(lookAgainAt ?? Infinity), Number(leaseEndsAt ?? Infinity)));
+    }
+    await check();
+  };
+
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), run), {
+    numRuns: 40,
+    interruptAfterTimeLimit: 20_000,
+  });
+}, 40_000);

@@ -1,0 +1,175 @@
+import { closeRedis, connectRedis, defineScript, type RedisClient } from '@herald/infra';
+import {
+  createQueueKeys,
+  ENQUEUE_LUA,
+  GroupBackend,
+  GROUP_LUA,
+  LEASE_LUA,
+  scoreOf,
+  type GroupBackendOptions,
+  type JobEnd,
+  type Script,
+} from '@herald/queue';
+import { Worker, type Processor } from 'bullmq';
+import { startTopology, topologyOfEnv } from '../../support/start-topology.ts';
+
+const PREFIX = '{q}:';
+const BLOCK_LIMIT_MS = 1_000;
+
+/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`. */
+export const LOAD_LUA = /* lua */ `
+local function load(prefix, id)
+  return redis.call('HGET', prefix .. 'j:' .. id, 'body') or nil
+end
+local function dueAgain(prefix, id)
+  if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
+  return tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0
+end
+`;
+
+const ADD_LUA = /* lua */ `
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3..] group, id, score
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+local entries = {}
+for index = 3, #ARGV, 3 do
+  entries[#entries + 1] = { ARGV[index], ARGV[index + 1], ARGV[index + 2] }
+  redis.call('HSET', prefix .. 'j:' .. ARGV[index + 1], 'body', ARGV[index + 1])
+end
+enqueue(entries, tonumber(ARGV[2]))
+`;
+
+const END_LUA = /* lua */ `
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3] limit   ARGV[4] handle   ARGV[5] outcome or ''   ARGV[6] '1' for a probe
+-- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''
+-- Returns {1 | 0 held, change of the breaker}.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+local now = tonumber(ARGV[2])
+local held, group, id = endLease(ARGV[4])
+local change = settleGroup(group, now, tonumber(ARGV[3]), {
+  freed = held and 1 or 0, outcome = ARGV[5] ~= '' and ARGV[5] or nil, isProbe = ARGV[6] == '1', heldUntil = tonumber(ARGV[8]),
+})
+if ARGV[7] == '' then
+  redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
+elseif held then
+  enqueue({ { group, id, ARGV[7] } }, now)
+end
+return { held and 1 or 0, change }
+`;
+
+export type QueueJob = {
+  readonly group: string;
+  readonly id: string;
+  readonly jobClass?: 'urgent' | 'usual' | 'background';
+  /** Default: now. */
+  readonly dueAt?: number;
+};
+
+export type EndOptions = {
+  readonly outcome?: JobEnd;
+  readonly isProbe?: boolean;
+  /** The job waits again, and is due then; absent: it is finished. */
+  readonly againAt?: number;
+  readonly heldUntil?: number;
+  readonly limit?: number;
+};
+
+/** A queue on a Redis of its own, and what its owner's scripts would do. */
+export async function startQueue(now: () => number = Date.now) {
+  const cleanUp = new AsyncDisposableStack();
+  const { target, server } = cleanUp.use(await startTopology(topologyOfEnv()));
+  const connect = async (name: string): Promise<RedisClient> => {
+    const redis = await connectRedis({ target, use: 'background', name, onError: () => undefined });
+    cleanUp.defer(() => closeRedis(redis));
+    return redis;
+  };
+  const redis = await connect('queue');
+  const add = defineScript(redis, 'testAdd', ADD_LUA);
+  const end = defineScript(redis, 'testEnd', END_LUA);
+  const keys = createQueueKeys(PREFIX);
+
+  /** A backend on connections of its own, as another process would have it. */
+  const createBackend = async (options: Partial<GroupBackendOptions> = {}) => {
+    const [commands, waiting] = [await connect('worker'), await connect('worker-wait')];
+    return new GroupBackend({
+      prefix: PREFIX,
+      defineScript: (name, lua): Script => defineScript(commands, name, lua),
+      waitConnection: {
+        bzpopmin: (names, seconds) => waiting.bzpopmin(names, seconds),
+        disconnect: () => {
+          waiting.disconnect();
+        },
+        connect: () => waiting.connect(),
+      },
+      concurrency: 20,
+      groupLimit: 5,
+      leaseMs: 20_000,
+      blockLimitMs: BLOCK_LIMIT_MS,
+      loadLua: LOAD_LUA,
+      faultDelayMs: () => 100,
+      now,
+      ...options,
+    });
+  };
+
+  return {
+    redis,
+    keys,
+    server,
+    connect,
+    /** For a backend whose commands a test counts or refuses. */
+    scriptOn: (client: RedisClient, name: string, lua: string): Script => defineScript(client, name, lua),
+    createBackend,
+    /** Runs BullMQ's worker on a backend. */
+    startWorker(backend: GroupBackend, processor: Processor, stalledIntervalMs = 5_000, blockLimitMs = BLOCK_LIMIT_MS) {
+      const worker = new Worker(
+        'queue',
+        processor,
+        {
+          connection: {},
+          concurrency: backend.workerConcurrency,
+          lockDuration: 20_000,
+          stalledInterval: stalledIntervalMs,
+          drainDelay: blockLimitMs / 1_000,
+          runRetryDelay: 100,
+        },
+        () => backend,
+      );
+      worker.on('error', () => undefined);
+      return worker;
+    },
+    async add(...jobs: readonly QueueJob[]): Promise<void> {
+      const at = now();
+      const entries = jobs.flatMap(({ group, id, jobClass = 'usual', dueAt = at }) => [
+        group,
+        id,
+        scoreOf(jobClass, dueAt),
+      ]);
+      await add([keys.leases], [PREFIX, at, ...entries]);
+    },
+    /** What the owner's script does that records what came of a job. */
+    async end(handle: string, options: EndOptions = {}): Promise<{ readonly held: boolean; readonly change: string }> {
+      const { outcome = '', isProbe = false, againAt, heldUntil, limit = 5 } = options;
+      const reply = await end(
+        [keys.leases],
+        [
+          PREFIX,
+          now(),
+          limit,
+          handle,
+          outcome,
+          isProbe ? '1' : '0',
+          againAt === undefined ? '' : scoreOf('usual', againAt),
+          heldUntil ?? '',
+        ],
+      );
+      const [held, change] = reply as [number, string];
+      return { held: held === 1, change };
+    },
+    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+  };
+}

@@ -1,0 +1,84 @@
+import { createQueueScripts } from './queue-scripts.ts';
+import { findFaults } from './read-queue.ts';
+import { startQueue, type EndOptions } from './start-queue.ts';
+
+const START = 1_800_000_000_000;
+
+async function setUp() {
+  let now = START;
+  const queue = await startQueue(() => now);
+  const scripts = createQueueScripts(queue, () => now);
+  let added = 0;
+  const add = (count = 1) => queue.add(...Array.from({ length: count }, () => ({ group: 'g', id: `job${added++}` })));
+  return {
+    queue,
+    scripts,
+    add,
+    passMs: (ms: number) => {
+      now += ms;
+    },
+    /** Adds a job, ends it so, and returns the ring from which it came. */
+    async endOne(options: EndOptions): Promise<number | undefined> {
+      await add();
+      const [job] = await scripts.reserve();
+      if (job) await queue.end(job.handle, options);
+      return job?.ring;
+    },
+    [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
+  };
+}
+
+test('a group is suspect until its first answer', async () => {
+  await using set = await setUp();
+  expect(await set.endOne({ outcome: 'unsent' })).toBe(2);
+  expect(await set.endOne({ outcome: 'answered' })).toBe(2);
+  expect(await set.endOne({})).toBe(1);
+});
+
+test('a failure makes a group suspect for a minute, unless an answer comes first', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  await set.endOne({ outcome: 'unanswered' });
+  set.passMs(59_999);
+  expect(await set.endOne({})).toBe(2);
+  set.passMs(1);
+  expect(await set.endOne({ outcome: 'unanswered' })).toBe(1);
+  expect(await set.endOne({ outcome: 'answered' })).toBe(2);
+  expect(await set.endOne({})).toBe(1);
+});
+
+test('what waits moves to the other ring together with its group', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  await set.add(3);
+  const [job] = await set.scripts.reserve({ rooms: [0, 1, 0] });
+  await set.queue.end(job?.handle ?? '', { outcome: 'unanswered' });
+  expect(await set.scripts.reserveAll({ rooms: [0, 5, 0] })).toMatchObject({ jobs: [], left: [false, false, true] });
+  const [other] = await set.scripts.reserve({ rooms: [0, 0, 1] });
+  await set.queue.end(other?.handle ?? '', { outcome: 'answered' });
+  expect(await set.scripts.reserve({ rooms: [0, 1, 0] })).toHaveLength(1);
+  expect(await findFaults(set.queue)).toEqual([]);
+});
+
+test('suspects that find no room stay ready for a worker that has some', async () => {
+  await using set = await setUp();
+  await set.add(3);
+  expect(await set.scripts.reserveAll({ rooms: [5, 5, 0] })).toMatchObject({ jobs: [], left: [false, false, true] });
+  expect(await set.queue.redis.exists(set.queue.keys.wake(2))).toBe(1);
+  expect(await set.scripts.reserve({ rooms: [0, 0, 5] })).toHaveLength(3);
+});
+
+test('a group that keeps a worker waiting is suspect for ten seconds, or until it answers', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  await set.add(4);
+  const [waitsLong] = await set.scripts.reserve({ rooms: [0, 1, 0] });
+  expect(await set.scripts.reserve({ rooms: [0, 5, 0], slowGroups: ['g'] })).toEqual([]);
+  expect(await set.scripts.reserve({ rooms: [0, 0, 1] })).toHaveLength(1);
+  await set.queue.end(waitsLong?.handle ?? '', { outcome: 'answered' });
+  expect(await set.scripts.reserve({ rooms: [0, 1, 0] })).toHaveLength(1);
+  await set.scripts.reserve({ rooms: [0, 0, 0], slowGroups: ['g'] });
+  set.passMs(10_000);
+  expect(await set.scripts.reserveAll()).toMatchObject({ jobs: [], left: [false, true, false] });
+  expect(await set.scripts.reserve()).toMatchObject([{ ring: 1 }]);
+});
