@@ -1,4 +1,7 @@
-import { closeRedis, connectRedis, createApiKeyStore } from '@herald/infra';
+import { startProcess } from '@herald/test-kit';
+import { forEachOf } from './api-client.ts';
+import { programOf } from './builds.ts';
+import type { HeraldEnv } from './start-herald.ts';
 
 export type BenchKeys = {
   readonly executorKey: string;
@@ -6,24 +9,31 @@ export type BenchKeys = {
   readonly workspaceKeys: ReadonlyMap<string, string>;
 };
 
-/** API keys as the CLI makes them. */
-export async function createKeys(redisUrl: string, workspaceIds: readonly string[]): Promise<BenchKeys> {
-  const redis = await connectRedis({
-    target: { kind: 'single', url: redisUrl },
-    use: 'request',
-    name: 'herald-bench',
-    onError: () => undefined,
+/** Each is a process that takes a second to start. */
+const AT_A_TIME = 2;
+
+/** API keys, by the CLI of the build that is measured: each build knows how it keeps them. */
+export async function createKeys(env: HeraldEnv, workspaceIds: readonly string[]): Promise<BenchKeys> {
+  const workspaceKeys = new Map<string, string>();
+  let executorKey = '';
+  await forEachOf([undefined, ...workspaceIds], AT_A_TIME, async (workspaceId) => {
+    if (workspaceId === undefined) executorKey = await createKey(env, ['--executor']);
+    else workspaceKeys.set(workspaceId, await createKey(env, ['--workspace', workspaceId]));
   });
-  try {
-    const store = createApiKeyStore({ redis, now: Date.now });
-    const workspaceKeys = new Map<string, string>();
-    for (const workspaceId of workspaceIds) {
-      const { key } = await store.create({ workspaceId, scopes: ['webhooks', 'tasks'] });
-      workspaceKeys.set(workspaceId, key);
-    }
-    const { key: executorKey } = await store.create({ scopes: ['execute'] });
-    return { executorKey, workspaceKeys };
-  } finally {
-    await closeRedis(redis);
-  }
+  return { executorKey, workspaceKeys };
+}
+
+/** Without scopes a workspace's key has all of them. */
+async function createKey({ build, variables }: HeraldEnv, owner: readonly string[]): Promise<string> {
+  await using cli = await startProcess({
+    name: 'cli',
+    command: process.execPath,
+    args: [programOf(build, 'cli'), 'keys', 'create', ...owner],
+    env: variables,
+    cwd: build.folder,
+  });
+  const { code } = await cli.exited;
+  const [key] = cli.stdout;
+  if (code !== 0 || key === undefined) throw new Error(`the CLI made no key\n${cli.tail()}`);
+  return key;
 }

@@ -12,17 +12,19 @@ export type Lengths = {
   readonly deliveries: number;
   /** Registered receivers in the largest variant of growth. */
   readonly receivers: number;
-  /** Delayed deliveries behind, in the last variant of growth. */
+  /** Delayed deliveries behind, in a variant of growth. */
   readonly behind: number;
+  /** Destinations behind with one waiting delivery each, in the last variant of growth. */
+  readonly destinations: number;
 };
 
 const FULL: Lengths = {
   ...{ count: 20_000, repeats: 3, seconds: 15 },
-  ...{ deliveries: 1_000_000, receivers: 100_000, behind: 1_000_000 },
+  ...{ deliveries: 1_000_000, receivers: 100_000, behind: 1_000_000, destinations: 100_000 },
 };
 const QUICK: Lengths = {
   ...{ count: 2_000, repeats: 1, seconds: 5 },
-  ...{ deliveries: 20_000, receivers: 10_000, behind: 10_000 },
+  ...{ deliveries: 20_000, receivers: 10_000, behind: 10_000, destinations: 2_000 },
 };
 
 type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readonly quickMinutes: number };
@@ -31,11 +33,11 @@ type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readon
 const PLANS: Record<ScenarioName, Plan> = {
   floor: { minutes: 2, quickMinutes: 0.3 },
   drain: { full: { count: 50_000 }, minutes: 4, quickMinutes: 0.4 },
-  accept: { minutes: 1.5, quickMinutes: 0.6 },
-  through: { full: { count: 30_000 }, minutes: 2, quickMinutes: 0.3 },
-  latency: { minutes: 6, quickMinutes: 1.5 },
-  memory: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.6 },
-  growth: { full: { count: 30_000, repeats: 5 }, minutes: 9, quickMinutes: 0.7 },
+  accept: { minutes: 3, quickMinutes: 1 },
+  through: { full: { count: 30_000 }, minutes: 6, quickMinutes: 0.7 },
+  latency: { minutes: 9, quickMinutes: 2.3 },
+  memory: { full: { count: 50_000 }, minutes: 9, quickMinutes: 0.8 },
+  growth: { full: { count: 30_000, repeats: 5 }, minutes: 14, quickMinutes: 1 },
   scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },
   isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },

@@ -40,7 +40,9 @@ function readCommandLine(): BenchOptions {
 const options = readCommandLine();
 const { cpus, model, memoryGiB, node } = describeMachine();
 console.log(`${cpus} × ${model}, ${memoryGiB} GiB, Node ${node}; everything on this machine, over loopback`);
-console.log(`Takes about ${formatMinutes(guessMinutes(options.scenarios, options.isQuick))} on two cores of its own.`);
+console.log(
+  `Takes about ${formatMinutes(guessMinutes(options.scenarios, options.isQuick) * options.builds.length)} on two cores of its own.`,
+);
 const run = await runScenarios(SCENARIOS, options, (text) => {
   console.log(text);
 });

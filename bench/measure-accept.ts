@@ -1,10 +1,11 @@
 import { createCertificateAuthority, waitFor, type RunningRedis } from '@herald/test-kit';
 import { forEachOf, openApiClient, type ApiClient } from './api-client.ts';
+import type { Build } from './builds.ts';
 import { startCpuReading } from './cpu-time.ts';
 import { checkIn, report, reportInBatches, START, type ReportedItem } from './executor.ts';
 import { prepareWorkspaces } from './prepare-workspaces.ts';
 import { startProgram } from './run-program.ts';
-import { startBenchRedis } from './start-bench-redis.ts';
+import { startBenchRedis, type Fsync } from './start-bench-redis.ts';
 import { createHeraldEnv, startApi, type HeraldEnv } from './start-herald.ts';
 
 export type BareRouteInput = { readonly redisUrl: string; readonly fanOut: number };
@@ -46,12 +47,19 @@ export type PreparedApi = {
   readonly pids: Pids;
 };
 
-export type ApiPlan = { readonly fanOut: number; readonly nodeArgs?: readonly string[] };
+export type ApiPlan = {
+  readonly fanOut: number;
+  /** Default: everysec. */
+  readonly fsync?: Fsync;
+  /** Default: this one. */
+  readonly build?: Build;
+  readonly nodeArgs?: readonly string[];
+};
 
 /** A new Redis and a new API with running Tasks; nobody listens at the receivers' addresses, and nobody calls them. */
 export async function withApi<T>(plan: ApiPlan, use: (api: PreparedApi) => Promise<T>): Promise<T> {
-  await using redis = await startBenchRedis();
-  await using env = await createHeraldEnv(redis.url, await createCertificateAuthority());
+  await using redis = await startBenchRedis(plan.fsync);
+  await using env = await createHeraldEnv(redis.url, await createCertificateAuthority(), plan.build);
   return await withApiOn(redis, env, plan, use);
 }
 
@@ -64,7 +72,7 @@ export async function withApiOn<T>(
 ): Promise<T> {
   await using api = await startApi({ env, nodeArgs });
   const receivers = Array.from({ length: fanOut }, (_, index) => ({ url: `https://127.0.0.1:${40_001 + index}/hook` }));
-  const { executorKey, workspaces } = await prepareWorkspaces(api.port, redis.url, [
+  const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, [
     { id: 'ws_bench', receivers, tasks: TASKS },
   ]);
   const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);

@@ -1,8 +1,9 @@
-import { createCertificateAuthority, waitFor, type RunningRedis } from '@herald/test-kit';
+import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiClient } from './api-client.ts';
+import type { Build } from './builds.ts';
 import { startCpuReading } from './cpu-time.ts';
 import { checkIn, DONE, reportInBatches, START, type Report, type ReportedItem } from './executor.ts';
 import { FAST_RECEIVERS, type Pace } from './floor.ts';
@@ -24,6 +25,8 @@ export type Drained = Pace & { readonly duplicates: number; readonly acceptedPer
 export type DrainPlan = {
   readonly tasksPerWorkspace: number;
   readonly count: number;
+  /** Default: this one. */
+  readonly build?: Build;
   /** Worker processes; their CPU is counted as one. */
   readonly workers?: number;
   readonly logLevel?: 'warn' | 'info';
@@ -42,8 +45,8 @@ export async function measureDrain(plan: DrainPlan): Promise<Drained> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
   await using receivers = await startReceivers({ ca, behaviours: new Array(FAST_RECEIVERS).fill('ok') as 'ok'[] });
-  await using env = await createHeraldEnv(redis.url, ca);
-  const acceptedPerSecond = await acceptAll(plan, redis, receivers, env);
+  await using env = await createHeraldEnv(redis.url, ca, plan.build);
+  const acceptedPerSecond = await acceptAll(plan, receivers, env);
   const folder = await mkdtemp(join(tmpdir(), 'herald-bench-log-'));
   try {
     await using running = new AsyncDisposableStack();
@@ -67,7 +70,6 @@ export async function measureDrain(plan: DrainPlan): Promise<Drained> {
 /** Deliveries accepted per second. */
 async function acceptAll(
   { tasksPerWorkspace, count }: DrainPlan,
-  redis: RunningRedis,
   receivers: Receivers,
   env: HeraldEnv,
 ): Promise<number> {
@@ -81,7 +83,7 @@ async function acceptAll(
       tasks: tasksPerWorkspace,
     };
   });
-  const { executorKey, workspaces } = await prepareWorkspaces(api.port, redis.url, plans);
+  const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, plans);
   const taskIds = Array.from({ length: tasksPerWorkspace }, (_, index) =>
     workspaces.map((workspace) => workspace.taskIds[index] ?? ''),
   ).flat();

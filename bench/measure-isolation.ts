@@ -1,6 +1,7 @@
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openApiClient, type ApiClient } from './api-client.ts';
+import type { Build } from './builds.ts';
 import { startCpuReading } from './cpu-time.ts';
 import { actionRequired, checkIn, report, reportInBatches, START, type ReportedItem } from './executor.ts';
 import type { Variant } from './isolation-variants.ts';
@@ -39,24 +40,20 @@ const BURST_AT = 0.1;
 const BURST_TASKS = 100;
 
 /** One run: its own Redis, API, worker and receivers; latency is from `created_at` to the arrival of the headers. */
-export async function measureIsolation(variant: Variant, seconds: number): Promise<IsolationFigures> {
+export async function measureIsolation(variant: Variant, seconds: number, build: Build): Promise<IsolationFigures> {
   const { behaviours, others = [] } = variant;
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
   const served = [...behaviours, ...others, ...(variant.deadCallbacks === undefined ? [] : (['hang'] as const))];
   await using receivers = await startReceivers({ ca, behaviours: served, recordArrivals: true });
-  await using env = await createHeraldEnv(redis.url, ca);
+  await using env = await createHeraldEnv(redis.url, ca, build);
   await using api = await startApi({ env });
   const worker = await startWorker({
     env,
     variables: { CONCURRENCY: String(CONCURRENCY), DELIVERY_TIMEOUT: DEADLINE },
   });
   try {
-    const { executorKey, workspaces } = await prepareWorkspaces(
-      api.port,
-      redis.url,
-      planWorkspaces(variant, receivers),
-    );
+    const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, planWorkspaces(variant, receivers));
     await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
     const [main = { taskIds: [] }, second] = workspaces;
     const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);

@@ -38,7 +38,7 @@ export async function measureSlowClients({ groups }: SlowVariant, seconds: numbe
   await using redis = await startBenchRedis();
   await using env = await createHeraldEnv(redis.url, ca);
   await using api = await startApi({ env });
-  const { executorKey, workspaceKeys } = await createKeys(redis.url, ['ws_bench']);
+  const { executorKey, workspaceKeys } = await createKeys(env, ['ws_bench']);
   const key = workspaceKeys.get('ws_bench') ?? '';
   const open = (asKey: string, connections = CONNECTIONS) => openApiClient({ port: api.port, key: asKey, connections });
   await using customer = open(key);

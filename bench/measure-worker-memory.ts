@@ -1,5 +1,6 @@
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Build } from './builds.ts';
 import { FAST_RECEIVERS } from './floor.ts';
 import { readRedisMemory } from './redis-memory.ts';
 import { readResidentMiB } from './resident-set.ts';
@@ -25,13 +26,17 @@ const DEADLINE_MS = 3_600_000;
 const PORTION = 20_000;
 
 /** One worker sends so many deliveries while they are accepted. */
-export async function measureWorkerMemory(count: number, say: (line: string) => void): Promise<WorkerMemory> {
+export async function measureWorkerMemory(
+  count: number,
+  build: Build,
+  say: (line: string) => void,
+): Promise<WorkerMemory> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
   await using receivers = await startReceivers({ ca, behaviours: new Array(FAST_RECEIVERS).fill('ok') as 'ok'[] });
-  await using env = await createHeraldEnv(redis.url, ca);
+  await using env = await createHeraldEnv(redis.url, ca, build);
   await using api = await startApi({ env });
-  await using tasks = await startTasks({ apiPort: api.port, redis, origins: receivers.origins, tasks: TASKS });
+  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS });
   await using worker = await startWorker({ env });
   const before = await readRedisMemory(redis.url);
   const samples: MemorySample[] = [];

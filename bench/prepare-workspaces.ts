@@ -1,5 +1,6 @@
 import { forEachOf, openApiClient } from './api-client.ts';
 import { createKeys } from './create-keys.ts';
+import type { HeraldEnv } from './start-herald.ts';
 
 export type WorkspacePlan = {
   readonly id: string;
@@ -17,11 +18,11 @@ const CONNECTIONS = 16;
 /** Registers receivers and creates Tasks, all through the API, each with its workspace's own key. */
 export async function prepareWorkspaces(
   apiPort: number,
-  redisUrl: string,
+  env: HeraldEnv,
   plans: readonly WorkspacePlan[],
 ): Promise<Prepared> {
   const ids = plans.map(({ id }) => id);
-  const { executorKey, workspaceKeys } = await createKeys(redisUrl, ids);
+  const { executorKey, workspaceKeys } = await createKeys(env, ids);
   const workspaces: PreparedWorkspace[] = [];
   for (const { id, receivers, tasks, callbackUrl } of plans) {
     await using client = openApiClient({

@@ -24,6 +24,8 @@ test.each([
   { args: ['--repeats', '1.5'], message: /--repeats must be a whole number from 1/ },
   { args: ['--deliveries', 'many'], message: /--deliveries must be a whole number/ },
   { args: ['--variant', 'none'], message: /no variant none/ },
+  { args: ['growth', '--beside', '.'], message: /growth measures this build alone/ },
+  { args: ['--beside', '/no/such/folder'], message: /there is no such directory/ },
 ])('$args is refused with what to change', ({ args, message }) => {
   expect(() => readOptions(args)).toThrow(message);
 });

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
+import { findBuildBeside, THIS_BUILD, type Build } from './builds.ts';
 import { chooseVariants } from './isolation-variants.ts';
 import type { Lengths } from './lengths.ts';
-import { ALL_SCENARIOS, SCENARIO_NAMES, type ScenarioName } from './scenario-names.ts';
+import { ALL_SCENARIOS, BESIDE_SCENARIOS, SCENARIO_NAMES, type ScenarioName } from './scenario-names.ts';
 
 export type BenchOptions = {
   readonly scenarios: readonly ScenarioName[];
+  /** This one, and the one that it is measured beside. */
+  readonly builds: readonly Build[];
   /** Everything as short as it can be: to see that it works, not what it measures. */
   readonly isQuick: boolean;
   /** What was asked for by name; it replaces every scenario's own. */
@@ -20,17 +23,19 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   floor         BullMQ alone, the sender alone, node:https alone, and what the first two make together
   drain         pending deliveries for 50 fast receivers, sent by a real worker; its ratio to the floor (which it shows too)
   accept        transitions accepted per second, beside a bare Express route that runs one script
-  through       accepted in batches and delivered at the same time, ten receivers
-  latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s
-  memory        bytes of Redis for each pending delivery; what a worker grows by while it delivers
-  growth        accept and drain with few and many receivers registered, and with many delayed deliveries behind
+  through       accepted in batches and delivered at the same time, to one receiver and to ten; CPU of all processes
+  latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s, and at 200/s over 50 receivers
+  memory        bytes of Redis for each pending and each settled delivery; what a worker grows by while it delivers
+  growth        accept and drain with few and many receivers, many delayed deliveries, and many destinations behind
   scale         what one worker and one Redis carry, what REDIS_MIN_REPLICAS costs, and what a given load needs
   isolation     healthy receivers beside bad ones
   slow-clients  healthy requests to the API beside slow and idle connections
-  (none)        all of them, which takes about an hour
+  (none)        all of them, which takes about an hour and a half
 
 Ends with one table: what was measured, its floor, and whether the target is met. Exits with 1 when a scenario failed, not when a target was missed.
 
+  --beside <directory>  another built checkout, whose processes take turns with this one's in the same run; shows both and
+                    their ratio (${BESIDE_SCENARIOS.join(', ')})
   --quick           everything as short as it can be: to see that it works; a few minutes for all
   --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
   --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
@@ -38,11 +43,20 @@ Ends with one table: what was measured, its floor, and whether the target is met
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
   --receivers <n>   growth: most receivers registered (100000)
   --behind <n>      growth: delayed deliveries behind (1000000)
+  --destinations <n>  growth: destinations behind, with one waiting delivery each (100000)
   --variant <v>     isolation: this variant only, beside the healthy run; may be given several times
   --profile         write CPU profiles of worker and API, and print where the time went`;
 
 /** The least that an option may be: below it there is nothing to measure. */
-const LEAST: Lengths = { count: 100, repeats: 1, seconds: 5, deliveries: 1_000, receivers: 10, behind: 1 };
+const LEAST: Lengths = {
+  count: 100,
+  repeats: 1,
+  seconds: 5,
+  deliveries: 1_000,
+  receivers: 10,
+  behind: 1,
+  destinations: 1,
+};
 const LENGTH_NAMES = Object.keys(LEAST) as (keyof Lengths)[];
 const MOST = 10_000_000;
 
@@ -54,18 +68,23 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: {
       ...{ count: { type: 'string' }, repeats: { type: 'string' }, seconds: { type: 'string' } },
       ...{ deliveries: { type: 'string' }, receivers: { type: 'string' }, behind: { type: 'string' } },
+      destinations: { type: 'string' },
+      beside: { type: 'string' },
       variant: { type: 'string', multiple: true, default: [] },
       quick: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
     },
   });
   chooseVariants(values.variant); // an unknown one is told now, not after the scenarios before
+  const scenarios = chooseScenarios(positionals, values.beside !== undefined);
+  const beside = values.beside === undefined ? undefined : findBuildBeside(values.beside);
   const given = LENGTH_NAMES.flatMap((name) => {
     const text = values[name];
     return text === undefined ? [] : [[name, readCount(name, text)] as const];
   });
   return {
-    scenarios: positionals.length === 0 ? ALL_SCENARIOS : chooseScenarios(positionals),
+    scenarios,
+    builds: beside === undefined ? [THIS_BUILD] : [THIS_BUILD, beside],
     isQuick: values.quick,
     lengths: Object.fromEntries(given),
     variants: values.variant,
@@ -73,9 +92,14 @@ export function readOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-function chooseScenarios(texts: readonly string[]): readonly ScenarioName[] {
+function chooseScenarios(texts: readonly string[], isBeside: boolean): readonly ScenarioName[] {
+  if (texts.length === 0) return isBeside ? BESIDE_SCENARIOS : ALL_SCENARIOS;
   const unknown = texts.find((text) => !SCENARIO_NAMES.some((name) => name === text));
   if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}; there are ${SCENARIO_NAMES.join(', ')}`);
+  const alone = texts.find((text) => !BESIDE_SCENARIOS.some((name) => name === text));
+  if (isBeside && alone !== undefined) {
+    throw new Error(`${alone} measures this build alone; --beside knows ${BESIDE_SCENARIOS.join(', ')}`);
+  }
   const chosen = SCENARIO_NAMES.filter((name) => texts.includes(name));
   // A drain measures the floor between its own rounds and shows it.
   return chosen.filter((name) => name !== 'floor' || !chosen.includes('drain'));

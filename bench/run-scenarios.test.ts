@@ -1,3 +1,4 @@
+import { THIS_BUILD } from './builds.ts';
 import { lengthsOf } from './lengths.ts';
 import { readOptions } from './read-options.ts';
 import { runScenarios } from './run-scenarios.ts';
@@ -33,7 +34,7 @@ test('each scenario gets its own lengths, and what was asked for instead', async
   const scenarios = allOf({ drain: note, growth: note });
   await runScenarios(scenarios, readOptions(['drain', 'growth', '--repeats', '2']), ignore);
   expect(seen).toEqual([
-    { ...lengthsOf('drain', false), repeats: 2, variants: [], profile: false },
-    { ...lengthsOf('growth', false), repeats: 2, variants: [], profile: false },
+    { ...lengthsOf('drain', false), repeats: 2, builds: [THIS_BUILD], variants: [], profile: false },
+    { ...lengthsOf('growth', false), repeats: 2, builds: [THIS_BUILD], variants: [], profile: false },
   ]);
 });

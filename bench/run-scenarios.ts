@@ -1,3 +1,4 @@
+import { besideTable } from './beside-table.ts';
 import { startForeignLoad } from './foreign-load.ts';
 import { guessMinutes, lengthsOf } from './lengths.ts';
 import type { BenchOptions } from './read-options.ts';
@@ -21,7 +22,8 @@ export async function runScenarios(
   options: BenchOptions,
   print: (text: string) => void,
 ): Promise<BenchRun> {
-  const { scenarios: names, isQuick, variants, profile } = options;
+  const { scenarios: names, isQuick, builds, variants, profile } = options;
+  const [, beside] = builds;
   const outcomes: ScenarioOutcome[] = [];
   const tables: Table[] = [];
   const raw: Record<string, unknown> = {};
@@ -29,7 +31,7 @@ export async function runScenarios(
   const foreignOfAll = startForeignLoad();
   for (const [index, name] of names.entries()) {
     const minutes = Math.round((performance.now() - startedAt) / 60_000);
-    const own = guessMinutes([name], isQuick);
+    const own = guessMinutes([name], isQuick) * builds.length;
     print(`\n${name}: ${index + 1} of ${names.length}, after ${minutes} min; by itself about ${formatMinutes(own)}`);
     const lengths = { ...lengthsOf(name, isQuick), ...options.lengths };
     const foreignLoad = startForeignLoad();
@@ -37,11 +39,13 @@ export async function runScenarios(
       const say = (line: string) => {
         print(`… ${line}`);
       };
-      const result = await scenarios[name]({ options: { ...lengths, variants, profile }, say });
+      const result = await scenarios[name]({ options: { ...lengths, builds, variants, profile }, say });
       const foreign = foreignLoad();
-      for (const table of result.tables) print(formatTable(table));
+      const compared = beside ? [besideTable(beside.folder, result.compared ?? [])] : [];
+      const all = [...result.tables, ...compared];
+      for (const table of all) print(formatTable(table));
       print(`Meanwhile other programs used ${Math.round(foreign * 100)} % of this machine's processors.`);
-      tables.push(...result.tables);
+      tables.push(...all);
       raw[name] = { lengths, foreign, ...result.raw };
       outcomes.push({ name, foreign, targets: result.targets });
     } catch (error) {

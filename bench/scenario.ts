@@ -1,9 +1,10 @@
+import type { Compared } from './beside-table.ts';
 import type { Lengths } from './lengths.ts';
 import type { BenchOptions } from './read-options.ts';
 import type { Table } from './table.ts';
 import type { TargetRow } from './targets.ts';
 
-export type ScenarioOptions = Lengths & Pick<BenchOptions, 'variants' | 'profile'>;
+export type ScenarioOptions = Lengths & Pick<BenchOptions, 'builds' | 'variants' | 'profile'>;
 
 export type ScenarioRun = {
   readonly options: ScenarioOptions;
@@ -17,5 +18,7 @@ export type ScenarioResult = {
   readonly raw: object;
   /** What it has to say of the targets, which `targets.ts` judges. */
   readonly targets: readonly TargetRow[];
+  /** Its figures beside the other build's, when there is one. */
+  readonly compared?: readonly Compared[];
 };
 export type Scenario = (run: ScenarioRun) => Promise<ScenarioResult>;

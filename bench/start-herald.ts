@@ -1,29 +1,32 @@
 import { freePort, startProcess, type CertificateAuthority, type RunningProcess } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '..');
-/** What is measured is what the image runs. */
-const NODE_OPTIONS = /^ENV NODE_OPTIONS=(.+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '';
+import { nodeOptionsOf, programOf, THIS_BUILD, type Build } from './builds.ts';
 
 export type HeraldEnv = AsyncDisposable & {
+  /** Whose processes run in it. */
+  readonly build: Build;
   readonly variables: Readonly<Record<string, string>>;
   readonly caFile: string;
 };
 
 /** The environment that the processes of one run share. */
-export async function createHeraldEnv(redisUrl: string, ca: CertificateAuthority): Promise<HeraldEnv> {
+export async function createHeraldEnv(
+  redisUrl: string,
+  ca: CertificateAuthority,
+  build = THIS_BUILD,
+): Promise<HeraldEnv> {
   const folder = await mkdtemp(join(tmpdir(), 'herald-bench-'));
   const caFile = join(folder, 'ca.pem');
   await writeFile(caFile, ca.certPem);
   return {
+    build,
     caFile,
     variables: {
       NODE_ENV: 'production',
-      NODE_OPTIONS,
+      NODE_OPTIONS: nodeOptionsOf(build),
       REDIS_URL: redisUrl,
       SECRETS_KEY: randomBytes(32).toString('base64'),
       ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}',
@@ -56,10 +59,8 @@ async function startBuilt(
   portVariable: string,
   { env, variables = {}, logFile, nodeArgs = [] }: HeraldProcessOptions,
 ): Promise<HeraldProcess> {
-  const program = join(ROOT, 'apps', name, 'dist/main.js');
-  if (!existsSync(program)) throw new Error(`${program} is missing. Type: npm run build`);
   const port = await freePort();
-  const command = [process.execPath, ...nodeArgs, program];
+  const command = [process.execPath, ...nodeArgs, programOf(env.build, name)];
   const started = await startProcess({
     name,
     // The shell becomes the process, so its id, its CPU and its signals are the process's.
@@ -67,7 +68,7 @@ async function startBuilt(
       ? { command: process.execPath, args: command.slice(1) }
       : { command: '/bin/sh', args: ['-c', 'log=$1; shift; exec "$@" >"$log"', 'sh', logFile, ...command] }),
     env: { ...env.variables, ...variables, [portVariable]: String(port) },
-    cwd: ROOT,
+    cwd: env.build.folder,
     keptLines: 1_000,
     readyWhen: `http://127.0.0.1:${port}/readyz`,
   });

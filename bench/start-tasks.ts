@@ -1,7 +1,7 @@
-import type { RunningRedis } from '@herald/test-kit';
 import { openApiClient, type ApiClient } from './api-client.ts';
 import { checkIn, reportInBatches, START, type ReportedItem } from './executor.ts';
 import { prepareWorkspaces } from './prepare-workspaces.ts';
+import type { HeraldEnv } from './start-herald.ts';
 
 export type RunningTasks = AsyncDisposable & {
   readonly executor: ApiClient;
@@ -11,7 +11,7 @@ export type RunningTasks = AsyncDisposable & {
 
 export type RunningTasksOptions = {
   readonly apiPort: number;
-  readonly redis: RunningRedis;
+  readonly env: HeraldEnv;
   /** Origins of the receivers, up to ten of them for each workspace. */
   readonly origins: readonly string[];
   readonly tasks: number;
@@ -25,7 +25,7 @@ const WIDTH = 8;
 
 /** Running Tasks, of as many workspaces as the receivers need. */
 export async function startTasks(options: RunningTasksOptions): Promise<RunningTasks> {
-  const { apiPort, redis, origins, tasks, workspace: name = 'ws_bench' } = options;
+  const { apiPort, env, origins, tasks, workspace: name = 'ws_bench' } = options;
   const workspaceCount = Math.max(1, Math.ceil(origins.length / RECEIVERS_PER_WORKSPACE));
   const plans = Array.from({ length: workspaceCount }, (_, index) => ({
     id: `${name}${index}`,
@@ -34,7 +34,7 @@ export async function startTasks(options: RunningTasksOptions): Promise<RunningT
       .map((origin) => ({ url: `${origin}/hook` })),
     tasks: Math.ceil(tasks / workspaceCount),
   }));
-  const { executorKey, workspaces } = await prepareWorkspaces(apiPort, redis.url, plans);
+  const { executorKey, workspaces } = await prepareWorkspaces(apiPort, env, plans);
   // One of each workspace in turn.
   const taskIds = Array.from({ length: plans[0]?.tasks ?? 0 }, (_, index) =>
     workspaces.map((workspace) => workspace.taskIds[index] ?? ''),

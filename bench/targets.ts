@@ -12,9 +12,11 @@ export const TARGETS = {
   acceptSingle: { words: 'at least 0.5 of the bare route', limits: [{ of: 'ratio', least: 0.5 }] },
   acceptBatched: { words: 'at least 5 times single', limits: [{ of: 'ratio', least: 5 }] },
   through: { words: 'at least 3,000', limits: [{ of: 'measured', least: 3_000 }] },
-  latencyP50: { words: 'at most 5 ms', limits: [{ of: 'measured', most: 5 }] },
-  latencyP99: { words: 'at most 25 ms', limits: [{ of: 'measured', most: 25 }] },
-  pendingBytes: { words: 'at most 1,100, towards 750', limits: [{ of: 'measured', most: 1_100 }] },
+  latencyP50: { words: 'at most 3 ms', limits: [{ of: 'measured', most: 3 }] },
+  latencyP99: { words: 'at most 20 ms', limits: [{ of: 'measured', most: 20 }] },
+  latencySpreadP99: { words: 'at most 12 ms', limits: [{ of: 'measured', most: 12 }] },
+  pendingBytes: { words: 'at most 650', limits: [{ of: 'measured', most: 650 }] },
+  settledBytes: { words: 'at most 400', limits: [{ of: 'measured', most: 400 }] },
   workerGrowth: { words: 'less than 10 % above half', limits: [{ of: 'ratio', below: 1.1 }] },
   growth: { words: 'at most 20 % slower than the smallest', limits: [{ of: 'ratio', least: 0.8 }] },
   isolationP99: {
@@ -27,7 +29,14 @@ export const TARGETS = {
   isolationLeftOver: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
   isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
   slowClients: { words: 'under 100 ms', limits: [{ of: 'measured', below: 100 }] },
+  always: { words: 'at most 1.2 times as long as everysec', limits: [{ of: 'ratio', least: 1 / 1.2 }] },
+  // Beside an older build the ratio is to that build.
+  throughCpuBeside: { words: 'at most 0.65', limits: [{ of: 'ratio', most: 0.65 }] },
+  drainBeside: { words: 'at least 1.3', limits: [{ of: 'ratio', least: 1.3 }] },
+  acceptCpuBeside: { words: 'at most 1.0', limits: [{ of: 'ratio', most: 1 }] },
 } satisfies Record<string, Target>;
+
+export type TargetName = keyof typeof TARGETS;
 
 /** A measured value beside its target. NaN: there is none. */
 export type TargetRow = {
@@ -43,16 +52,21 @@ export type TargetRow = {
 export type Paired = { readonly measured: number; readonly floor: number };
 
 /** Medians of the rounds; the ratio is the median of each round's own, since rounds differ by more than their ratios. */
-export function judgeRounds(target: keyof typeof TARGETS, row: string, rounds: readonly Paired[]): TargetRow {
+export function medianOfRounds(rounds: readonly Paired[]): Pick<TargetRow, 'measured' | 'floor' | 'ratio'> {
   const measured = median(rounds.map((round) => round.measured));
   const floor = median(rounds.map((round) => round.floor));
   const ratio = median(rounds.map((round) => round.measured / round.floor));
+  return { measured, floor, ratio };
+}
+
+export function judgeRounds(target: TargetName, row: string, rounds: readonly Paired[]): TargetRow {
+  const { measured, floor, ratio } = medianOfRounds(rounds);
   const { words, limits }: Target = TARGETS[target];
   const isMet = limits.every((limit) => holds(limit, limit.of === 'ratio' ? ratio : measured));
   return { row, measured, floor, ratio, target: words, isMet };
 }
 
-export function judgeOnce(target: keyof typeof TARGETS, row: string, measured: number, floor = NaN): TargetRow {
+export function judgeOnce(target: TargetName, row: string, measured: number, floor = NaN): TargetRow {
   return judgeRounds(target, row, [{ measured, floor }]);
 }
 
@@ -95,12 +109,7 @@ export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): Ta
 export type NamedValue = { readonly name: string; readonly value: number };
 
 /** Of several runs the worst counts, the one with the highest value. None without runs. */
-export function judgeWorst(
-  target: keyof typeof TARGETS,
-  label: string,
-  runs: readonly NamedValue[],
-  floor = NaN,
-): TargetRow[] {
+export function judgeWorst(target: TargetName, label: string, runs: readonly NamedValue[], floor = NaN): TargetRow[] {
   const [first, ...others] = runs;
   if (!first) return [];
   const worst = others.reduce((most, run) => (run.value > most.value || Number.isNaN(run.value) ? run : most), first);
@@ -114,7 +123,7 @@ export type IsolationRun = {
 
 /** The first run is the healthy one. */
 export function judgeIsolation([healthy, ...others]: readonly IsolationRun[]): TargetRow[] {
-  const judge = (target: keyof typeof TARGETS, label: string, read: keyof IsolationRun['figures']) => {
+  const judge = (target: TargetName, label: string, read: keyof IsolationRun['figures']) => {
     const runs = others.map(({ name, figures }) => ({ name, value: figures[read] }));
     return judgeWorst(target, `isolation: ${label}`, runs, healthy?.figures[read]);
   };

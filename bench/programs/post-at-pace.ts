@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { atPace } from '../at-pace.ts';
-import type { PostAtPaceInput, PostedAt } from '../scenarios/latency.ts';
+import type { PostAtPaceInput, PostedAt } from '../measure-latency.ts';
 import { readInput, reply } from './program-io.ts';
 
 // What a request needs from the hands of node:https to a receiver, at the pace of the deliveries and with nothing behind it.
 
-const { urls, caFile, everyMs, count, body } = readInput() as PostAtPaceInput;
+const { urls, caFile, everyMs, count, fanOut, body } = readInput() as PostAtPaceInput;
 const agent = new Agent({ ca: readFileSync(caFile), keepAlive: true });
 const posted: PostedAt[] = [];
 
@@ -30,7 +30,11 @@ function post(url: string, id: string): Promise<void> {
 }
 
 await atPace(everyMs, count, (index) =>
-  Promise.all(urls.map((url, receiver) => post(url, `floor_${index}_${receiver}`))),
+  Promise.all(
+    Array.from({ length: fanOut }, (_, turn) =>
+      post(urls[(index * fanOut + turn) % urls.length] ?? '', `floor_${index}_${turn}`),
+    ),
+  ),
 );
 agent.destroy();
 reply(posted);

@@ -5,19 +5,21 @@ import { profileTable, type ProfiledProcess } from '../profile.ts';
 import type { Scenario } from '../scenario.ts';
 import { median } from '../statistics.ts';
 import { judgeRounds } from '../targets.ts';
+import { createTurns } from '../turns.ts';
 
 /** Everything is accepted while no worker runs; then one worker process sends it, as fast as it can. */
 export const drain: Scenario = async ({ options, say }) => {
   const plan = planDrain(options.count);
   const { count } = plan;
   const floors: FloorRound[] = [];
-  const drains: Drained[] = [];
+  const turns = createTurns<Drained>(options.builds);
   for (let round = 1; round <= options.repeats; round++) {
     say(`floor, round ${round} of ${options.repeats}`);
     floors.push(await measureFloor(count));
     say(`drain, round ${round} of ${options.repeats}`);
-    drains.push(await measureDrain(plan));
+    await turns.take((build) => measureDrain({ ...plan, build }));
   }
+  const drains = turns.own;
   say('drain, writing its log');
   const logged = await measureDrain({ ...plan, logLevel: 'info' });
   const profiles: ProfiledProcess[] = [];
@@ -28,16 +30,21 @@ export const drain: Scenario = async ({ options, say }) => {
   }
   const floor = median(floors.map(({ composed }) => composed.perSecond));
   const byCpu = median(drains.map(({ cpuUs }, index) => (floors[index]?.composed.cpuUs.worker ?? NaN) / cpuUs.worker));
-  const duplicates = [...drains, logged].reduce((sum, drained) => sum + drained.duplicates, 0);
+  const duplicates = [...turns.all.flatMap(({ rounds }) => rounds), logged].reduce(
+    (sum, drained) => sum + drained.duplicates,
+    0,
+  );
   const table = {
     title: `Drain: ${count} deliveries to ${FAST_RECEIVERS} receivers, one worker, median of ${options.repeats}`,
     columns: PACE_COLUMNS,
     rows: [
       ...floorRows(floors),
-      paceRow(
-        'drain',
-        drains,
-        drains.map(({ perSecond }, index) => perSecond / (floors[index]?.composed.perSecond ?? NaN)),
+      ...turns.all.map(({ rounds, title }) =>
+        paceRow(
+          title('drain'),
+          rounds,
+          rounds.map(({ perSecond }, index) => perSecond / (floors[index]?.composed.perSecond ?? NaN)),
+        ),
       ),
       paceRow('drain, log level info to a file (once)', [logged], [logged.perSecond / floor]),
     ],
@@ -49,7 +56,7 @@ export const drain: Scenario = async ({ options, say }) => {
   };
   return {
     tables: [table, ...(await Promise.all(profiles.map(profileTable)))],
-    raw: { floors, drains, logged },
+    raw: { floors, drains: turns.all, logged },
     targets: [
       judgeRounds(
         'drain',
@@ -59,6 +66,11 @@ export const drain: Scenario = async ({ options, say }) => {
           floor: floors[index]?.composed.perSecond ?? NaN,
         })),
       ),
+    ],
+    compared: [
+      ...turns.compare('drain: deliveries/s', ({ perSecond }) => perSecond, 'drainBeside'),
+      ...turns.compare('drain: µs CPU of the worker', ({ cpuUs }) => cpuUs.worker),
+      ...turns.compare('drain: µs CPU of Redis', ({ cpuUs }) => cpuUs.redis ?? NaN),
     ],
   };
 };

@@ -1,10 +1,11 @@
-import { createCertificateAuthority, waitFor, type RunningRedis } from '@herald/test-kit';
+import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { measureFloor } from '../floor.ts';
 import { delayPending, type DelayedDeliveries } from '../delay-pending.ts';
+import { occupyDestinations } from '../occupy-destinations.ts';
 import { registerReceivers } from '../register-receivers.ts';
 import type { Scenario } from '../scenario.ts';
 import { startBenchRedis } from '../start-bench-redis.ts';
-import { createHeraldEnv, startApi, startWorker } from '../start-herald.ts';
+import { createHeraldEnv, startApi, startWorker, type HeraldEnv } from '../start-herald.ts';
 import { startReceivers, type Receivers } from '../start-receivers.ts';
 import { startTasks } from '../start-tasks.ts';
 import { median } from '../statistics.ts';
@@ -16,18 +17,27 @@ const TASKS = 500;
 const FLOOR_COUNT = 10_000;
 const DEADLINE_MS = 600_000;
 
-type Variant = { readonly name: string; readonly registered: number; readonly behind: number };
+type Variant = {
+  readonly name: string;
+  /** Receivers of all workspaces. Default: the measured ones. */
+  readonly registered?: number;
+  /** Delayed deliveries of a few destinations. */
+  readonly behind?: number;
+  /** Destinations with one waiting delivery each. */
+  readonly destinations?: number;
+};
 type Round = { readonly acceptedPerSecond: number; readonly drainedPerSecond: number };
 type Herald = AsyncDisposable & { readonly variant: Variant; readonly measure: () => Promise<Round> };
 
 /** Whether Herald gets slower with what it holds: all variants stand side by side, and take turns. */
 export const growth: Scenario = async ({ options, say }) => {
-  const { count, repeats, receivers: most, behind } = options;
+  const { count, repeats, receivers: most, behind, destinations } = options;
   const variants: Variant[] = [
-    { name: `${OWN_RECEIVERS} receivers, nothing behind`, registered: OWN_RECEIVERS, behind: 0 },
-    { name: `${Math.ceil(most / 100)} receivers`, registered: Math.ceil(most / 100), behind: 0 },
-    { name: `${most} receivers`, registered: most, behind: 0 },
-    { name: `${behind} delayed deliveries behind`, registered: OWN_RECEIVERS, behind },
+    { name: `${OWN_RECEIVERS} receivers, nothing behind` },
+    { name: `${Math.ceil(most / 100)} receivers`, registered: Math.ceil(most / 100) },
+    { name: `${most} receivers`, registered: most },
+    { name: `${behind} delayed deliveries behind`, behind },
+    { name: `${destinations} destinations behind, one waiting delivery each`, destinations },
   ];
   await using cleanUp = new AsyncDisposableStack();
   const heralds: Herald[] = [];
@@ -61,6 +71,7 @@ export const growth: Scenario = async ({ options, say }) => {
     notes: [
       'Ratios are to the smallest in the same round. Accepted in batches at fan-out 10 while no worker runs; then one worker, started anew, drains it.',
       'Receivers are those of all workspaces; the measured one has ten.',
+      'What waits at the destinations behind was tried once, in vain, by a worker, and is due in a day.',
     ],
   };
   return {
@@ -80,11 +91,13 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
   );
   const env = cleanUp.use(await createHeraldEnv(redis.url, ca));
   const api = cleanUp.use(await startApi({ env }));
-  await registerReceivers(redis.url, env.variables.SECRETS_KEY ?? '', variant.registered - OWN_RECEIVERS);
-  const delayed = variant.behind === 0 ? undefined : await addDelayed(api.port, redis, variant.behind);
+  const { registered = OWN_RECEIVERS, behind = 0, destinations = 0 } = variant;
+  await registerReceivers(redis.url, env.variables.SECRETS_KEY ?? '', registered - OWN_RECEIVERS);
+  if (destinations > 0) await occupyDestinations(api.port, env, destinations);
+  const delayed = behind === 0 ? undefined : await addDelayed(api.port, redis.url, env, behind);
   cleanUp.defer(() => delayed?.close());
   const { origins } = receivers;
-  const tasks = cleanUp.use(await startTasks({ apiPort: api.port, redis, origins, tasks: TASKS }));
+  const tasks = cleanUp.use(await startTasks({ apiPort: api.port, env, origins, tasks: TASKS }));
   const transitions = Math.ceil(count / OWN_RECEIVERS);
   const deliveries = transitions * OWN_RECEIVERS;
   let expected = 0;
@@ -104,12 +117,17 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
 }
 
 /** Has deliveries of a workspace of its own accepted, and lets all of them wait for their second attempt. */
-async function addDelayed(apiPort: number, redis: RunningRedis, count: number): Promise<DelayedDeliveries> {
+async function addDelayed(
+  apiPort: number,
+  redisUrl: string,
+  env: HeraldEnv,
+  count: number,
+): Promise<DelayedDeliveries> {
   // Nobody listens there, and nobody calls.
   const origins = Array.from({ length: OWN_RECEIVERS }, (_, index) => `https://127.0.0.1:${40_001 + index}`);
-  await using tasks = await startTasks({ apiPort, redis, origins, tasks: TASKS, workspace: 'ws_behind' });
+  await using tasks = await startTasks({ apiPort, env, origins, tasks: TASKS, workspace: 'ws_behind' });
   await tasks.checkIn(Math.ceil(count / OWN_RECEIVERS));
-  return await delayPending(redis.url);
+  return await delayPending(redisUrl);
 }
 
 /** Deliveries per second, from the first that is seen. */

@@ -1,53 +1,88 @@
-import { createCertificateAuthority } from '@herald/test-kit';
 import { addJobs } from '../floor.ts';
+import { besideShared, measureRedisBytes, type RedisBytes } from '../measure-redis-bytes.ts';
 import { measureWorkerMemory, type WorkerMemory } from '../measure-worker-memory.ts';
 import { memoryByTenth } from '../memory-by-tenth.ts';
 import { readRedisMemory, type RedisMemory } from '../redis-memory.ts';
 import type { Scenario } from '../scenario.ts';
 import { startBenchRedis } from '../start-bench-redis.ts';
-import { createHeraldEnv, startApi } from '../start-herald.ts';
-import { startTasks } from '../start-tasks.ts';
 import type { Cell, Table } from '../table.ts';
 import { judgeOnce, TARGETS } from '../targets.ts';
+import { createTurns } from '../turns.ts';
 
-const FAN_OUTS = [1, 10] as const;
-const TASKS = 1_000;
+const FAN_OUT = 10;
 
-/** What a pending delivery costs Redis, and whether a worker grows with what it has delivered. */
-export const memory: Scenario = async ({ options: { count, deliveries }, say }) => {
+/** Deliveries whose transitions have one endpoint each, and deliveries that share theirs. */
+type Bytes = { readonly alone: RedisBytes; readonly shared: RedisBytes };
+
+/** What a pending and a settled delivery cost Redis, and whether a worker grows with what it has delivered. */
+export const memory: Scenario = async ({ options: { count, deliveries, builds }, say }) => {
   say(`memory, BullMQ's jobs alone, ${count} of them`);
   const jobBytes = await measureJobs(count);
-  const perDelivery = [];
-  for (const fanOut of FAN_OUTS) {
-    say(`memory, fan-out ${fanOut}, ${count} deliveries`);
-    perDelivery.push(await measureRedis(fanOut, count));
-  }
+  const bytes = createTurns<Bytes>(builds);
+  say(`memory, fan-out 1 and ${FAN_OUT}, ${count} deliveries`);
+  await bytes.take(async (build) => ({
+    alone: await measureRedisBytes(1, count, build),
+    shared: await measureRedisBytes(FAN_OUT, count, build),
+  }));
+  const workers = createTurns<WorkerMemory>(builds);
   say(`memory of a worker over ${deliveries} deliveries`);
-  const worker = await measureWorkerMemory(deliveries, say);
-  const [atStart, atHalf, atEnd] = [0, 4, 9].map((tenth) => memoryByTenth(worker.samples, deliveries)[tenth]?.median);
-  const targets = [
-    ...perDelivery
-      .filter(({ fanOut }) => fanOut === 10)
-      .map(({ used }) =>
-        judgeOnce('pendingBytes', 'memory: bytes of Redis per pending delivery, fan-out 10', used, jobBytes),
-      ),
-    judgeOnce(
-      'workerGrowth',
-      `memory: a worker's MiB after ${deliveries} deliveries, beside half`,
-      atEnd ?? NaN,
-      atHalf,
-    ),
-  ];
+  await workers.take((build) => measureWorkerMemory(deliveries, build, say));
+  const residentAfter = (tenths: number) => (worker: WorkerMemory) =>
+    memoryByTenth(worker.samples, deliveries)[tenths - 1]?.median ?? NaN;
+  const perDelivery = bytes.all.flatMap(({ rounds, title }) =>
+    rounds.flatMap(({ alone, shared }) => [
+      kindsTable(title('fan-out 1'), alone, jobBytes),
+      kindsTable(title(`fan-out ${FAN_OUT}`), shared, jobBytes),
+      settledTable(title('own and shared'), { alone, shared }),
+    ]),
+  );
   return {
-    tables: [...perDelivery.map((each) => toTable(each, jobBytes)), workerTable(worker, deliveries)],
+    tables: [
+      ...perDelivery,
+      ...workers.all.flatMap(({ rounds, title }) =>
+        rounds.map((worker) => workerTable(title(`${deliveries} deliveries`), worker, deliveries)),
+      ),
+    ],
     raw: {
       jobBytes,
-      perDelivery: perDelivery.map(({ fanOut, pending, used }) => ({ fanOut, pending, used })),
-      worker: { ...worker, atStart, atHalf, atEnd },
+      bytes: bytes.all.map(({ build, rounds }) => ({ build, rounds: rounds.map(withoutKinds) })),
+      workers: workers.all,
     },
-    targets,
+    targets: [
+      ...bytes.own.flatMap((round) => [
+        judgeOnce(
+          'pendingBytes',
+          `memory: bytes of Redis per pending delivery, fan-out ${FAN_OUT}`,
+          round.shared.pendingBytes,
+          jobBytes,
+        ),
+        judgeOnce('settledBytes', 'memory: bytes of Redis per settled delivery beside its shared body', settled(round)),
+      ]),
+      ...workers.own.map((worker) =>
+        judgeOnce(
+          'workerGrowth',
+          `memory: a worker's MiB after ${deliveries} deliveries, beside half`,
+          residentAfter(10)(worker),
+          residentAfter(5)(worker),
+        ),
+      ),
+    ],
+    compared: [
+      ...bytes.compare(`memory: bytes per pending delivery, fan-out ${FAN_OUT}`, ({ shared }) => shared.pendingBytes),
+      ...bytes.compare('memory: bytes per settled delivery beside its shared body', settled),
+      ...workers.compare(`memory: a worker's MiB after ${deliveries} deliveries`, residentAfter(10)),
+    ],
   };
 };
+
+function settled({ alone, shared }: Bytes): number {
+  return besideShared(alone.settledBytes, shared.settledBytes, FAN_OUT);
+}
+
+function withoutKinds({ alone, shared }: Bytes) {
+  const pick = ({ deliveries, pendingBytes, settledBytes }: RedisBytes) => ({ deliveries, pendingBytes, settledBytes });
+  return { alone: pick(alone), shared: pick(shared) };
+}
 
 /** The growth of used_memory for each of BullMQ's jobs, with nothing else there. */
 async function measureJobs(count: number): Promise<number> {
@@ -58,52 +93,49 @@ async function measureJobs(count: number): Promise<number> {
   return (after.usedBytes - before.usedBytes) / count;
 }
 
-type PerDelivery = {
-  readonly fanOut: number;
-  readonly pending: number;
-  readonly before: RedisMemory;
-  readonly after: RedisMemory;
-  /** Bytes per pending delivery, of all that Redis took. */
-  readonly used: number;
-};
-
-/** Nobody listens at the receivers' addresses, and nobody calls them. */
-async function measureRedis(fanOut: number, count: number): Promise<PerDelivery> {
-  const ca = await createCertificateAuthority();
-  await using redis = await startBenchRedis();
-  await using env = await createHeraldEnv(redis.url, ca);
-  await using api = await startApi({ env });
-  const origins = Array.from({ length: fanOut }, (_, index) => `https://127.0.0.1:${40_001 + index}`);
-  await using tasks = await startTasks({ apiPort: api.port, redis, origins, tasks: TASKS });
-  const before = await readRedisMemory(redis.url);
-  const transitions = Math.ceil(count / fanOut);
-  await tasks.checkIn(transitions);
-  const after = await readRedisMemory(redis.url);
-  const pending = transitions * fanOut;
-  return { fanOut, pending, before, after, used: (after.usedBytes - before.usedBytes) / pending };
-}
-
-function toTable({ fanOut, pending, before, after, used }: PerDelivery, jobBytes: number): Table {
-  const rows = [...after.kinds]
-    .map(([kind, { keys, bytes }]): Cell[] => {
-      const old = before.kinds.get(kind);
-      return [kind, (keys - (old?.keys ?? 0)) / pending, (bytes - (old?.bytes ?? 0)) / pending];
-    })
-    .filter(([, , bytes]) => Number(bytes) >= 1)
-    .sort(([, , a], [, , b]) => Number(b) - Number(a));
+function kindsTable(
+  name: string,
+  { deliveries, before, pending, settled, ...of }: RedisBytes,
+  jobBytes: number,
+): Table {
+  const perDelivery = (memory: RedisMemory, kind: string) =>
+    ((memory.kinds.get(kind)?.bytes ?? 0) - (before.kinds.get(kind)?.bytes ?? 0)) / deliveries;
+  const rows = [...new Set([...pending.kinds.keys(), ...settled.kinds.keys()])]
+    .map((kind): Cell[] => [kind, perDelivery(pending, kind), perDelivery(settled, kind)])
+    .filter(([, ...bytes]) => bytes.some((each) => Number(each) >= 1))
+    .sort(([, a], [, b]) => Number(b) - Number(a));
   return {
-    title: `Memory of Redis: ${pending} pending deliveries, fan-out ${fanOut}`,
-    columns: ['for each delivery', 'keys', 'bytes'],
-    rows: [...rows, ['all that Redis took for it', '', used], ["floor: BullMQ's job alone", '', jobBytes]],
+    title: `Memory of Redis: ${deliveries} deliveries, ${name}`,
+    columns: ['bytes for each delivery', 'pending', 'settled'],
+    rows: [
+      ...rows,
+      ['all that Redis took for it', of.pendingBytes, of.settledBytes],
+      ["floor: BullMQ's job alone", jobBytes, NaN],
+    ],
     notes: [
-      `Kinds by MEMORY USAGE; the last two rows are the growth of used_memory without buffers, Redis' tables of keys included. Target at fan-out 10: ${TARGETS.pendingBytes.words}.`,
+      `Kinds by MEMORY USAGE; the last two rows are the growth of used_memory without buffers, Redis' tables of keys included. Target of a pending one at fan-out ${FAN_OUT}: ${TARGETS.pendingBytes.words}.`,
     ],
   };
 }
 
-function workerTable({ samples, settledBytes, perSecond }: WorkerMemory, count: number): Table {
+function settledTable(name: string, { alone, shared }: Bytes): Table {
+  const row = (label: string, read: (bytes: RedisBytes) => number): Cell[] => {
+    const own = besideShared(read(alone), read(shared), FAN_OUT);
+    return [label, own, read(alone) - own, read(shared)];
+  };
   return {
-    title: `Memory of a worker over ${count} deliveries, in MiB`,
+    title: `Memory of Redis: ${name}`,
+    columns: ['bytes', 'a delivery beside what it shares', 'shared by its transition', `all, fan-out ${FAN_OUT}`],
+    rows: [row('pending', ({ pendingBytes }) => pendingBytes), row('settled', ({ settledBytes }) => settledBytes)],
+    notes: [
+      `Told from fan-out 1 and ${FAN_OUT}. Settled with one attempt, and kept. Target beside the shared body: ${TARGETS.settledBytes.words}.`,
+    ],
+  };
+}
+
+function workerTable(name: string, { samples, settledBytes, perSecond }: WorkerMemory, count: number): Table {
+  return {
+    title: `Memory of a worker over ${name}, in MiB`,
     columns: ['delivered', 'median', 'least', 'most'],
     rows: memoryByTenth(samples, count).map(({ delivered, median, least, most }): Cell[] => [
       ...[delivered.toLocaleString('en'), median, least, most],

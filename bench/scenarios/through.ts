@@ -1,92 +1,108 @@
-import { createCertificateAuthority, waitFor } from '@herald/test-kit';
-import { startCpuReading } from '../cpu-time.ts';
 import { measureFloor, type FloorRound } from '../floor.ts';
+import { measureThrough, type Through } from '../measure-through.ts';
 import type { Scenario } from '../scenario.ts';
-import { startBenchRedis } from '../start-bench-redis.ts';
-import { createHeraldEnv, startApi, startWorker } from '../start-herald.ts';
-import { startReceivers } from '../start-receivers.ts';
-import { startTasks } from '../start-tasks.ts';
+import { FSYNCS, type Fsync } from '../start-bench-redis.ts';
 import { median, spread } from '../statistics.ts';
-import { judgeRounds, TARGETS } from '../targets.ts';
+import type { Cell } from '../table.ts';
+import { judgeRounds, TARGETS, type Paired } from '../targets.ts';
+import { createTurns, type BuildRounds, type Turns } from '../turns.ts';
 
-const RECEIVERS = 10;
-const TASKS = 1_000;
-const WARM_UP = 0.1;
-const DEADLINE_MS = 600_000;
+const FAN_OUTS = [1, 10] as const;
 
-type Through = {
-  readonly perSecond: number;
-  readonly acceptedPerSecond: number;
-  readonly cpuUs: Readonly<Record<'api' | 'worker' | 'redis' | 'receiver', number>>;
-};
+/** What one fan-out brings with each way of writing to the disk. */
+type FanOutTurns = { readonly fanOut: number } & Readonly<Record<Fsync, Turns<Through>>>;
 
-/** Everything at once: an executor reports in batches, and a worker delivers meanwhile to ten receivers on the same processors. */
-export const through: Scenario = async ({ options: { count, repeats }, say }) => {
+/** Everything at once: an executor reports in batches, and a worker delivers meanwhile, all on the same processors. */
+export const through: Scenario = async ({ options: { count, repeats, builds }, say }) => {
   const floors: FloorRound[] = [];
-  const rounds: Through[] = [];
+  const measured = FAN_OUTS.map((fanOut): FanOutTurns => ({
+    fanOut,
+    everysec: createTurns(builds),
+    always: createTurns(builds),
+  }));
   for (let round = 1; round <= repeats; round++) {
-    say(`through, round ${round} of ${repeats}`);
+    say(`through, floor, round ${round} of ${repeats}`);
     floors.push(await measureFloor(count));
-    rounds.push(await measureThrough(count));
+    for (const { fanOut, ...turns } of measured) {
+      for (const fsync of FSYNCS) {
+        say(`through, fan-out ${fanOut}, ${fsync}, round ${round} of ${repeats}`);
+        await turns[fsync].take((build) => measureThrough({ count, fanOut, fsync, build }));
+      }
+    }
   }
   const floorRates = floors.map(({ composed }) => composed.perSecond);
-  const ratios = rounds.map(({ perSecond }, index) => perSecond / (floorRates[index] ?? NaN));
-  const cpu = (name: keyof Through['cpuUs']) => median(rounds.map(({ cpuUs }) => cpuUs[name]));
-  const rates = rounds.map(({ perSecond }) => perSecond);
+  const accepted = measured.map(({ fanOut, everysec }) => {
+    const rate = median(everysec.own.map(({ acceptedPerSecond }) => acceptedPerSecond));
+    return `${Math.round(rate)} deliveries/s at fan-out ${fanOut}`;
+  });
   const table = {
-    title: `Through: ${count} deliveries from the report to the receiver, fan-out 10, median of ${repeats}`,
-    columns: ['deliveries', 'per s', 'spread', 'of the floor', 'µs CPU: API', 'worker', 'Redis', 'receivers'],
+    title: `Through: ${count} deliveries from the report to the receiver, median of ${repeats}`,
+    columns: [
+      ...['deliveries', 'per s', 'spread', 'of the floor', 'of everysec'],
+      ...['µs CPU: API', 'worker', 'Redis', 'all three', 'receivers'],
+    ],
     rows: [
-      ['floor: BullMQ + got, composed', median(floorRates), percent(spread(floorRates)), 1, NaN, NaN, NaN, NaN],
-      [
-        ...['through', median(rates), percent(spread(rates)), median(ratios)],
-        ...[cpu('api'), cpu('worker'), cpu('redis'), cpu('receiver')],
-      ],
+      floorRow(floorRates),
+      ...measured.flatMap(({ fanOut, everysec, always }) => [
+        ...everysec.all.map((rounds) => toRow(`fan-out ${fanOut}`, rounds, floorRates)),
+        ...always.all.map((rounds, index) =>
+          toRow(`fan-out ${fanOut}, appendfsync always`, rounds, floorRates, everysec.all[index]?.rounds),
+        ),
+      ]),
     ],
     notes: [
-      `From the first report to the last arrival, in batches of 100. Target: ${TARGETS.through.words} per s, all of it on two cores.`,
-      `All accepted at ${Math.round(median(rounds.map(({ acceptedPerSecond }) => acceptedPerSecond)))} deliveries/s meanwhile. The floor only delivers; it accepts nothing.`,
+      `From the first report to the last arrival, in batches of 100; as many receivers as the fan-out. Target at fan-out 10: ${TARGETS.through.words} per s, all of it on two cores.`,
+      'all three: API, worker and Redis, for a delivery accepted and sent; the load generator and the receivers are not in it.',
+      `All accepted at ${accepted.join(', at ')} meanwhile. The floor only delivers; it accepts nothing.`,
     ],
   };
-  const paired = rates.map((measured, index) => ({ measured, floor: floorRates[index] ?? NaN }));
-  const targets = [judgeRounds('through', 'through: batches, fan-out 10, ten receivers, deliveries/s', paired)];
-  return { tables: [table], raw: { floors, rounds }, targets };
+  const targets = measured.flatMap(({ fanOut, everysec, always }) => {
+    const pair = (rounds: readonly Through[], floors: readonly number[]): Paired[] =>
+      rounds.map(({ perSecond }, index) => ({ measured: perSecond, floor: floors[index] ?? NaN }));
+    const label = `through: batches, fan-out ${fanOut}`;
+    return [
+      ...(fanOut === 10 ? [judgeRounds('through', `${label}, deliveries/s`, pair(everysec.own, floorRates))] : []),
+      judgeRounds('always', `${label}, appendfsync always, deliveries/s`, pair(always.own, ratesOf(everysec.own))),
+    ];
+  });
+  const raw = measured.map(({ fanOut, everysec, always }) => ({ fanOut, everysec: everysec.all, always: always.all }));
+  return { tables: [table], raw: { floors, measured: raw }, targets, compared: measured.flatMap(compare) };
 };
+
+function compare({ fanOut, ...turns }: FanOutTurns) {
+  return FSYNCS.flatMap((fsync) => {
+    const label = `through, fan-out ${fanOut}${fsync === 'always' ? ', appendfsync always' : ''}`;
+    const { compare } = turns[fsync];
+    return [
+      ...compare(`${label}: µs CPU of all three`, (of) => of.cpuUs.herald, 'throughCpuBeside'),
+      ...compare(`${label}: deliveries/s`, (of) => of.perSecond),
+    ];
+  });
+}
+
+function floorRow(rates: readonly number[]): Cell[] {
+  return ['floor: BullMQ + got, composed', median(rates), percent(spread(rates)), 1, NaN, NaN, NaN, NaN, NaN, NaN];
+}
+
+function toRow(
+  label: string,
+  { rounds, title }: BuildRounds<Through>,
+  floors: readonly number[],
+  everysec: readonly Through[] = [],
+): Cell[] {
+  const rates = ratesOf(rounds);
+  const ratioTo = (others: readonly number[]) => median(rates.map((rate, index) => rate / (others[index] ?? NaN)));
+  const cpu = (name: keyof Through['cpuUs']) => median(rounds.map(({ cpuUs }) => cpuUs[name]));
+  return [
+    ...[title(label), median(rates), percent(spread(rates)), ratioTo(floors), ratioTo(ratesOf(everysec))],
+    ...[cpu('api'), cpu('worker'), cpu('redis'), cpu('herald'), cpu('receiver')],
+  ];
+}
+
+function ratesOf(rounds: readonly Through[]): number[] {
+  return rounds.map(({ perSecond }) => perSecond);
+}
 
 function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
-}
-
-async function measureThrough(count: number): Promise<Through> {
-  const ca = await createCertificateAuthority();
-  await using redis = await startBenchRedis();
-  await using receivers = await startReceivers({ ca, behaviours: new Array(RECEIVERS).fill('ok') as 'ok'[] });
-  await using env = await createHeraldEnv(redis.url, ca);
-  await using api = await startApi({ env });
-  await using worker = await startWorker({ env });
-  await using tasks = await startTasks({ apiPort: api.port, redis, origins: receivers.origins, tasks: TASKS });
-  const arrived = (expected: number) =>
-    waitFor('all deliveries', receivers.count, { until: (seen) => seen >= expected, deadlineMs: DEADLINE_MS });
-  const warmUp = Math.ceil((count * WARM_UP) / RECEIVERS);
-  await tasks.checkIn(warmUp);
-  await arrived(warmUp * RECEIVERS);
-
-  const transitions = Math.ceil(count / RECEIVERS);
-  const deliveries = transitions * RECEIVERS;
-  const readCpu = startCpuReading({ api: api.pid, worker: worker.pid, redis: redis.pid, receiver: receivers.pid });
-  const startedAt = Date.now();
-  await tasks.checkIn(transitions);
-  const acceptedAt = Date.now();
-  await arrived(warmUp * RECEIVERS + deliveries);
-  const cpuMs = readCpu();
-  const lastAt = Math.max(...(await receivers.read()).map((state) => state.lastAt));
-  const toUs = (ms: number) => (ms * 1_000) / deliveries;
-  return {
-    perSecond: deliveries / ((lastAt - startedAt) / 1_000),
-    acceptedPerSecond: deliveries / ((acceptedAt - startedAt) / 1_000),
-    cpuUs: {
-      ...{ api: toUs(cpuMs.api), worker: toUs(cpuMs.worker) },
-      ...{ redis: toUs(cpuMs.redis), receiver: toUs(cpuMs.receiver) },
-    },
-  };
 }
