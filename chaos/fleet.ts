@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@herald/test-kit';
 import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
 import type { Herald } from '../tests/support/start-herald.ts';
-import { API_SLOTS, SLOTS, type LinkFault, type ProcessFault, type Slot } from './plan.ts';
+import { createFakeClock, type FakeClock } from '../tests/support/fake-clock.ts';
+import { API_SLOTS, SLOTS, type ClockFault, type LinkFault, type ProcessFault, type Slot } from './plan.ts';
 import { startRedisLink, type RedisLink } from './redis-link.ts';
 
 /** The processes of a run, and whoever starts them again. Each has a way of its own to the one Redis server, where there is but one. */
@@ -13,6 +14,8 @@ export type Fleet = AsyncDisposable & {
   endProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
   beginLinkFault(slot: Slot, fault: LinkFault): void;
   endLinkFault(slot: Slot): void;
+  beginClockFault(slot: Slot, fault: ClockFault): void;
+  endClockFault(slot: Slot): void;
   /** While Redis is at fault a stop may run into its limit, which ends it with 1. */
   setRedisFault(isAtFault: boolean): void;
   readonly counts: {
@@ -20,6 +23,9 @@ export type Fleet = AsyncDisposable & {
     stopped: number;
     paused: number;
     cut: number;
+    /** Connections that died in silence, for each process that had some. */
+    forgotten: number;
+    misset: number;
     refusedToStart: number;
     lateStops: number;
   };
@@ -27,14 +33,28 @@ export type Fleet = AsyncDisposable & {
   readonly violations: readonly string[];
 };
 
-type Place = { readonly slot: Slot; readonly link: RedisLink | undefined; current: HeraldProcess | undefined };
+type Place = {
+  readonly slot: Slot;
+  readonly link: RedisLink | undefined;
+  readonly clock: FakeClock;
+  current: HeraldProcess | undefined;
+};
+
+const HOUR_MS = 3_600_000;
+/** How wrong a clock is: ahead by so many ms, and faster than it should be. */
+const CLOCK_FAULTS: Record<ClockFault, readonly [offsetMs: number, rate?: number]> = {
+  'hour-ahead': [HOUR_MS],
+  'hour-behind': [-HOUR_MS],
+  'second-ahead': [1_300],
+  'too-fast': [0, 1.02],
+};
 
 const START_AGAIN_MS = 500;
 
 export async function startFleet(herald: Herald): Promise<Fleet> {
   const cleanUp = new AsyncDisposableStack();
   const closing = new AbortController();
-  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, refusedToStart: 0, lateStops: 0 };
+  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, forgotten: 0, misset: 0, refusedToStart: 0, lateStops: 0 };
   const violations: string[] = [];
   const ended = new Set<HeraldProcess>();
   const places = new Map<Slot, Place>();
@@ -49,7 +69,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   /** Like a supervisor: a process that refuses to start, as it does while Redis is away, is started again. */
   const start = async (place: Place) => {
-    const env = place.link ? { REDIS_URL: place.link.url } : {};
+    const env = { ...place.clock.env, ...(place.link && { REDIS_URL: place.link.url }) };
     while (!closing.signal.aborted) {
       try {
         const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
@@ -68,7 +88,8 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   try {
     for (const slot of SLOTS) {
       const link = server && cleanUp.use(await startRedisLink(server.port));
-      const place: Place = { slot, link, current: undefined };
+      const clock = cleanUp.use(await createFakeClock());
+      const place: Place = { slot, link, clock, current: undefined };
       places.set(slot, place);
       await start(place);
     }
@@ -127,13 +148,20 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       else await start(place);
     },
     beginLinkFault(slot, fault) {
-      counts.cut++;
+      counts[fault === 'forget' ? 'forgotten' : 'cut']++;
       setFault(slot, true);
       placeOf(slot).link?.begin(fault);
     },
     endLinkFault(slot) {
       setFault(slot, false);
       placeOf(slot).link?.heal();
+    },
+    beginClockFault(slot, fault) {
+      counts.misset++;
+      placeOf(slot).clock.set(...CLOCK_FAULTS[fault]);
+    },
+    endClockFault(slot) {
+      placeOf(slot).clock.set(0);
     },
     setRedisFault: (isAtFault) => {
       setFault('redis', isAtFault);

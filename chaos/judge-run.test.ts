@@ -18,15 +18,16 @@ const ID = deliveryIdOf('trn_1', 'wh_1');
 
 function arrival(
   answer: Arrival['answer'],
-  change: { at?: number; path?: string; body?: object; secret?: string; host?: number } = {},
+  change: { at?: number; signedAt?: number; path?: string; body?: object; secret?: string; host?: number } = {},
 ): Arrival {
-  const { at = 1_000, path = '/one', body = {}, secret = SECRET, host = 0 } = change;
+  const { at = 1_000, signedAt = at, path = '/one', body = {}, secret = SECRET, host = 0 } = change;
+  const timestamp = String(Math.floor(signedAt / 1_000));
   const rawBody = Buffer.from(JSON.stringify({ id: 'trn_1', sequence: 1, task: { id: 'task_1' }, ...body }));
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const headers = {
     'x-service-signature': `sha256=${createHmac('sha256', secret).update(rawBody).digest('hex')}`,
-    ...{ 'webhook-id': ID, 'webhook-timestamp': '1' },
-    'webhook-signature': `v1,${createHmac('sha256', key).update(`${ID}.1.`).update(rawBody).digest('base64')}`,
+    ...{ 'webhook-id': ID, 'webhook-timestamp': timestamp },
+    'webhook-signature': `v1,${createHmac('sha256', key).update(`${ID}.${timestamp}.`).update(rawBody).digest('base64')}`,
   };
   return { answer, host, deliveryId: ID, request: { method: 'POST', path, headers, rawBody, receivedAt: at } };
 }
@@ -265,6 +266,21 @@ test.each<[string, Change, RegExp]>([
     'a change that was answered and is not there in the end',
     { receivers: { at: 9_000, shown: [{ id: 'wh_1', url: '', events: [], enabled: false }] } },
     /wh_1 is disabled/,
+  ],
+  [
+    'a signature with the time of a clock that is ahead',
+    { arrivals: [arrival(200, { signedAt: 3_601_000 })] },
+    /signed with a time that is 3600000 ms ahead/,
+  ],
+  [
+    'a signature with the time of a clock that is behind',
+    { arrivals: [arrival(200, { at: 1_000_000, signedAt: 990_000 })] },
+    /signed with a time that is -10000 ms ahead/,
+  ],
+  [
+    'an acceptance by a clock that is ahead',
+    { records: [record({ createdAt: 3_600_550 })] },
+    /was accepted at 3600550/,
   ],
   ['a receiver that is gone in the end', { receivers: { at: 9_000, shown: [] } }, /wh_1 is gone, though nobody/],
 ])('%s is a violation', (_case, evidence, sentence) => {

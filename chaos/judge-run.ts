@@ -4,6 +4,7 @@ import { describeRecord, isWell, type Evidence } from './evidence.ts';
 import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
 import { judgeReceivers } from './judge-receivers.ts';
 import { isExhausted, isRightlyCanceled, judgeRecord } from './judge-record.ts';
+import { judgeTimes } from './judge-times.ts';
 import { judgeRedeliveries, judgeReplays } from './judge-requests.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import type { AcceptedFact } from './ledger.ts';
@@ -69,7 +70,12 @@ export function judgeRun(evidence: Evidence): Verdict {
     violations.push(...judgeArrival(arrival, endpoint, recordOf.get(arrival.deliveryId), evidence));
   }
   for (const [id, came] of byDelivery) violations.push(...countRepeats(counts, id, came, evidence));
-  violations.push(...judgeRedeliveries(evidence), ...judgeReplays(evidence), ...judgeReceivers(evidence));
+  violations.push(
+    ...judgeRedeliveries(evidence),
+    ...judgeReplays(evidence),
+    ...judgeReceivers(evidence),
+    ...judgeTimes(evidence),
+  );
   return { counts, violations };
 }
 

@@ -13,6 +13,8 @@ export type Effect = {
   readonly by: number;
   /** No process and no connection has it any more; later than `by` when one of its tries was refused or not answered. */
   readonly until: number;
+  /** One of its tries was refused or not answered, and may have had the effect. */
+  readonly isUnclear: boolean;
 };
 
 /** Sends the same request to one API after the other until it is answered with anything but 5xx. */
@@ -50,7 +52,8 @@ export function createInsist({ herald, fleet, ledger, random, signal }: InsistDe
           const answer = await herald.request(method, path, { ...options, via, deadlineMs: ANSWER_DEADLINE_MS });
           if (answer.status === 500) ledger.violations.push(`${method} ${path} was answered ${answer.text}`);
           const by = Date.now();
-          if (answer.status < 500) return { ...answer, effect: { from, by, until: Math.max(by, unclearUntil) } };
+          const effect = { from, by, until: Math.max(by, unclearUntil), isUnclear: unclearUntil > 0 };
+          if (answer.status < 500) return { ...answer, effect };
           ledger.counts.refused++;
         } catch (error) {
           if (!isUnanswered(error)) throw error;

@@ -25,6 +25,9 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
         case 'link':
           fleet.beginLinkFault(action.slot, action.fault);
           return;
+        case 'clock':
+          fleet.beginClockFault(action.slot, action.fault);
+          return;
         case 'redis':
           fleet.setRedisFault(true);
           await single?.begin(action.fault);
@@ -44,6 +47,9 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
           return;
         case 'link':
           fleet.endLinkFault(action.slot);
+          return;
+        case 'clock':
+          fleet.endClockFault(action.slot);
           return;
         case 'redis':
           await single?.end(action.fault);

@@ -27,6 +27,7 @@ function seenOver(scenario: Scenario): string[] {
 const ON_EVERY_TOPOLOGY = [
   ...['error', 'flap', 'hang', 'refuse', 'reset', 'slow', 'too-many'],
   ...['process kill', 'process pause', 'process stop'],
+  ...['clock hour-ahead', 'clock hour-behind', 'clock second-ahead', 'clock too-fast'],
 ];
 
 test('the same seed gives the same plan, another seed another one', () => {
@@ -43,7 +44,7 @@ test('faults of one target never overlap, and over some seeds everything goes wr
   expect(seenOver(SINGLE)).toEqual(
     [
       ...ON_EVERY_TOPOLOGY,
-      ...['link cut', 'link delay', 'link silence'],
+      ...['link cut', 'link delay', 'link forget', 'link silence'],
       ...['redis full-disk', 'redis full-memory', 'redis kill', 'redis pause'],
     ].sort(),
   );

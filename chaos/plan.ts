@@ -9,8 +9,13 @@ export type Slot = (typeof SLOTS)[number];
 
 /** SIGKILL or SIGTERM, and a start at the end; SIGSTOP, and SIGCONT at the end. */
 export type ProcessFault = 'kill' | 'stop' | 'pause';
-/** What happens to a process's connections to Redis: they break; nothing passes; all that passes is late. */
-export type LinkFault = 'cut' | 'silence' | 'delay';
+/**
+ * What happens to a process's connections to Redis: they break; nothing passes; all that passes is late; nothing passes any more on those
+ * that there are, for good, while new ones work.
+ */
+export type LinkFault = 'cut' | 'silence' | 'delay' | 'forget';
+/** What happens to the clock of a process's machine: it jumps, by an hour or by little more than a second, or goes too fast. */
+export type ClockFault = 'hour-ahead' | 'hour-behind' | 'second-ahead' | 'too-fast';
 /** Of the one server. */
 export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
 /**
@@ -29,6 +34,7 @@ export type Action = {
 } & (
   | { readonly kind: 'process'; readonly slot: Slot; readonly fault: ProcessFault }
   | { readonly kind: 'link'; readonly slot: Slot; readonly fault: LinkFault }
+  | { readonly kind: 'clock'; readonly slot: Slot; readonly fault: ClockFault }
   | { readonly kind: 'redis'; readonly fault: ServerFault }
   /** Of the servers that hold this shard. */
   | { readonly kind: 'replicas'; readonly shard: number; readonly fault: ReplicaFault }
@@ -82,7 +88,18 @@ function linkTrack(slot: Slot): Track {
       { weight: 4, lasts: [0, 3_000], fault: { kind: 'link', slot, fault: 'cut' } },
       { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'link', slot, fault: 'silence' } },
       { weight: 3, lasts: [2_000, 10_000], fault: { kind: 'link', slot, fault: 'delay' } },
+      // It never ends for the connections that it is about.
+      { weight: 4, lasts: [0, 0], fault: { kind: 'link', slot, fault: 'forget' } },
     ],
+  };
+}
+
+function clockTrack(slot: Slot): Track {
+  const faults: readonly ClockFault[] = ['hour-ahead', 'hour-behind', 'second-ahead', 'too-fast'];
+  return {
+    name: `clock ${slot}`,
+    gap: [2_000, 15_000],
+    faults: faults.map((fault) => ({ weight: 1, lasts: [2_000, 20_000], fault: { kind: 'clock', slot, fault } })),
   };
 }
 
@@ -145,6 +162,7 @@ function receiverTrack(index: number): Track {
 export function createPlan(seed: number, seconds: number, { topology, shards }: Scenario): Action[] {
   const tracks = [
     ...SLOTS.map(processTrack),
+    ...SLOTS.map(clockTrack),
     ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards)]),
     // The first receiver is always good.
     ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),
@@ -175,6 +193,8 @@ function describeFault(action: Action): string {
       return `${action.slot} ${action.fault}`;
     case 'link':
       return `${action.slot} link ${action.fault}`;
+    case 'clock':
+      return `${action.slot} clock ${action.fault}`;
     case 'redis':
       return `redis ${action.fault}`;
     case 'replicas':

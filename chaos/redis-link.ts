@@ -4,7 +4,10 @@ import type { LinkFault } from './plan.ts';
 
 export type RedisLink = AsyncDisposable & {
   readonly url: string;
-  /** 'cut': connections are reset, and new ones too. 'silence': bytes wait. 'delay': every chunk is late. */
+  /**
+   * 'cut': connections are reset, and new ones too. 'silence': bytes wait. 'delay': every chunk is late. 'forget': nothing passes any more on
+   * the connections that there are, nor does their end; new ones work.
+   */
   begin(fault: LinkFault): void;
   heal(): void;
 };
@@ -12,10 +15,10 @@ export type RedisLink = AsyncDisposable & {
 /** How late a chunk is, each way, in ms. */
 const DELAY_MS = 40;
 
-/** A process's way to Redis, which can be cut, silenced and slowed. Bytes are never lost nor reordered within a connection. */
+/** A process's way to Redis, which can be cut, silenced, slowed and forgotten. Nothing is ever lost in the middle of a connection, nor reordered. */
 export async function startRedisLink(port: number): Promise<RedisLink> {
   const sockets = new Set<Socket>();
-  const pipes = new Set<{ release: () => void }>();
+  const pipes = new Set<{ release: () => void; forget: () => void }>();
   let fault: LinkFault | undefined;
 
   const keep = (socket: Socket) => {
@@ -28,10 +31,11 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
   const pipe = (from: Socket, to: Socket) => {
     const late: { chunk: Buffer; dueAt: number }[] = [];
     let timer: NodeJS.Timeout | undefined;
+    let isForgotten = false;
     const release = () => {
       clearTimeout(timer);
       timer = undefined;
-      if (fault === 'silence') return;
+      if (fault === 'silence' || isForgotten) return;
       for (let first = late[0]; first; first = late[0]) {
         const waitMs = fault === 'delay' ? first.dueAt - performance.now() : 0;
         if (waitMs > 0) {
@@ -42,9 +46,13 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
         to.write(first.chunk);
       }
     };
-    const entry = { release };
+    const forget = () => {
+      isForgotten = true;
+    };
+    const entry = { release, forget };
     pipes.add(entry);
     from.on('data', (chunk: Buffer) => {
+      if (isForgotten) return;
       if (fault === undefined && late.length === 0) {
         to.write(chunk);
         return;
@@ -55,7 +63,7 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
     from.on('close', () => {
       pipes.delete(entry);
       clearTimeout(timer);
-      to.destroy();
+      if (!isForgotten) to.destroy();
     });
   };
   const server = createServer((client) => {
@@ -74,6 +82,7 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     begin(next) {
       fault = next;
+      if (fault === 'forget') for (const { forget } of pipes) forget();
       if (fault === 'cut') for (const socket of sockets) socket.resetAndDestroy();
     },
     heal() {

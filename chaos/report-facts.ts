@@ -18,7 +18,11 @@ export type FactReporter = {
 type ItemResult = Accepted | { readonly error: { readonly code: string } };
 
 export function createFactReporter(executorKey: string, insist: Insist, ledger: Ledger): FactReporter {
-  const accept = ({ task, report, event }: Item, { transitionId }: Accepted, { from, by }: Omit<Effect, 'until'>) => {
+  const accept = (
+    { task, report, event }: Item,
+    { transitionId }: Accepted,
+    { from, by }: Pick<Effect, 'from' | 'by'>,
+  ) => {
     ledger.counts.reports++;
     if (!event) return;
     const workspaceId = task.workspace.client.id;

@@ -18,6 +18,8 @@ export function formatReport(outcome: Outcome): string {
     ['processes stopped', fleet.stopped],
     ['processes paused', fleet.paused],
     ['connections cut, silenced or delayed', fleet.cut],
+    ['connections that died in silence, of so many processes', fleet.forgotten],
+    ['clocks that jumped or went too fast', fleet.misset],
     ['starts refused (Redis away)', fleet.refusedToStart],
     ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],

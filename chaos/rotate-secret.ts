@@ -12,8 +12,8 @@ export async function rotateSecret(
   const answer = await insist('POST', `${path}/secret/rotate`, { key, body: { overlapSeconds } });
   if (answer.status !== 200) throw new Error(`a rotation was answered ${answer.text}`);
   const { secret } = answer.body as { secret: string };
-  const { from, by, until } = answer.effect;
-  if (until > by) known.change({ value: undefined, from, by: Infinity, until });
+  const { from, by, until, isUnclear } = answer.effect;
+  if (isUnclear) known.change({ value: undefined, from, by: Infinity, until });
   // Until the overlap ends the old one signs too.
   known.change({ value: secret, from, by: by + overlapSeconds * 1_000, until: by });
 }

@@ -49,6 +49,7 @@ function targetOf(action: Action): string {
     case 'receiver':
       return `receiver ${action.index}`;
     case 'process':
+    case 'clock':
     case 'link':
       return `${action.kind} ${action.slot}`;
   }

@@ -89,6 +89,17 @@ test.each<[string, object, string]>([
   expect(problem.errors?.[0]?.message).not.toBe('');
 });
 
+test.each(['GET', 'HEAD'])('what the headers of a %s say of a body that is not there is not judged', async (method) => {
+  for (const headers of [
+    { 'content-type': 'application/json; charset=utf-16' },
+    { 'content-type': 'text/plain' },
+    { 'content-encoding': 'gzip' },
+  ]) {
+    const answer = await herald.request(method, `/tasks/${task}`, { key: workspace.key, headers });
+    expect(answer.status).toBe(200);
+  }
+});
+
 test('an unknown field is named', async () => {
   const body = { url: URL, surprise: 1 };
   const problem = await refuse('POST', RECEIVERS, { key: workspace.key, body });

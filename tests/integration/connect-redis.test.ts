@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis } from '@herald/infra';
-import { startRedis, startRedisSentinels, waitFor } from '@herald/test-kit';
+import { askRedis, startRedis, startRedisSentinels, waitFor } from '@herald/test-kit';
 
 const NEVER_MS = 500;
 
@@ -22,8 +22,10 @@ test.each(['request', 'background'] as const)('a client for %s that ended by its
   expect(reconnects).toBe(1);
 });
 
-test('a client that hears of a failover just while it connects again is back at the new master', async () => {
+test('a client follows a failover, and leaves no connection to a Sentinel behind', async () => {
   await using sentinels = await startRedisSentinels({});
+  const [asked = 0] = sentinels.ports;
+  const isWatched = async () => (await askRedis(asked, 'CLIENT LIST')).includes(' name=test ');
   const redis = await connectRedis({
     target: {
       ...{ kind: 'sentinel', masterName: sentinels.masterName, database: 0, access: { usesTls: false } },
@@ -31,13 +33,16 @@ test('a client that hears of a failover just while it connects again is back at 
     },
     ...{ use: 'request', name: 'test', onError: () => undefined },
   });
-  const { connector } = redis as unknown as { connector: { disconnect(): void } };
-  const hear = () => {
-    connector.disconnect();
-  };
-  redis.once('connecting', () => setImmediate(hear));
-  hear();
-  const answers = () => redis.ping().catch(() => 'none');
-  expect(await waitFor('an answer', answers, { until: (answer) => answer === 'PONG' })).toBe('PONG');
+  const portOf = (info: string) => /tcp_port:(\d+)/.exec(info)?.[1];
+  const port = async () => portOf(await redis.info('server').catch(() => ''));
+  const oldMaster = await port();
+  await waitFor('the Sentinels to be watched', isWatched);
+
+  // Both servers stay: nothing but the Sentinels tells that the other one is the master now.
+  await askRedis(asked, `SENTINEL FAILOVER ${sentinels.masterName}`);
+  const isNew = (seen: string) => seen !== oldMaster;
+  await waitFor('the new master', port, { until: isNew, deadlineMs: 20_000 });
+  expect(await redis.set('key', 'value')).toBe('OK');
   await closeRedis(redis);
+  await waitFor('the Sentinels to be left', async () => !(await isWatched()));
 }, 60_000);

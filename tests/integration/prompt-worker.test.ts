@@ -2,6 +2,7 @@ import { closeRedis, connectRedis, createKeyspace, createTakeJobs, type RedisCli
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { Queue, type Job, type Processor } from 'bullmq';
 import { JOB_ENDED, PromptWorker } from '../../apps/worker/src/queue/prompt-worker.ts';
+import { RIGHT_CLOCK } from '../support/right-clock.ts';
 
 const QUEUE = 'deliveries';
 const [
@@ -32,7 +33,7 @@ async function startQueue(count: number) {
     queue.addBulk(names.map((name) => ({ name, data: {}, opts: { jobId: `job-${name}` } })));
   await add(Array.from({ length: count }, (_, index) => String(index)));
   const startWorker = (processor: Processor, concurrency = 100) =>
-    new PromptWorker(QUEUE, processor, take, {
+    new PromptWorker(QUEUE, processor, take, RIGHT_CLOCK, {
       ...{ connection, prefix: KEYS.bullPrefix, concurrency, runRetryDelay: 50 },
       ...{ removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
     });

@@ -16,6 +16,8 @@ async function start(options: RedisOptions = {}, use: 'request' | 'background' =
     redis,
     countWorkers: () => presence.count(Date.now()),
     findProblem: () => undefined,
+    isSilent: () => false,
+    skewMs: () => 0,
   });
   const codes = async () => (await read()).problems.map(({ code }) => code);
   const stack = cleanUp.move();
@@ -61,6 +63,32 @@ test('what Redis says of users and settings is not for whoever asks', async () =
       sentence: "Redis didn't take a write (NOPERM); its log says more",
     },
   ]);
+});
+
+test.each([
+  ['a command', ['-bzpopmin']],
+  ['scripts', ['-eval']],
+  ['keys', ['resetkeys', '~herald:*']],
+  ['channels', ['resetchannels']],
+])('a user that may no longer use %s is not ready, and nobody reads which', async (_what, rules) => {
+  await using ready = await start();
+  expect(await ready.codes()).toEqual([]);
+  await ready.redis.call('ACL', 'SETUSER', 'default', ...rules);
+  // What was found is remembered for a moment.
+  const codes = await waitFor('it to show', ready.codes, { until: (found) => found.length > 0 });
+  expect(codes).toEqual(['redis_not_permitted']);
+  expect((await ready.read()).problems[0]?.sentence).toBe(
+    'Redis refuses commands, keys or channels that are needed (NOPERM); "herald doctor" names them',
+  );
+});
+
+test('a Redis that became a replica is not ready, though it takes writes', async () => {
+  await using master = await startRedis();
+  await using ready = await start({ args: ['--replica-read-only', 'no'] });
+  expect(await ready.codes()).toEqual([]);
+  await ready.redis.replicaof('127.0.0.1', master.port);
+  await waitFor('it to show', ready.codes, { until: (codes) => codes.includes('redis_replica') });
+  expect((await ready.read()).problems[0]?.sentence).not.toContain(String(master.port));
 });
 
 test('a Redis that is nearly full is not ready, before it refuses', async () => {

@@ -1,9 +1,10 @@
-import { closeRedis, connectRedis, createKeyspace, createLogger, createTakeJobs } from '@herald/infra';
-import { startRedis, waitFor } from '@herald/test-kit';
-import { Queue } from 'bullmq';
+import { createLogger } from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PromptWorker } from '../../apps/worker/src/queue/prompt-worker.ts';
 import { startDeliveryWorker } from '../../apps/worker/src/queue/start-delivery-worker.ts';
+import { RIGHT_CLOCK } from '../support/right-clock.ts';
+import { startQueues } from '../support/two-lines.ts';
 
 /** BullMQ is done at once, as when its blocking connection breaks while it lets go of it. Whoever asks again and again is refused. */
 function isDoneAtOnce(): Promise<void> {
@@ -17,21 +18,14 @@ function isDoneAtOnce(): Promise<void> {
 }
 
 test('a stop waits for the jobs in work, also when BullMQ doesn’t', async () => {
+  await using queues = await startQueues();
   await using cleanUp = new AsyncDisposableStack();
-  const server = cleanUp.use(await startRedis());
-  const redis = await connectRedis({
-    ...{ target: { kind: 'single', url: server.url }, use: 'background', name: 'test' },
-    onError: () => undefined,
-  });
-  cleanUp.defer(() => closeRedis(redis));
-  const [keys] = createKeyspace(1).shards;
-  if (!keys) throw new Error('a keyspace has a shard');
-  const queue = new Queue('deliveries', { connection: redis, prefix: keys.bullPrefix });
-  cleanUp.defer(() => queue.close());
+  const { redis, right } = queues;
+  const { keys, take, bullmq } = right;
   const answer = Promise.withResolvers<undefined>();
   const line = startDeliveryWorker({
-    ...{ redis, keys, queue: 'deliveries', concurrency: 1, deadlineMs: 1_000, now: Date.now, random: Math.random },
-    take: createTakeJobs({ redis, keys, queue: 'deliveries' }),
+    ...{ redis, keys, take, queue: 'deliveries', concurrency: 1, deadlineMs: 1_000 },
+    ...{ clock: RIGHT_CLOCK, random: Math.random },
     logger: createLogger({ level: 'error', process: 'test', readable: false }),
     metrics: { ownFault: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
     process: async () => {
@@ -39,7 +33,7 @@ test('a stop waits for the jobs in work, also when BullMQ doesn’t', async () =
       return { kind: 'finished', hasLeft: true };
     },
   });
-  await queue.add('task.done', {}, { jobId: 'job' });
+  await bullmq.add('task.done', {}, { jobId: 'job' });
   await waitFor('the job to be in work', () => line.activity().inWork === 1);
   const { close } = PromptWorker.prototype;
   const workers: PromptWorker[] = [];

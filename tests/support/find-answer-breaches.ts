@@ -62,6 +62,10 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
     const codes = [...BEFORE_ANY_OPERATION, ...OF_ANY_BODY, ...OF_ANY_PATH, 'method_not_allowed'];
     return findProblemBreaches(answer, codes);
   }
+  // A body where none belongs is read all the same, and may be refused.
+  const { code } = (answer.body ?? {}) as { code?: string };
+  const isOfBody = !operation.requestBody && request.hasBody && OF_ANY_BODY.includes(code ?? '');
+  if (isOfBody) return findProblemBreaches(answer, OF_ANY_BODY);
   const response = operation.responses[String(answer.status)];
   if (response) {
     const at = pointerTo('paths', route.template, method, 'responses', String(answer.status));
@@ -70,8 +74,6 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
   }
   if (path.endsWith('//') && answer.status === 404) return findProblemBreaches(answer, ['route_not_found']);
   if (answer.status === 408 || answer.status === 431) return findProblemBreaches(answer, BEFORE_ANY_OPERATION);
-  // A body where none belongs is read all the same, and may be refused.
-  if (!operation.requestBody && request.hasBody) return findProblemBreaches(answer, OF_ANY_BODY);
   return [`status ${answer.status} is not documented`];
 }
 

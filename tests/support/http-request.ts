@@ -45,7 +45,7 @@ export async function sendRequest(
   const answer: HttpAnswer = {
     status: response.status,
     headers: Object.fromEntries(response.headers),
-    body: isJson ? (JSON.parse(text) as unknown) : text,
+    body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text,
     text,
     durationMs: performance.now() - startedAt,
   };

@@ -62,8 +62,7 @@ export async function startQueues() {
   const stack = cleanUp.move();
   return { redis, left, right, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
-export type Queues = Awaited<ReturnType<typeof startQueues>>;
-export type Side = Queues['left'];
+export type Side = Awaited<ReturnType<typeof startQueues>>['left'];
 
 /** All keys of a queue with all they hold, in its order; the moment of the adding is told only where it would be wrong. */
 export async function readQueue(redis: RedisClient, { keys }: Side): Promise<Record<string, unknown>> {

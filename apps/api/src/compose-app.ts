@@ -26,6 +26,7 @@ import {
   createWorkerPresence,
   createWriteConfirmation,
   GLOBAL_KEYS,
+  type Clock,
   type Keyspace,
   type Logger,
   type OpenShards,
@@ -40,12 +41,13 @@ import { createDeliveryRoutes } from './deliveries/delivery-routes.ts';
 import { createManageDeliveries } from './deliveries/manage-deliveries.ts';
 import { createRedeliveryReport } from './deliveries/create-redelivery-report.ts';
 import { createHealthRoutes } from './health/health-routes.ts';
-import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
+import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createMovedRefusal } from './http/refuse-moved.ts';
+import { createSilenceRefusal } from './http/refuse-silence.ts';
 import { currentRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './metrics/metrics-routes.ts';
 import { type ApiMetrics } from './metrics/create-api-metrics.ts';
@@ -84,9 +86,10 @@ export function composeApp(
   sealSecret: SecretBox['seal'],
   metrics: ApiMetrics,
   openShards: Pick<OpenShards, 'findProblem' | 'makeSure'>,
+  { clock, isSilent }: { readonly clock: Clock; readonly isSilent: () => boolean },
 ) {
   const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
-  const now = Date.now;
+  const { now } = clock;
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
   const confirmWrite =
@@ -167,7 +170,7 @@ export function composeApp(
   const claims = createClaimStore({ ...{ redis, confirmWrite, now }, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
   const idempotency = createIdempotency({ claims, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
-  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES), idempotency];
+  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
   return createApp({
     logger,
     requestMetrics: metrics.requests,
@@ -189,12 +192,15 @@ export function composeApp(
       readReadiness: createReadiness({
         redis,
         countWorkers: () => presence.count(now()),
+        isSilent,
+        skewMs: clock.skewMs,
         findProblem: openShards.findProblem,
       }),
     }),
+    refuseSilence: createSilenceRefusal(isSilent),
     refuseMoved: createMovedRefusal(openShards),
     document: createDocumentRoutes(),
-    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
+    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent, now }),
     deliveries: createDeliveryRoutes({ deliveries }),
     replays: createReplayRoutes({ replays }),
     tasks: createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret: receivers.rotateSecret }),

@@ -1,12 +1,4 @@
-import {
-  closeRedis,
-  connectRedis,
-  type ApiConfig,
-  type Logger,
-  type RedisClient,
-  type RedisMetrics,
-  type Resources,
-} from '@herald/infra';
+import type { ApiConfig, Connections, RedisClient } from '@herald/infra';
 
 /** An API's connections to Redis. */
 export type ApiConnections = {
@@ -19,31 +11,16 @@ export type ApiConnections = {
   readonly operatorRedis: RedisClient | undefined;
 };
 
-/** Connects to Redis as often as an API needs to; whatever was connected is released with `resources`. */
+/** Connects to Redis as often as an API needs to. */
 export async function connectApi(
-  { redis: target, operator, minReplicas }: ApiConfig,
-  logger: Logger,
-  resources: Resources,
-  metrics: RedisMetrics,
+  { operator, minReplicas }: ApiConfig,
+  { open }: Pick<Connections, 'open'>,
 ): Promise<ApiConnections> {
-  const connect = async (name: string) => {
-    const onError = (error: Error) => {
-      metrics.failed(name);
-      logger.warn('redis.error', { connection: name }, error);
-    };
-    const onReconnect = () => {
-      metrics.reconnected(name);
-      logger.info('redis.reconnected', { connection: name });
-    };
-    const redis = await connectRedis({ target, use: 'request', name, onError, onReconnect });
-    resources.add(name, () => closeRedis(redis));
-    return redis;
-  };
   return {
-    redis: await connect('herald-api'),
-    queueRedis: await connect('herald-api-queue'),
-    subscriber: await connect('herald-api-subscriber'),
-    confirmRedis: minReplicas > 0 ? await connect('herald-api-confirm') : undefined,
-    operatorRedis: operator && (await connect('herald-api-operators')),
+    redis: await open('herald-api'),
+    queueRedis: await open('herald-api-queue'),
+    subscriber: await open('herald-api-subscriber', 'subscriptions'),
+    confirmRedis: minReplicas > 0 ? await open('herald-api-confirm') : undefined,
+    operatorRedis: operator && (await open('herald-api-operators')),
   };
 }

@@ -4,13 +4,15 @@ import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
 import { HttpFault } from './http/http-fault.ts';
 import { ignoreConditions } from './http/ignore-conditions.ts';
+import { createQueryJudge, parseQuery } from './http/judge-query.ts';
 import { createRequestLog } from './http/log-requests.ts';
-import { BODY_LIMIT_BYTES, parseJson } from './http/read-body.ts';
+import { BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { giveRequestId } from './http/request-id.ts';
-import { refuseUnclearHost } from './http/refuse-unclear-host.ts';
+import { refuseUnclearHeaders } from './http/refuse-unclear-headers.ts';
 import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
+import { OPERATIONS } from './openapi/create-document.ts';
 
 export type AppDeps = {
   readonly logger: Logger;
@@ -25,6 +27,8 @@ export type AppDeps = {
   /** See TRUST_PROXY. */
   readonly proxyCount: number;
   readonly idempotency: RequestHandler;
+  /** Refuses everything while Redis gives no answer. */
+  readonly refuseSilence: RequestHandler;
   /** Refuses everything while the data is moved. */
   readonly refuseMoved: RequestHandler;
   readonly health: Router;
@@ -42,17 +46,19 @@ export type AppDeps = {
 /** The HTTP surface. A key is checked before a body is read. */
 export function createApp(deps: AppDeps): Express {
   const { logger, authenticate, health } = deps;
+  const judgeQuery = createQueryJudge(OPERATIONS);
   const limits = [deps.limitBodies, deps.limitRate];
-  const parse = [...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
+  const parse = [judgeQuery, ...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').set('case sensitive routing', true);
+  app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
   rememberRoutes(app);
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(refuseUnclearHost, deps.document, ignoreConditions, health, deps.refuseMoved);
+  app.use(refuseUnclearHeaders, deps.document, ignoreConditions, health);
+  app.use(deps.refuseSilence, deps.refuseMoved);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   // First, since nearly all requests are reports.
-  app.use('/api/internal', authenticate('execute'), deps.executor);
+  app.use('/api/internal', authenticate('execute'), judgeQuery, deps.executor);
   app.use('/api/public/webhooks', authenticate('webhooks'), limits, parse, deps.receivers);
   app.use('/api/public/deliveries', authenticate('webhooks'), limits, parse, deps.deliveries);
   app.use('/api/public/replays', authenticate('webhooks'), limits, parse, deps.replays);

@@ -9,7 +9,8 @@ await runProcess({
   start: () => {
     const config = readApiConfig(process.env);
     logger = createLogger({ level: config.logLevel, process: 'api', readable: process.stdout.isTTY });
-    return startApi(config, logger);
+    // An API whose connections don't recover leaves it to its supervisor to start another.
+    return startApi(config, logger, () => process.exit(1));
   },
   logger: () => logger,
   stopLimitMs: () => STOP_LIMIT_MS,

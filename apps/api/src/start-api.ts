@@ -3,10 +3,14 @@ import type { AddressInfo } from 'node:net';
 import {
   type ApiConfig,
   createKeyspace,
+  createLossReport,
   createResources,
   createSecretBox,
+  demandUsableRedis,
   joinGenerations,
   logRedisFindings,
+  openClock,
+  openConnections,
   type Logger,
   openShards,
   type RunningProcess,
@@ -24,16 +28,31 @@ const LISTEN_BACKLOG = 4_096;
 const CLOSE_LIMIT_MS = 12_000;
 
 /** An API process: its connections and its HTTP server. */
-export async function startApi(config: ApiConfig, logger: Logger): Promise<RunningProcess> {
+export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);
   });
   try {
     const metrics = createApiMetrics();
-    const connections = await connectApi(config, logger, resources, metrics.redis);
+    const connections = openConnections({
+      target: config.redis,
+      use: 'request',
+      metrics: metrics.redis,
+      logger,
+      giveUp,
+    });
+    resources.add('connections', connections.close);
+    const clients = await connectApi(config, connections);
+    const { redis } = clients;
+    const findings = await demandUsableRedis(redis, {
+      ...{ target: config.redis, minReplicas: config.minReplicas, shardCount: config.shardCount },
+      wallClock: Date.now,
+    });
+    const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+    resources.add('clock', clock.stop);
     const keyspace = createKeyspace(config.shardCount);
     const shards = await openShards({
-      ...{ redis: connections.redis, shardCount: config.shardCount, role: 'api' },
+      ...{ redis, shardCount: config.shardCount, role: 'api', now: clock.now },
       report: {
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
@@ -41,18 +60,18 @@ export async function startApi(config: ApiConfig, logger: Logger): Promise<Runni
         moved: ({ code, sentence }) => {
           logger.error('shards.moved', { code, sentence });
         },
+        lost: createLossReport({ logger, metrics: metrics.data }),
       },
     });
     resources.add('shards', shards.close);
     const box = createSecretBox(config.secretsKeys);
-    await joinGenerations({ redis: connections.redis, keyspace, box, seals: true });
-    await logRedisFindings(connections.redis, logger, {
-      isClusterExpected: config.redis.kind === 'cluster',
-      minReplicas: config.minReplicas,
-      now: Date.now,
-    });
+    await joinGenerations({ redis, keyspace, box, seals: true });
+    logRedisFindings(logger, findings);
     const requestLogger = withRequestId(logger);
-    const app = composeApp(config, requestLogger, resources, connections, keyspace, box.seal, metrics, shards);
+    const app = composeApp(config, requestLogger, resources, clients, keyspace, box.seal, metrics, shards, {
+      clock,
+      isSilent: () => connections.isSilent(redis),
+    });
     const server = createHttpServer(app);
     server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');

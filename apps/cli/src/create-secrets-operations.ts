@@ -5,6 +5,7 @@ import {
   createKeyspace,
   createSealedSecretStore,
   createSecretBox,
+  demandAccess,
   forgetGeneration,
   resealSecrets,
 } from '@herald/infra';
@@ -21,6 +22,7 @@ export function createSecretsOperations(readConfig: () => SecretsConfig): Secret
       onError: () => undefined, // a lost connection shows in the command that needed it
     });
     try {
+      await demandAccess(redis, { target: config.redis, minReplicas: 0, shardCount: config.shardCount });
       await refuseOtherShards(redis, config.shardCount);
       return await use(createStores(redis, config));
     } finally {

@@ -1,12 +1,24 @@
 import { DomainError } from '@herald/core';
-import { ConfigError, isRedisRefusal, isRedisUnavailable, RedisUnreachableError } from '@herald/infra';
+import {
+  ConfigError,
+  type Clock,
+  isRedisRefusal,
+  isRedisUnavailable,
+  RedisUnreachableError,
+  sayRefusal,
+} from '@herald/infra';
 import { createOutput } from './output/create-output.ts';
 import { createProgram } from './create-program.ts';
 import { createWithHerald } from './open-herald.ts';
 import { startProgress } from './start-progress.ts';
 
 const { env, stdout, stderr } = process;
-const now = Date.now;
+/** Redis' time, once there is a connection. */
+let clock: Clock | undefined;
+const now = () => clock?.now() ?? Date.now();
+const follow = (redisClock: Clock) => {
+  clock = redisClock;
+};
 const setExitCode = (code: number) => {
   process.exitCode = code;
 };
@@ -19,12 +31,16 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await createProgram({ withHerald: createWithHerald(env, now), output, startProgress, now, env }).parseAsync();
+  await createProgram({ withHerald: createWithHerald(env, now, follow), output, startProgress, now, env }).parseAsync();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof RedisUnreachableError) output.problem(error.message);
-  else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
-  else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
+  if (error instanceof ConfigError) output.problem(error.message);
+  else if (error instanceof RedisUnreachableError) {
+    output.problem(error.message);
+    // A client that gave up leaves timers and sockets behind, and with them the process would stay for seconds.
+    process.exit();
+  } else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
   // With its message alone: the error carries the command, and so a key's digest or a sealed secret.
-  else if (isRedisRefusal(error)) output.problem(`Redis refused: ${error.message}`);
+  else if (isRedisRefusal(error)) output.problem(`Redis refused: ${sayRefusal(error)}`);
+  else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
   else throw error;
 }

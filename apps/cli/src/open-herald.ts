@@ -6,7 +6,10 @@ import {
   createResources,
   createShardRecordStore,
   createWriteConfirmation,
+  demandAccess,
   judgeShards,
+  startClock,
+  type Clock,
   type ConfirmWrite,
   type Keyspace,
   type RedisClient,
@@ -30,17 +33,30 @@ export type Herald = {
 
 /**
  * Runs a command on the service's data, and releases whatever it opened.
- * @throws ConfigError when SHARDS isn't what the data is laid out for; with `anyShards`, the command doesn't care
+ * With `anyShards` and `anyRedis`, the command doesn't care.
+ * @throws ConfigError when SHARDS isn't what the data is laid out for
+ * @throws RedisUnreachableError when Redis lacks what every command needs
  */
-export type WithHerald = <T>(use: (herald: Herald) => Promise<T>, options?: { anyShards?: boolean }) => Promise<T>;
+export type WithHerald = <T>(
+  use: (herald: Herald) => Promise<T>,
+  options?: { anyShards?: boolean; anyRedis?: boolean },
+) => Promise<T>;
+
+/** `doctor` says it; no other command is the place. */
+const UNTOLD = { skewed: () => undefined, rightAgain: () => undefined, redisJumped: () => undefined };
 
 export async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
   const [refusal] = judgeShards({ record: await createShardRecordStore(redis).read() }, shardCount);
   if (refusal) throw new ConfigError(refusal.sentence);
 }
 
-export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): WithHerald {
-  return async (use, { anyShards = false } = {}) => {
+/** @param follow is told of Redis' clock, which decides from then on */
+export function createWithHerald(
+  env: NodeJS.ProcessEnv,
+  now: () => number,
+  follow: (clock: Clock) => void,
+): WithHerald {
+  return async (use, { anyShards = false, anyRedis = false } = {}) => {
     const config = readCliConfig(env);
     const resources = createResources(() => undefined);
     const connect = async () => {
@@ -53,6 +69,15 @@ export function createWithHerald(env: NodeJS.ProcessEnv, now: () => number): Wit
     try {
       const redis = await connect();
       const { minReplicas, shardCount } = config;
+      if (!anyRedis) await demandAccess(redis, { target: config.redis, minReplicas, shardCount });
+      const clock = await startClock({ redis, report: UNTOLD }).catch((error: unknown) => {
+        if (!anyRedis) throw error;
+        return undefined;
+      });
+      if (clock) {
+        resources.add('clock', clock.stop);
+        follow(clock);
+      }
       if (!anyShards) await refuseOtherShards(redis, shardCount);
       const confirmWrite =
         minReplicas > 0 ? createWriteConfirmation({ redis: await connect(), minReplicas }) : undefined;

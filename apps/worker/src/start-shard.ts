@@ -12,6 +12,7 @@ import {
   createTestEventStore,
   publishTestReply,
   UNSERVED_AFTER_MS,
+  type Clock,
   type Logger,
   type RedisClient,
   type Resources,
@@ -47,6 +48,7 @@ export type Shard = {
   readonly logger: Logger;
   readonly redis: RedisClient;
   readonly queueRedis: RedisClient;
+  readonly clock: Clock;
   readonly makeAttempt: MakeAttempt;
   readonly report: DeliveryReport;
   readonly metrics: WorkerMetrics;
@@ -64,8 +66,8 @@ export type RunningShard = {
 
 /** Starts what serves one shard: its line, its backlogs, its test lane and its sweeper. */
 export function startShard(resources: Resources, shard: Shard): RunningShard {
-  const { keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, cutOff } = shard;
-  const now = Date.now;
+  const { keys, config, logger, redis, queueRedis, clock, makeAttempt, report, metrics, cutOff } = shard;
+  const { now } = clock;
   const random = Math.random;
   const retention = createDeliveryRetention(config.retentionMs);
   const deliveries = createDeliveryStore({ redis, keys, retention });
@@ -111,9 +113,12 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     deadlineMs: config.deliveryTimeoutMs,
     metrics: metrics.upkeep,
     logger,
-    now,
+    clock,
     random,
   };
+  // Over another connection than the line's own: that may be what hangs.
+  const watch = createDeliveryQueue({ redis, keys, name: 'deliveries' });
+  resources.add('watch', watch.close);
   const takeFromLine = createTakeJobs({ redis: queueRedis, keys, queue: 'deliveries' });
   const line = startWatchedLine({
     start: () =>
@@ -124,9 +129,9 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
         take: takeFromLine,
         process: (id, turn) => processFromLine(process, id, cutOff, turn),
       }),
-    countDue: () => queue.countDue(now()),
+    countDue: () => watch.countDue(now()),
     ...{ giveUp: shard.giveUp, everyMs: WATCH_EVERY_MS, hungAfterMs: HUNG_AFTER_MS },
-    ...{ metrics: metrics.upkeep, logger, now },
+    ...{ metrics: metrics.upkeep, logger, now: () => performance.now() },
   });
   const testEvents = createTestEventStore({ redis, keyspace: createKeyspace(config.shardCount), retention });
   const testLane = startDeliveryWorker({

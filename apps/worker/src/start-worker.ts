@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import {
   addTracing,
-  closeRedis,
-  connectRedis,
   createEgressSender,
   createExposition,
   createKeyspace,
+  createLossReport,
   createReadiness,
   createResources,
   createSecretBox,
   createServiceStateReader,
   createWorkerPresence,
+  demandUsableRedis,
   joinGenerations,
   logRedisFindings,
+  openClock,
+  openConnections,
   openShards,
   type Logger,
   type RunningProcess,
@@ -33,23 +35,21 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   });
   const metrics = createWorkerMetrics();
   try {
-    const connect = async (name: string) => {
-      const onError = (error: Error) => {
-        metrics.redis.failed(name);
-        logger.warn('redis.error', { connection: name }, error);
-      };
-      const onReconnect = () => {
-        metrics.redis.reconnected(name);
-        logger.info('redis.reconnected', { connection: name });
-      };
-      const redis = await connectRedis({ target: config.redis, use: 'background', name, onError, onReconnect });
-      resources.add(name, () => closeRedis(redis));
-      return redis;
-    };
-    const redis = await connect('herald-worker');
-    const queueRedis = await connect('herald-worker-queue');
+    const connections = openConnections({
+      ...{ target: config.redis, use: 'background', metrics: metrics.redis, logger, giveUp },
+    });
+    resources.add('connections', connections.close);
+    const redis = await connections.open('herald-worker');
+    const queueRedis = await connections.open('herald-worker-queue');
+    const findings = await demandUsableRedis(redis, {
+      ...{ target: config.redis, minReplicas: 0, shardCount: config.shardCount },
+      wallClock: Date.now,
+    });
+    const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+    resources.add('clock', clock.stop);
+    const { now } = clock;
     const shards = await openShards({
-      ...{ redis, shardCount: config.shardCount, role: 'worker' },
+      ...{ redis, shardCount: config.shardCount, role: 'worker', now },
       report: {
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
@@ -58,6 +58,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
           logger.error('shards.moved', { code, sentence });
           giveUp();
         },
+        // It doesn't end: started again by its supervisor, it would begin with the empty Redis, and nobody would know.
+        lost: createLossReport({ logger, metrics: metrics.data }),
       },
     });
     resources.add('shards', shards.close);
@@ -65,33 +67,30 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const workerPresence = createWorkerPresence(redis);
     const exposition = createExposition({
       registry: metrics.registry,
-      readServiceState: createServiceStateReader({ redis, keyspace, presence: workerPresence, now: Date.now }),
+      readServiceState: createServiceStateReader({ redis, keyspace, presence: workerPresence, now }),
     });
-    const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs });
+    const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs }, now);
     resources.add('sender', () => {
       sender.close();
     });
     const box = createSecretBox(config.secretsKeys);
     await joinGenerations({ redis, keyspace, box, seals: false });
-    await logRedisFindings(redis, logger, {
-      isClusterExpected: config.redis.kind === 'cluster',
-      minReplicas: 0,
-      now: Date.now,
-    });
+    logRedisFindings(logger, findings);
     const signingKeyOf = createSigningKeyCache(box.open);
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
       signingKeyOf,
       tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
       sendsTraceparent: config.sendsTraceparent,
-      now: Date.now,
+      now,
     });
     const cutOff = new AbortController();
     const report = createDeliveryReport({ logger, ...metrics });
     const lines = keyspace.shards.flatMap((keys, number) => {
       if (!config.workerShards.includes(number)) return [];
       const shard = startShard(resources, {
-        ...{ keys, config, logger, redis, queueRedis, makeAttempt, report, metrics, giveUp, cutOff: cutOff.signal },
+        ...{ keys, config, logger, redis, queueRedis, clock, makeAttempt, report, metrics, giveUp },
+        cutOff: cutOff.signal,
       });
       metrics.attempts.watchInFlight(number, shard.inFlight);
       return [shard];
@@ -109,14 +108,16 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       port: config.port,
       readReadiness: createReadiness({
         redis,
-        countWorkers: () => workerPresence.count(Date.now()),
+        countWorkers: () => workerPresence.count(now()),
+        isSilent: () => connections.isSilent(redis, queueRedis),
+        skewMs: clock.skewMs,
         findProblem: shards.findProblem,
       }),
       exposition,
     });
     resources.add('health', () => health.close());
     const workerId = randomUUID();
-    const presence = await startPresence({ presence: workerPresence, workerId, logger, now: Date.now });
+    const presence = await startPresence({ presence: workerPresence, workerId, logger, now });
     resources.add('presence', presence.stop);
     logger.info('worker.started', {
       ...{ workerId, healthPort: health.port, shards: config.workerShards.join(',') },

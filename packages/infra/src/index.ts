@@ -1,4 +1,7 @@
 export { SCOPES, createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from './api-keys/api-key-store.ts';
+export { type Clock } from './clock/clock.ts';
+export { openClock } from './clock/open-clock.ts';
+export { startClock, type RunningClock } from './clock/start-clock.ts';
 export { addTracing } from './tracing/add-tracing.ts';
 export type { Tracing, TraceSpan } from './tracing/create-tracing.ts';
 export {
@@ -80,6 +83,7 @@ export { runProcess, type RunningProcess } from './lifecycle/run-process.ts';
 export { createLogger, LOG_LEVELS, type LogFields, type Logger } from './log/logger.ts';
 export { createAcceptanceMetrics, type AcceptanceMetrics } from './metrics/create-acceptance-metrics.ts';
 export { createAttemptMetrics, type AttemptMetrics } from './metrics/create-attempt-metrics.ts';
+export { createDataMetrics, type DataMetrics } from './metrics/create-data-metrics.ts';
 export { createDeliveryMetrics, type DeliveryMetrics } from './metrics/create-delivery-metrics.ts';
 export { createExposition, type Exposition } from './metrics/create-exposition.ts';
 export { createMetricsRegistry, type MetricsRegistry } from './metrics/create-metrics-registry.ts';
@@ -89,9 +93,19 @@ export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep
 export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
 export { createTakeJobs, type TakeJobs, type TakenJob } from './queues/take-jobs.ts';
 export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
-export { closeRedis, connectRedis, mastersOf, RedisUnreachableError, type RedisClient } from './redis/connect-redis.ts';
+export {
+  BLOCK_LIMIT_MS,
+  closeRedis,
+  connectRedis,
+  mastersOf,
+  RedisUnreachableError,
+  type RedisClient,
+} from './redis/connect-redis.ts';
+export { openConnections, type Connections } from './redis/open-connections.ts';
 export { type RedisTarget } from './redis/redis-target.ts';
 export { checkRedis } from './redis/check-redis.ts';
+export { demandAccess, demandUsableRedis } from './redis/requirements/demand-usable-redis.ts';
+export { sayRefusal } from './redis/requirements/refusal.ts';
 export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts';
 export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisRefusal, isRedisUnavailable } from './redis/is-redis-unavailable.ts';
@@ -100,6 +114,7 @@ export { SHARD_LIMIT } from './redis/shards.ts';
 export { randomToken } from './redis/random-token.ts';
 export { createWriteConfirmation, type ConfirmWrite, type WriteProof } from './redis/write-confirmation.ts';
 export { answerWithin } from './lifecycle/answer-within.ts';
+export { defineScript } from './redis/script.ts';
 export { newRevision } from './redis/revision.ts';
 export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { forgetGeneration, type ForgetReport } from './secrets/forget-generation.ts';
@@ -109,6 +124,9 @@ export { resealSecrets, type ResealProgress, type ResealReport } from './secrets
 export { createSealedSecretStore, type SealedSecretStore } from './secrets/sealed-secret-store.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
 export { judgeShards } from './shards/judge-shards.ts';
+export { isUnrecorded, LOSS_KNOWN } from './shards/judge-loss.ts';
+export { createLossMark } from './shards/loss-mark.ts';
+export { createLossReport } from './shards/create-loss-report.ts';
 export { createFindRunning } from './shards/find-running.ts';
 export { readKeyName } from './shards/key-name.ts';
 export { moveShards, type MoveProgress, type MoveReport } from './shards/move-shards.ts';

@@ -20,6 +20,8 @@ export interface RedisOptions {
   args?: readonly string[];
   /** A file size limit makes its writes fail, as a full disk does, instead of ending it. Default false. */
   outlivesFullDisk?: boolean;
+  /** It may still be loading its data when it is given to the test. Default false. */
+  mayBeLoading?: boolean;
   /** TLS and a password; default: neither. */
   security?: RedisSecurity | undefined;
 }
@@ -104,7 +106,7 @@ async function startServer(dir: string, options: RedisOptions): Promise<{ port: 
     try {
       await waitFor(
         `redis to answer on port ${port}`,
-        async () => server.hasExited() || (await isAnswering(port, server.pid, options.security)),
+        async () => server.hasExited() || (await isAnswering(port, server.pid, options)),
         READY_DEADLINE_MS,
       );
       if (!server.hasExited()) return { port, server };
@@ -145,7 +147,8 @@ function toArguments(settings: readonly (readonly string[])[]): string[] {
 }
 
 /** Whether the server at the port is loaded, and is the one with this process id: a neighbour may have taken the port. */
-async function isAnswering(port: number, pid: number, security?: RedisSecurity): Promise<boolean> {
+async function isAnswering(port: number, pid: number, { security, mayBeLoading }: RedisOptions): Promise<boolean> {
   const reply = await askRedis(port, 'PING\r\nINFO server', security?.password);
-  return reply.startsWith('+PONG') && reply.includes(`\r\nprocess_id:${pid}\r\n`);
+  const isHere = reply.startsWith('+PONG') || (mayBeLoading === true && reply.startsWith('-LOADING'));
+  return isHere && reply.includes(`\r\nprocess_id:${pid}\r\n`);
 }

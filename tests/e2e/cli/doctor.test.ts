@@ -146,15 +146,14 @@ test.each([
   }
 });
 
-test('a replica: says that it takes no writes', async () => {
+test('a replica: says where its master is', async () => {
   await using master = await startRedis(GOOD_REDIS);
   await using replica = await startRedis({
     ...{ appendonly: true, args: ['--maxmemory', '256mb', '--replicaof', `127.0.0.1 ${master.port}`] },
   });
   const { findings } = await examine({ ...GOOD, REDIS_URL: replica.url });
-  expect(findings).toContainEqual(
-    expect.objectContaining({ code: 'redis_refuses_writes', sentence: expect.stringContaining('READONLY') as string }),
-  );
+  expect(codesOf(findings)).toContain('error redis_replica');
+  expect(findings[0]?.sentence).toContain(`set REDIS_URL to its master (127.0.0.1:${master.port})`);
 });
 
 test('work that waits: without a worker, and with one that takes nothing', async () => {

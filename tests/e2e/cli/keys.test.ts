@@ -116,11 +116,11 @@ test('a wrong REDIS_URL is exit code 1 and a sentence', async () => {
   expect(stderr).toContain('REDIS_URL must start with redis:// or rediss://');
 });
 
-test('what Redis refuses is told in its words, without the command that it refused', async () => {
+test('what Redis refuses is told by its name, without the command that it would have refused', async () => {
   await herald.redis.call('ACL', 'SETUSER', 'limited', 'on', '>redis-password', '~*', '+@all', '-hset');
   const url = herald.server.url.replace('redis://', 'redis://limited:redis-password@');
   const { code, stdout, stderr } = await runCli(['keys', 'create', '--executor'], { REDIS_URL: url });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^Redis refused: NOPERM .*hset.*$/);
+  expect(stderr).toMatch(/^Redis at redis:\/\/\S+ can't be used: Redis doesn't let the user limited run hset, .*\.$/);
   expect(stderr.split('\n')).toHaveLength(1);
 });

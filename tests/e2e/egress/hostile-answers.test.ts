@@ -97,6 +97,11 @@ describe('an answer', () => {
       say('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'),
       { error: 'malformed_answer' },
     ],
+    [
+      'with a status that there is not is malformed',
+      say(`HTTP/1.1 099 ${CANARY}\r\ncontent-length: 2\r\n\r\nno`),
+      { error: 'malformed_answer' },
+    ],
     ['in no protocol at all is malformed', say(`220 ${CANARY} ESMTP\r\n`), { error: 'malformed_answer' }],
     ['with a NUL in a header is malformed', say('HTTP/1.1 200 OK\r\nx-a: b\0c\r\n\r\n'), { error: 'malformed_answer' }],
     [

@@ -26,12 +26,16 @@ import.meta.jest.setTimeout(120_000 + REQUESTS * 20);
 
 const ID = /"((?:task_|wh_)[0-9a-z]{26}|dlv_[a-z2-7]{32}|rpl_[0-9a-f]{24})"/g;
 
-/** The built service on names that lead nowhere and addresses of this machine alone: nothing leaves it. */
+/**
+ * The built service on names that lead nowhere and addresses of this machine alone: nothing leaves it. With the young generation as the
+ * image sets it: left alone it grows by a hundred MiB, at a time of its own, which looks like a leak.
+ */
 function startIsolatedHerald(nameServer: NameServer): Promise<Herald> {
   return startHerald({
     env: {
       ...{ TRUST_PROXY: '1', LOG_LEVEL: 'info', RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s' },
       EGRESS_DNS_SERVERS: nameServer.address,
+      NODE_OPTIONS: '--max-semi-space-size=4',
     },
   });
 }
@@ -80,10 +84,7 @@ test(`${REQUESTS} requests of every kind are answered as documented, none with a
     const answer = await sendFuzzRequest(origin, request, agent, DEADLINE_MS);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     learn(JSON.stringify(answer.body));
-    // What is said of a body is judged, though there be none.
-    const hasBody =
-      ['content-encoding', 'content-type'].some((name) => name in request.headers) || request.body !== undefined;
-    const breaches = findAnswerBreaches({ ...request, hasBody }, answer);
+    const breaches = findAnswerBreaches({ ...request, hasBody: request.body !== undefined }, answer);
     const shown = breaches.length > 0 ? [...breaches, JSON.stringify(answer).slice(0, 1_500)] : [];
     return answer.status >= 500 ? [`a 5xx: ${JSON.stringify(answer).slice(0, 1_500)}`, ...breaches] : shown;
   };

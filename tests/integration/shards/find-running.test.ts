@@ -5,7 +5,7 @@ import { startStores } from '../../support/start-stores.ts';
 const start = async (onWatch: (presence: ProcessPresence) => void = () => undefined) => {
   await using cleanUp = new AsyncDisposableStack();
   const { redis, second } = cleanUp.use(await startStores());
-  const presence = createProcessPresence(redis);
+  const presence = createProcessPresence(redis, Date.now);
   const watched: number[] = [];
   const find = createFindRunning({
     ...{ redis, presence, goneAfterMs: 400 },

@@ -2,7 +2,7 @@ import type { Logger } from '@herald/infra';
 import type { ErrorRequestHandler } from 'express';
 import { HttpFault } from './http-fault.ts';
 import { problemHeaders, toProblem } from './problem.ts';
-import { cutOffBody } from './read-body.ts';
+import { cutOffBody } from './parse-json.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Turns whatever was thrown into a problem; a bug, and only a bug, is logged with its stack. */
@@ -22,21 +22,12 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** The body parser's own errors, by its documented `type`. */
+/** The body reader's own errors, by its documented `type`. */
 function fromBodyParser(error: unknown): HttpFault | undefined {
-  const { type, limit, message } = (error ?? {}) as { type?: unknown; limit?: unknown; message?: unknown };
+  const { type, limit } = (error ?? {}) as { type?: unknown; limit?: unknown };
   switch (type) {
-    case 'entity.parse.failed':
-      // Where, and not what: the parser's own message quotes the body.
-      return new HttpFault(
-        'invalid_json',
-        `the body is not valid JSON${/ at position \d+/.exec(String(message))?.[0] ?? ''}`,
-      );
     case 'entity.too.large':
       return new HttpFault('payload_too_large', `the body is larger than ${String(limit)} bytes`);
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-      return new HttpFault('unsupported_media_type', 'send the body in UTF-8, without content-encoding');
     case 'request.aborted':
     case 'request.size.invalid':
       return cutOffBody();

@@ -25,6 +25,14 @@ test.each([
   expect(of(one)).not.toBe(of(other));
 });
 
+test('a body with numbers that parsing changed is no other than the same text', () => {
+  const [text, rounded] = ['[9007199254740993]', '[9007199254740992]'];
+  const fingerprint = bodyFingerprint(JSON.parse(text), text);
+  expect(fingerprint).not.toBe(of(rounded));
+  expect(fingerprint).not.toBe(bodyFingerprint(JSON.parse(text), '[9007199254740991]'));
+  expect(fingerprint).toBe(bodyFingerprint(JSON.parse(text), text));
+});
+
 test('a body of any depth has a fingerprint', () => {
   const depth = 100_000;
   expect(of(`${'['.repeat(depth)}1${']'.repeat(depth)}`)).toMatch(/^[\w-]{43}$/);

@@ -6,9 +6,10 @@ const DEPTH_LIMIT = 66;
 /**
  * Tells bodies apart by what they mean: clients that repeat a request may serialise it anew, with other white space or another
  * order of keys. What is nested deeper than any operation takes has no effect, and counts as the same.
+ * @param lossyText the body as it came, where it has numbers that parsing changed: then nothing but the same text is the same
  */
-export function bodyFingerprint(body: unknown): string {
-  return hash('sha256', canonicalJson(body, DEPTH_LIMIT), 'base64url');
+export function bodyFingerprint(body: unknown, lossyText?: string): string {
+  return hash('sha256', lossyText ?? canonicalJson(body, DEPTH_LIMIT), 'base64url');
 }
 
 function canonicalJson(value: unknown, levels: number): string {

@@ -2,6 +2,7 @@ import type { Claim, ClaimStore, Logger } from '@herald/infra';
 import type { RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authenticate.ts';
 import { HttpFault } from '../http/http-fault.ts';
+import { lossyBatchOf } from '../http/parse-json.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';
 import { holdClaim } from './hold-claim.ts';
@@ -26,7 +27,8 @@ export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestH
       return;
     }
     const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
-    const reply = await claims.claim(name, bodyFingerprint(req.body === undefined ? {} : req.body));
+    const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, lossyBatchOf(req)?.text);
+    const reply = await claims.claim(name, fingerprint);
     switch (reply.kind) {
       case 'conflict':
         throw new HttpFault('idempotency_conflict', `this ${IDEMPOTENCY_KEY} came with another body; use a new one`);

@@ -1,5 +1,6 @@
 import {
   createAcceptanceMetrics,
+  createDataMetrics,
   createDeliveryMetrics,
   createMetricsRegistry,
   createRedisMetrics,
@@ -17,6 +18,7 @@ export function createApiMetrics() {
     acceptance: createAcceptanceMetrics(registry),
     deliveries: createDeliveryMetrics(registry),
     redis: createRedisMetrics(registry, CONNECTIONS),
+    data: createDataMetrics(registry),
   };
 }
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

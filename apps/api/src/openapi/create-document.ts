@@ -16,7 +16,12 @@ const DESCRIPTION = `
 Herald delivers signed webhooks for Task transitions.
 
 Requests carry \`Authorization: Bearer <API key>\`. Bodies are JSON; a field that is not named here is an error, never ignored.
+A query holds the parameters of its operation, each once; the pages under Health pass over whatever else it holds.
 Errors are problem details (RFC 9457) with a stable \`code\`. What belongs to another workspace is not found, never forbidden.
+
+A number in a body must read back as it was sent, as a double (IEEE 754) does. A whole number keeps its value: all do up to 2^53, and few
+beyond. One with a point or an exponent may have 15 digits, or more if all are those of a double, as in 0.30000000000000004. Every other,
+such as 9007199254740993, 12345678901234567.89, 1e400 or 1e-400, is \`validation_failed\`: send it as a string.
 
 Fields may be added to answers and to webhooks; ignore those you don't know.
 `;
@@ -28,7 +33,8 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
 };
 
-const OPERATIONS: readonly Operation[] = [
+/** Every operation there is. */
+export const OPERATIONS: readonly Operation[] = [
   ...RECEIVER_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...TASK_OPERATIONS,

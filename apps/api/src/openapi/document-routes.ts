@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
+import { refuseQuery } from '../http/judge-query.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
 import { createOpenApiDocument } from './create-document.ts';
 import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
@@ -29,7 +30,7 @@ const CACHE_CONTROL = 'public, max-age=300';
 export function createDocumentRoutes(): Router {
   const document = JSON.stringify(createOpenApiDocument());
   const router = Router();
-  router.use(['/openapi.json', '/docs'], createSecurityHeaders(POLICY), (_req, res, next) => {
+  router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
     res.set('cache-control', CACHE_CONTROL);
     next();
   });

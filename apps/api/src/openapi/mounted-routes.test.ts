@@ -68,6 +68,7 @@ function createWholeApp() {
     proxyCount: 0,
     operators: undefined,
     health: createHealthRoutes(nothing),
+    refuseSilence: pass,
     refuseMoved: pass,
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes(nothing),

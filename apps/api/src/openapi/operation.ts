@@ -81,12 +81,13 @@ function toResponse({ description, schema, headers = [] }: Answer, operation: Op
 
 /** Every code that the operation may answer with. */
 function problemsOf(operation: Operation): ProblemCode[] {
-  const { scope, params, query, body, problems = [] } = operation;
+  const { scope, params, body, problems = [] } = operation;
   if (scope === undefined) return [...problems];
   return [
+    'malformed_request',
     ...(body ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
-    ...(body || query ? (['validation_failed'] as const) : []),
-    ...(['unauthenticated', 'insufficient_scope'] as const),
+    // Of the query at least: none of it may be unknown.
+    ...(['validation_failed', 'unauthenticated', 'insufficient_scope'] as const),
     // A path parameter that can't be decoded.
     ...(params ? (['route_not_found'] as const) : []),
     ...problems,

@@ -5,7 +5,7 @@ import { headerRef, HEADERS, type HeaderName } from './headers.ts';
 /** When each code is answered; it won't compile until a new one has its sentence. */
 const MEANING: Readonly<Record<ProblemCode, string>> = {
   invalid_json: 'The body is not JSON, or ended early.',
-  malformed_request: 'It is no request in HTTP/1.1.',
+  malformed_request: 'It is no request in HTTP/1.1, or names its host or its key twice.',
   unauthenticated: 'No API key was sent, or one that is unknown, expired or revoked.',
   insufficient_scope: "The API key lacks the operation's scope.",
   foreign_origin: 'A page of another site asked for a change on the operator pages.',
@@ -56,7 +56,7 @@ export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObjec
 }
 
 const SHARED: readonly ProblemCode[] = [
-  ...(['invalid_json', 'unauthenticated', 'insufficient_scope', 'payload_too_large'] as const),
+  ...(['malformed_request', 'unauthenticated', 'insufficient_scope', 'payload_too_large'] as const),
   ...(['unsupported_media_type', 'validation_failed', 'rate_limited', 'internal', 'unavailable'] as const),
 ];
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authenticate.ts';
 import { HttpFault } from '../http/http-fault.ts';
-import { BODY_LIMIT_BYTES } from '../http/read-body.ts';
+import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
 /**
  * Bounds what the bodies of one API key's unfinished requests may take in this process. The rate limit alone would let a key begin thousands of large

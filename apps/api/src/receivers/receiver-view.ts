@@ -71,7 +71,8 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
-export function toReceiverView({ receiver, destination }: ReceiverWithHealth): ReceiverView {
+/** @param now epoch ms */
+export function toReceiverView({ receiver, destination }: ReceiverWithHealth, now: number): ReceiverView {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
   return {
     id,
@@ -82,13 +83,13 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): R
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
-    health: toHealth(receiver, destination),
+    health: toHealth(receiver, destination, now),
   };
 }
 
-function toHealth(receiver: EndpointRecord, destination?: DestinationHealth): ReceiverHealth {
+function toHealth(receiver: EndpointRecord, destination: DestinationHealth | undefined, now: number): ReceiverHealth {
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
-  const { state, since } = judgeEndpointHealth(receiver, destination, Date.now());
+  const { state, since } = judgeEndpointHealth(receiver, destination, now);
   return {
     state,
     since: toTime(since),

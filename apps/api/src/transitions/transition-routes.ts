@@ -8,11 +8,12 @@ import {
   TransitionReport,
   ValidationError,
 } from '@herald/core';
-import type { Decision, Message } from '@herald/core';
+import type { Decision, InputProblem, Message } from '@herald/core';
 import type { TaskRecord } from '@herald/infra';
 import { Router, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { readCursor, writeCursor } from '../http/cursor.ts';
+import { lossyBatchOf, type LossyBatch } from '../http/parse-json.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { readBody, readInput, readQuery } from '../http/read-body.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
@@ -70,7 +71,8 @@ export function createTransitionRoutes({
     .post(...parseBatch, async (req, res) => {
       // What is wrong within an item is that item's problem.
       const { transitions } = readBody(TransitionBatch, req, { itemsLater: true });
-      res.json({ results: await acceptBatch(acceptTransitions, transitions, traceparentOf(req)) });
+      const read = readItems(transitions, lossyBatchOf(req));
+      res.json({ results: await acceptBatch(acceptTransitions, read, traceparentOf(req)) });
     })
     .all(refuseOtherMethods('POST'));
   router
@@ -99,10 +101,9 @@ export function createTransitionRoutes({
 /** Judges a batch item by item, in order; a bad item is a problem in its place. */
 async function acceptBatch(
   acceptTransitions: AcceptTransitions,
-  items: readonly unknown[],
+  read: readonly (ReportedTransition | ValidationError)[],
   traceparent: string | undefined,
 ): Promise<BatchResults['results']> {
-  const read = items.map(readItem);
   const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [{ ...item, traceparent }]));
   const accepted = (await acceptTransitions(reports)).values();
   return read.map((item) => {
@@ -112,7 +113,12 @@ async function acceptBatch(
   });
 }
 
-function readItem(item: unknown): ReportedTransition | ValidationError {
+function readItems(items: readonly unknown[], lossy: LossyBatch | undefined) {
+  return items.map((item, index) => readItem(item, lossy?.problems.get(index)));
+}
+
+function readItem(item: unknown, lossy: InputProblem | undefined): ReportedTransition | ValidationError {
+  if (lossy) return new ValidationError([lossy]);
   try {
     return readInput(BatchItem, item);
   } catch (error) {

@@ -3,19 +3,13 @@ import type { Herald } from '../open-herald.ts';
 import type { Check } from './check.ts';
 
 /** The server itself: what a process says of it at its start, and what makes it not ready. */
-export async function checkRedisServer({
-  config,
-  redis,
-  now,
-}: Pick<Herald, 'config' | 'redis' | 'now'>): Promise<Check> {
-  const [settings, probe] = [
-    await checkRedis(redis, {
-      isClusterExpected: config.redis.kind === 'cluster',
-      minReplicas: config.minReplicas,
-      now,
-    }),
-    await createRedisProbe(redis)(),
-  ];
+export async function checkRedisServer({ config, redis }: Pick<Herald, 'config' | 'redis'>): Promise<Check> {
+  const settings = await checkRedis(redis, {
+    ...{ target: config.redis, minReplicas: config.minReplicas, shardCount: config.shardCount },
+    wallClock: Date.now,
+  });
+  // What is wrong already would only show once more, in words for strangers.
+  const probe = settings.some(({ level }) => level === 'error') ? [] : await createRedisProbe(redis)();
   const known = new Set(settings.map(({ code }) => code));
   return {
     name: 'redis',

@@ -2,10 +2,12 @@ import {
   ConfigError,
   countOldOwed,
   createKeyspace,
+  createLossMark,
   createShardRecordStore,
   findShardCounts,
+  isUnrecorded,
   judgeShards,
-  messageOfThrown,
+  LOSS_KNOWN,
   readEnv,
   RedisUnreachableError,
   SecretsEnv,
@@ -44,11 +46,11 @@ export async function examine({ env, processes, withHerald }: ExamineDeps): Prom
         const found = await examineRedis(herald, tryRead(() => readEnv(SecretsEnv, env))?.SECRETS_KEY);
         return { checks: [configuration, ...found.checks], skipped: found.skipped };
       },
-      { anyShards: true },
+      { anyShards: true, anyRedis: true },
     );
   } catch (thrown) {
     if (!(thrown instanceof RedisUnreachableError)) throw thrown;
-    const unreachable = error('redis_unreachable', thrown.message);
+    const unreachable = error(thrown.code, thrown.message);
     return {
       checks: [configuration, { name: 'redis', findings: [unreachable], well: '' }],
       skipped: OF_REDIS.slice(1),
@@ -60,13 +62,17 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
   const { redis, config, keyspace, now } = herald;
   const server = await checkRedisServer(herald);
   try {
-    const [record, counts] = await Promise.all([createShardRecordStore(redis).read(), findShardCounts(redis)]);
+    const [record, counts, isLost] = await Promise.all([
+      createShardRecordStore(redis).read(),
+      findShardCounts(redis),
+      createLossMark(redis).isThere(),
+    ]);
     const queues = await readQueues(herald);
     const checks: Check[] = [
       server,
       {
         name: 'shards',
-        findings: judgeShards({ record, counts }, config.shardCount),
+        findings: isLost && isUnrecorded(record) ? [LOSS_KNOWN] : judgeShards({ record, counts }, config.shardCount),
         well:
           counts.sampled === 0
             ? 'there is no data yet'
@@ -85,8 +91,7 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
   } catch (thrown) {
     // A Redis that is too old, or refuses a command, is described already.
     if (!server.findings.some(({ level }) => level === 'error')) throw thrown;
-    const reason = error('redis_refuses', `Redis refused a question: ${messageOfThrown(thrown).slice(0, 200)}`);
-    return { checks: [{ ...server, findings: [...server.findings, reason] }], skipped: OF_REDIS.slice(1) };
+    return { checks: [server], skipped: OF_REDIS.slice(1) };
   }
 }
 

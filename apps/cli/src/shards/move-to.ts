@@ -18,7 +18,7 @@ export async function moveTo(
   to: number,
   { onProgress, onWatch }: MoveTold,
 ): Promise<MoveReport> {
-  const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis), onWatch });
+  const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
   const lineRedis = await connect();
   return await moveShards({ redis, lineRedis, confirmWrite, findRunning, onProgress, now }, config.shardCount, to);
 }

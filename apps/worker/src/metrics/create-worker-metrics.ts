@@ -1,5 +1,6 @@
 import {
   createAttemptMetrics,
+  createDataMetrics,
   createDeliveryMetrics,
   createMetricsRegistry,
   createRedisMetrics,
@@ -17,6 +18,7 @@ export function createWorkerMetrics() {
     attempts: createAttemptMetrics(registry),
     upkeep: createUpkeepMetrics(registry),
     redis: createRedisMetrics(registry, CONNECTIONS),
+    data: createDataMetrics(registry),
   };
 }
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;

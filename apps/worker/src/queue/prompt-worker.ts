@@ -1,5 +1,6 @@
-import type { LoadReply, TakeJobs, TakenJob } from '@herald/infra';
+import { BLOCK_LIMIT_MS, type Clock, type LoadReply, type TakeJobs, type TakenJob } from '@herald/infra';
 import { Worker, type Job, type JobJson, type Processor, type WorkerOptions } from 'bullmq';
+import { createRedisTimeBackend } from './redis-time-backend.ts';
 
 /** Jobs that one fetch takes at most: Redis does nothing else meanwhile. */
 const MOST_JOBS = 10;
@@ -29,6 +30,7 @@ type Fetch = { room: number; readonly others: Job[] };
  */
 export class PromptWorker extends Worker {
   readonly #take: TakeJobs;
+  readonly #clock: Clock;
   readonly #fetches = new Map<string, Fetch>();
   readonly #loaded = new WeakMap<Job, LoadReply>();
   /** Jobs in work, and room that fetches under way may need. */
@@ -36,9 +38,11 @@ export class PromptWorker extends Worker {
   /** The last take left it to BullMQ: each job that ends may make room for another, and nothing else tells. */
   #isLimited = false;
 
-  constructor(queue: string, processor: Processor, take: TakeJobs, options: WorkerOptions) {
-    super(queue, processor, { ...options, autorun: false });
+  constructor(queue: string, processor: Processor, take: TakeJobs, clock: Clock, options: WorkerOptions) {
+    const idle = { drainDelay: BLOCK_LIMIT_MS / 1_000, autorun: false };
+    super(queue, processor, { ...options, ...idle }, createRedisTimeBackend(clock, BLOCK_LIMIT_MS));
     this.#take = take;
+    this.#clock = clock;
     // Not by BullMQ, whose constructor would begin before there is anything of ours.
     this.run().catch((error: unknown) => this.emit('error', error as Error));
   }
@@ -144,7 +148,7 @@ export class PromptWorker extends Worker {
     const more = Math.max(0, Math.min(MOST_JOBS - 1, this.concurrency - this.#taken));
     fetch.room += more;
     this.#taken += more;
-    const now = Date.now();
+    const now = this.#clock.now();
     const taken = await this.#take({ limit: fetch.room, token, now, lockMs: this.opts.lockDuration ?? 0 });
     this.#isLimited = !taken;
     if (!taken) {
@@ -152,7 +156,9 @@ export class PromptWorker extends Worker {
       fetch.room -= more;
       return await super.moveToActive(token, name);
     }
-    for (const job of taken.jobs) fetch.others.push(await this.#toJob(job, token, now));
+    // BullMQ renews locks by this machine's clock.
+    const processedOn = now + this.#clock.skewMs();
+    for (const job of taken.jobs) fetch.others.push(await this.#toJob(job, token, processedOn));
     if (taken.isEmpty) await this.#noteEmpty(taken.nextAt);
     return fetch.others.shift() ?? NO_JOB;
   }
@@ -170,9 +176,9 @@ export class PromptWorker extends Worker {
     return job;
   }
 
-  /** The next fetch waits for a job at once, and no longer than until the next delayed one is due. */
+  /** The next fetch waits for a job at once, and no longer than until the next delayed one is due; BullMQ looks at this machine's clock. */
   async #noteEmpty(nextAt: number): Promise<void> {
-    (this as unknown as Inside).updateDelays(0, nextAt);
+    (this as unknown as Inside).updateDelays(0, nextAt > 0 ? nextAt + this.#clock.skewMs() : 0);
     await this.nextJobFromJobData();
   }
 

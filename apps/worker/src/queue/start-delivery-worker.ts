@@ -1,6 +1,6 @@
 import type { DeliveryId } from '@herald/core';
 import { answerWithin } from '@herald/infra';
-import type { Logger, QueueName, RedisClient, ShardKeys, TakeJobs, UpkeepMetrics } from '@herald/infra';
+import type { Clock, Logger, QueueName, RedisClient, ShardKeys, TakeJobs, UpkeepMetrics } from '@herald/infra';
 import { DelayedError, WaitingError, type Job } from 'bullmq';
 import type { LineTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
@@ -18,7 +18,7 @@ export type DeliveryWorkerDeps = {
   readonly process: (id: DeliveryId, turn: LineTurn) => Promise<ProcessVerdict>;
   readonly metrics: Pick<UpkeepMetrics, 'ownFault' | 'queueFailed' | 'jobStalled'>;
   readonly logger: Logger;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly random: () => number;
 };
 
@@ -29,7 +29,7 @@ export type DeliveryWorker = {
   readonly stop: () => Promise<void>;
   /** Gives up: whatever is in work is left to its lock's end. */
   readonly abandon: () => Promise<void>;
-  /** Jobs in work, and when one was last fetched (epoch ms). */
+  /** Jobs in work, and when one was last fetched, as `performance.now()`. */
   readonly activity: () => { readonly inWork: number; readonly lastFetchAt: number };
 };
 
@@ -44,19 +44,21 @@ const LET_GO_MS = 3_000;
 
 /** The line of one shard: turns verdicts into BullMQ's control flow, and nothing else does. */
 export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
-  const { redis, keys, queue, take, concurrency, deadlineMs, metrics, logger, now, random } = deps;
+  const { redis, keys, queue, take, concurrency, deadlineMs, metrics, logger, clock, random } = deps;
+  const { now } = clock;
   let inWork = 0;
-  let lastFetchAt = now();
+  let lastFetchAt = performance.now();
   let idle = Promise.withResolvers<undefined>();
 
   const processJob = async (job: Job, token = ''): Promise<typeof JOB_ENDED | undefined> => {
-    lastFetchAt = now();
+    lastFetchAt = performance.now();
     inWork++;
     try {
       const verdict = await attempt(job, token);
       if (verdict.kind === 'wait' && verdict.until > now()) {
         const { until } = verdict;
-        await putBack(() => job.moveToDelayed(until, token));
+        // BullMQ looks at this machine's clock.
+        await putBack(() => job.moveToDelayed(until + clock.skewMs(), token));
         throw new DelayedError();
       }
       if (verdict.kind !== 'finished') {
@@ -86,14 +88,7 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
     }
   };
 
-  const whenIdle = async (): Promise<void> => {
-    while (inWork > 0) {
-      idle = Promise.withResolvers<undefined>();
-      await idle.promise;
-    }
-  };
-
-  const worker = new PromptWorker(queue, processJob, take, {
+  const worker = new PromptWorker(queue, processJob, take, clock, {
     connection: redis,
     prefix: keys.bullPrefix,
     concurrency,
@@ -119,7 +114,8 @@ export function startDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
       const closed = worker.close();
       do {
         // Not left to BullMQ, which waits for no job when its own connection breaks at that moment.
-        await whenIdle();
+        idle = Promise.withResolvers<undefined>();
+        if (inWork > 0) await idle.promise;
         // A fetch that was under way may still have brought jobs.
         await answerWithin(LET_GO_MS, closed, () => {
           if (inWork === 0) logger.warn('queue.not_let_go', { queue });

@@ -12,7 +12,7 @@ export type WatchedLineDeps = {
   readonly hungAfterMs: number;
   readonly metrics: Pick<UpkeepMetrics, 'lineHung'>;
   readonly logger: Logger;
-  /** Epoch ms. */
+  /** A clock that never jumps, in ms. */
   readonly now: () => number;
 };
 

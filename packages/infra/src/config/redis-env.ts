@@ -33,12 +33,19 @@ function isReadable(text: string): boolean {
   }
 }
 
+/** Whether what stands behind the address is a database: anything else the client takes for database 0. */
+function namesDatabase(text: string): boolean {
+  const { pathname, searchParams } = URL.parse(text) ?? { pathname: '', searchParams: new URLSearchParams() };
+  return /^\/?\d{0,9}$/.test(pathname) && /^\d{1,9}$/.test(searchParams.get('db') ?? '0');
+}
+
 /** Variables that say which Redis to use. Exactly one of the first three is given, or none of them. */
 export const RedisEnv = z.object({
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
     .refine(isReadable, 'must be a url; percent-encode what is special in its password')
+    .refine(namesDatabase, 'must end behind the address, or with the number of a database, such as /3')
     .optional(),
   REDIS_CLUSTER_NODES: ServerList('10.0.0.1:6379,10.0.0.2:6379').optional(),
   REDIS_SENTINELS: ServerList('10.0.0.1:26379,10.0.0.2:26379').optional(),

@@ -17,13 +17,16 @@ export type EgressConfig = {
 };
 
 /** The one way out: every outbound connection is made by this sender. */
-export function createEgressSender({ allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig): Sender {
+export function createEgressSender(
+  { allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig,
+  now: () => number,
+): Sender {
   const agent = createGuardedAgent({
     policy: createAddressPolicy({ allowCidrs }),
     lookup: createLookup(dnsServers),
     ...(caPem !== undefined && { ca: [caPem] }),
   });
-  return createSender({ agent, deadlineMs, userAgent: `Herald/${VERSION}` });
+  return createSender({ agent, deadlineMs, userAgent: `Herald/${VERSION}`, now });
 }
 
 /** Says why a valid endpoint url can't be a destination, as far as that shows without a look-up. */

@@ -115,11 +115,29 @@ describe('with servers of its own', () => {
     expect(dns.questions).toHaveLength(6);
   });
 
-  test('localhost is this machine, and no server is asked', async () => {
-    await using dns = await startDnsServer(table);
-    const found = await ask(createLookup([dns.server]), 'localhost');
-    expect(found.map(({ address }) => address)).toContain('127.0.0.1');
-    expect(dns.questions).toEqual([]);
+  test.each(['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'a.b.localhost', 'api.localhost.'])(
+    '%s is this machine, and neither a server nor the system is asked',
+    async (name) => {
+      await using dns = await startDnsServer(table);
+      const asked: string[] = [];
+      const askSystem = (hostname: string) => {
+        asked.push(hostname);
+        return Promise.resolve([{ address: '1.1.1.1', family: 4 }]);
+      };
+      const found = await ask(createLookup([dns.server], askSystem), name);
+      expect(found).toEqual([
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ]);
+      expect({ asked, questions: dns.questions }).toEqual({ asked: [], questions: [] });
+    },
+  );
+
+  test('a name that only looks like localhost is asked for', async () => {
+    await using dns = await startDnsServer({ 'notlocalhost.test': { a: ['1.1.1.1'], aaaa: [] } });
+    const lookup = createLookup([dns.server]);
+    await expect(ask(lookup, 'mylocalhost')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    expect(dns.questions).toContain('A mylocalhost');
   });
 
   test('a caller that wants one address gets the first', async () => {

@@ -6,15 +6,22 @@ import type { LookupFunction } from 'node:net';
 const ANSWER_WITHIN_MS = 2_000;
 const TRIES = 2;
 
+/** Names of this machine itself: nobody is asked about them (RFC 6761 section 6.3). */
+const LOCAL_NAME = /(^|\.)localhost\.?$/i;
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
 /**
  * How names become addresses. With `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`) these are asked, without a thread and
- * without the machine's search domains; with none the system is, one of libuv's four threads per look-up, so that four
+ * without the machine's search domains, and the system never is; with none the system is, one of libuv's four threads per look-up, so that four
  * domains with dead name servers hold up every other: production should name its servers.
  * Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
  * Throws when one of `dnsServers` is not an address.
  */
-export function createLookup(dnsServers: readonly string[]): LookupFunction {
-  return shareLookups(dnsServers.length === 0 ? lookUpBySystem : createServerLookup(dnsServers));
+export function createLookup(dnsServers: readonly string[], askSystem = lookUpBySystem): LookupFunction {
+  return shareLookups(dnsServers.length === 0 ? askSystem : createServerLookup(dnsServers));
 }
 
 type LookUp = (hostname: string) => Promise<LookupAddress[]>;
@@ -32,8 +39,7 @@ function createServerLookup(dnsServers: readonly string[]): LookUp {
   const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
   resolver.setServers(dnsServers);
   return async (hostname) => {
-    // No DNS server answers for this machine itself (RFC 6761, section 6.3).
-    if (hostname === 'localhost' || hostname.endsWith('.localhost')) return lookUpBySystem(hostname);
+    if (LOCAL_NAME.test(hostname)) return [...LOOPBACK];
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
     if (addresses.length === 0) throw telling(v4, v6);

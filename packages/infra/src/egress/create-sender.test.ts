@@ -46,7 +46,7 @@ interface Setup {
 
 function start({ deadlineMs = LONG_MS, lookup, ca = [authority.certPem] }: Setup = {}) {
   const agent = createGuardedAgent({ policy, ca, ...(lookup !== undefined && { lookup }) });
-  const sender = createSender({ agent, deadlineMs, userAgent: 'Herald/test' });
+  const sender = createSender({ agent, deadlineMs, userAgent: 'Herald/test', now: Date.now });
   open.push({ sender, agent });
   const send = async (url: string, signal?: AbortSignal, body = Buffer.from('{"event":"task.done"}')) =>
     (
@@ -120,7 +120,7 @@ describe('a receiver that answers', () => {
     ]);
   });
 
-  test.each([200, 204, 301, 302, 307, 410, 429, 500, 503])(
+  test.each([200, 204, 301, 302, 307, 410, 429, 500, 503, 599])(
     'with %i has responded, and a redirect is not followed',
     async (status) => {
       let requests = 0;
@@ -301,6 +301,24 @@ describe('a receiver that fails', () => {
     {
       when: 'switches protocols unasked',
       says: 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    ...['000', '001', '099', '600', '999'].map((status) => ({
+      when: `answers with the status ${status}`,
+      says: `HTTP/1.1 ${status} X\r\ncontent-length: 0\r\n\r\n`,
+      then: () => undefined,
+      reason: 'malformed_answer' as const,
+    })),
+    {
+      when: 'answers with two digits',
+      says: 'HTTP/1.1 99 X\r\n\r\n',
+      then: () => undefined,
+      reason: 'malformed_answer',
+    },
+    {
+      when: 'answers with four digits',
+      says: 'HTTP/1.1 2000 X\r\n\r\n',
       then: () => undefined,
       reason: 'malformed_answer',
     },

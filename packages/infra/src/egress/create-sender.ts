@@ -34,9 +34,11 @@ export interface SenderOptions {
   /** From the first look-up to the last byte read. */
   deadlineMs: number;
   userAgent: string;
+  /** Epoch ms: when an attempt began is shown to people. */
+  now: () => number;
 }
 
-export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): Sender {
+export function createSender({ agent, deadlineMs, userAgent, now }: SenderOptions): Sender {
   const inFlight = new Set<() => void>();
   let isClosed = false;
 
@@ -73,7 +75,7 @@ export function createSender({ agent, deadlineMs, userAgent }: SenderOptions): S
 
   return {
     async send(request, signal) {
-      const startedAt = Date.now();
+      const startedAt = now();
       const startedMs = performance.now();
       const target = readTarget(request.url);
       const outcome: AttemptOutcome = target ? await attempt(target, request, signal) : { kind: 'blocked' };

@@ -53,6 +53,14 @@ test.each([
   ['https://api.localhost/', 'api.localhost is not a public host'],
   ['https://localhost./', 'must not end with a dot'],
   ['https://example.com./', 'must not end with a dot'],
+  ['https://example.com../', 'must not end with a dot'],
+  ['https://./', 'must not end with a dot'],
+  ['https://a..example.com/', 'must not begin with a dot or have two in a row'],
+  ['https://a.example..com:8443/', 'must not begin with a dot or have two in a row'],
+  ['https://.example.com/', 'must not begin with a dot or have two in a row'],
+  ['https://..example.com/', 'must not begin with a dot or have two in a row'],
+  ['https://b\u00fccher..example/', 'must not begin with a dot or have two in a row'],
+  ['https://.localhost/', 'must not begin with a dot or have two in a row'],
   ['https://printer.local/', 'a private network'],
   ['https://metadata.google.internal/', 'a private network'],
   ['https://nas.home.arpa/', 'a private network'],
@@ -88,6 +96,7 @@ test.each([
   'https://10.0.0.1/',
   'https://localhost:25/',
   'https://localhost./',
+  'https://a..localhost/',
 ])('%s is refused even where loopback is open', (url) => {
   expect(judgeUrlHost(new URL(url), withLoopback).ok).toBe(false);
 });

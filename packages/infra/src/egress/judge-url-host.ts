@@ -37,6 +37,8 @@ export function withoutBrackets(hostname: string): string {
 
 function judgeName(name: string, policy: AddressPolicy): HostVerdict {
   if (name.endsWith('.')) return refuse('the host name must not end with a dot');
+  // RFC 1035 section 2.3.1: between two dots there is a label. The empty one is the root's, and stands at the end alone.
+  if (name.split('.').includes('')) return refuse('the host name must not begin with a dot or have two in a row');
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const isLoopbackOpen = policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
     return isLoopbackOpen ? { ok: true } : refuse(`${name} is not a public host`);

@@ -88,6 +88,12 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
   }
 
   function read(response: IncomingMessage): void {
+    const status = response.statusCode ?? 0;
+    // Three digits are all that Node asks for. There is no 099 and no 999 (RFC 9110 section 15), and nobody could go by one.
+    if (status < 100 || status > 599) {
+      leave({ kind: 'unreachable', reason: 'malformed_answer' });
+      return;
+    }
     const start: Buffer[] = [];
     let receivedBytes = 0;
     stream.on('data', (chunk: Buffer) => {
@@ -105,7 +111,7 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
       const retryAfter = response.headers['retry-after'];
       return {
         kind: 'responded',
-        status: response.statusCode ?? 0,
+        status,
         ...(retryAfter !== undefined && { retryAfter }),
         answer: readAnswerText(Buffer.concat(start)),
       };

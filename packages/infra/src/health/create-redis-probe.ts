@@ -2,6 +2,7 @@ import { isErrorLike } from '../lifecycle/is-error-like.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../redis/keys.ts';
 import { judgeEviction } from '../redis/judge-eviction.ts';
+import { findObstacles } from '../redis/requirements/find-obstacles.ts';
 import { readInfo } from '../redis/read-info.ts';
 import type { Finding } from './finding.ts';
 
@@ -11,16 +12,17 @@ const MARK_TTL_MS = 60_000;
 const MEMORY_LIMIT_SHARE = 0.95;
 const MIB = 1_048_576;
 
-/** Finds why Redis can't take what is accepted now: it refuses a write, may throw data away, or is nearly full. */
+/** Finds why Redis can't take what is accepted now: it refuses a write or a command, may throw data away, or is nearly full. */
 export function createRedisProbe(redis: RedisClient) {
   return async function probeRedis(): Promise<readonly Finding[]> {
     try {
       // A real write: a Redis that is full, a replica, or one that can't save answers pings all the same.
-      const [, memories] = await Promise.all([
+      const [, memories, obstacles] = await Promise.all([
         redis.set(GLOBAL_KEYS.probe, '1', 'PX', MARK_TTL_MS),
         Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory'))),
+        findObstacles(redis),
       ]);
-      return memories.flatMap((memory) => (memory ? judgeMemory(memory) : []));
+      return [...obstacles, ...memories.flatMap((memory) => (memory ? judgeMemory(memory) : []))];
     } catch (error) {
       return [problem('redis_refuses_writes', `Redis didn't take a write (${whyInOneWord(error)}); its log says more`)];
     }

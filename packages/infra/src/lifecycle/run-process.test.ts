@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 
 const SUBJECT = new URL('./run-process.ts', import.meta.url).href;
-/** Starts when it is told to by a line, or fails to by the line 'fail'. */
+/** Starts when it is told to by a line, or fails to by the line 'fail', or as Redis fails a command. */
 const SCRIPT = `
   import { runProcess } from ${JSON.stringify(SUBJECT)};
   await runProcess({
@@ -11,6 +12,10 @@ const SCRIPT = `
       const [line] = await new Promise((resolve) => process.stdin.once('data', (data) => resolve([String(data)])));
       process.stdin.unref();
       if (line === 'fail') throw new Error('it has no start');
+      if (line === 'refuse') {
+        const message = "ERR unknown command 'AUTH', with args beginning with: 'hunter2' ";
+        throw Object.assign(new Error(message), { name: 'ReplyError', command: { name: 'eval', args: ['return 1'] } });
+      }
       console.log('started');
       return { stop: async () => console.log('stopped') };
     },
@@ -56,4 +61,15 @@ test('the second signal ends it at once', async () => {
   const { child, exited } = await startAndSignal();
   child.kill('SIGINT');
   expect(await exited).toEqual([1, null]);
+}, 20_000);
+
+test('a start that Redis refuses ends with one sentence, which repeats nothing of the command', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], { stdio: ['pipe', 'ignore', 'pipe'] });
+  child.stdin.write('refuse');
+  const closed = once(child, 'close') as Promise<[code: number | null]>;
+  const [stderr, [code]] = await Promise.all([text(child.stderr), closed]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'Redis failed this start (ERR unknown command \'AUTH\'); "herald doctor" says what to set.\n',
+  });
 }, 20_000);

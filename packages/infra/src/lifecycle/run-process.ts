@@ -1,6 +1,9 @@
 import { ConfigError } from '../config/env.ts';
 import type { Logger } from '../log/logger.ts';
 import { RedisUnreachableError } from '../redis/connect-redis.ts';
+import { isErrorLike } from './is-error-like.ts';
+import { isRedisRefusal, isRedisUnavailable } from '../redis/is-redis-unavailable.ts';
+import { sayRefusal } from '../redis/requirements/refusal.ts';
 
 export type RunningProcess = { readonly stop: () => Promise<void> };
 
@@ -47,6 +50,11 @@ export async function runProcess({ start, logger, stopLimitMs }: RunProcessOptio
   } catch (error) {
     if (error instanceof ConfigError || error instanceof RedisUnreachableError) {
       process.stderr.write(`${error.message}\n`);
+      process.exit(1);
+    }
+    // With its message alone: the error carries the command, and so a script, a key's digest or a sealed secret.
+    if (isRedisRefusal(error) || (isErrorLike(error) && isRedisUnavailable(error))) {
+      process.stderr.write(`Redis failed this start (${sayRefusal(error)}); "herald doctor" says what to set.\n`);
       process.exit(1);
     }
     throw error;

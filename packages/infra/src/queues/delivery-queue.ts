@@ -67,7 +67,7 @@ export function createDeliveryQueue({ redis, keys, name }: DeliveryQueueDeps): D
 /** The delivery's job. Its record says what to send, and whether; nothing else may go stale in the line. */
 function toBulkJob({ id, event, dueAt }: DeliveryJob, now: number) {
   const delay = Math.max(0, (dueAt ?? now) - now);
-  return { name: event, data: {}, opts: { jobId: id, ...(delay > 0 && { delay }) } };
+  return { name: event, data: {}, opts: { jobId: id, timestamp: now, ...(delay > 0 && { delay }) } };
 }
 
 /** BullMQ's answer when a job left the delayed ones between the look and the promotion. */

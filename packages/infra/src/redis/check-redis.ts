@@ -1,48 +1,97 @@
+import type { Redis } from 'ioredis';
+import { judgeSkew } from '../clock/judge-skew.ts';
 import type { Finding } from '../health/finding.ts';
 import { answerWithin } from '../lifecycle/answer-within.ts';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
 import { judgeEviction } from './judge-eviction.ts';
 import { readInfo, readSetting } from './read-info.ts';
+import { userOf, type RedisTarget } from './redis-target.ts';
+import { checkPermissions } from './requirements/check-permissions.ts';
+import { checkRole } from './requirements/check-role.ts';
+import { checkWrites } from './requirements/check-writes.ts';
 
-export type CheckRedisOptions = {
-  /** Whether this process speaks the cluster protocol. */
-  readonly isClusterExpected: boolean;
+export type CheckAccessOptions = {
+  readonly target: RedisTarget;
   /** Replicas that must confirm a write; 0: none. */
   readonly minReplicas: number;
-  /** Epoch ms. */
-  readonly now: () => number;
+  readonly shardCount: number;
+};
+
+export type CheckRedisOptions = CheckAccessOptions & {
+  /** This machine's clock, epoch ms. */
+  readonly wallClock: () => number;
 };
 
 /** `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`: the newest that the scripts use came with 7.0. Valkey began at 7.2. */
 const MINIMUM = { major: 7, text: '7.0' };
-const CLOCK_TOLERANCE_MS = 1_000;
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * Finds what is wrong with the Redis that we were given, before it hurts. Where Redis may not be asked, that is a finding
- * too. Throws only when Redis itself can't be reached.
+ * Finds what is wrong with the Redis that we were given, before it hurts. What makes it impossible to work is an error, and
+ * hides what comes after it. Where Redis may not be asked, that is a finding too. Writes one key, and takes it away.
+ * Throws only when Redis itself can't be reached.
  */
 export async function checkRedis(redis: RedisClient, options: CheckRedisOptions): Promise<readonly Finding[]> {
-  const checks = mastersOf(redis).flatMap((master) => [
-    checkVersion(master),
-    checkPersistence(master),
-    checkMemory(master),
-    checkClock(master, options.now),
-    checkCluster(master, options.isClusterExpected),
-    ...(options.minReplicas > 0 ? [checkReplicas(master, options.minReplicas)] : []),
-  ]);
   const overdue = () => [
     warning('redis_slow', `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`),
   ];
-  return await answerWithin(
-    ANSWER_LIMIT_MS,
-    Promise.all(checks).then((found) => distinct(found.flat())),
-    overdue,
-  );
+  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), overdue);
+}
+
+async function checkAll(redis: RedisClient, options: CheckRedisOptions): Promise<Finding[]> {
+  const access = await checkAccess(redis, options);
+  if (access.some(isError)) return access;
+  const writes = await checkWrites(redis, options.shardCount);
+  const settings = await ofEachMaster(redis, [
+    checkPersistence,
+    checkMemory,
+    (master) => checkClock(master, options.wallClock),
+    ...(options.minReplicas > 0 ? [(master: Redis) => checkReplicas(master, options.minReplicas)] : []),
+  ]);
+  return distinct([...access, ...settings, ...writes]);
+}
+
+/** The part of `checkRedis` without which not even a look at the data is possible. Writes nothing. */
+export async function checkAccess(
+  redis: RedisClient,
+  { target, minReplicas, shardCount }: CheckAccessOptions,
+): Promise<Finding[]> {
+  const kind = await ofEachMaster(redis, [
+    checkVersion,
+    (master) => checkCluster(master, target.kind === 'cluster'),
+    checkRole,
+  ]);
+  if (kind.some(isError)) return distinct(kind);
+  const user = userOf(target);
+  const permissions = await ofEachMaster(redis, [
+    (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 }),
+  ]);
+  // Whoever may not ask is told so once.
+  const isTold = permissions.some(({ code }) => code === 'redis_not_permitted');
+  return distinct([...(isTold ? kind.filter(isError) : kind), ...permissions]);
+}
+
+/** In the order of the checks. */
+async function ofEachMaster(
+  redis: RedisClient,
+  checks: readonly ((master: Redis) => Promise<Finding[]>)[],
+): Promise<Finding[]> {
+  const masters = mastersOf(redis);
+  const found = await Promise.all(checks.flatMap((check) => masters.map((master) => check(master))));
+  return found.flat();
 }
 
 async function checkVersion(redis: RedisClient): Promise<Finding[]> {
-  const version = (await readInfo(redis, 'server'))?.get('redis_version');
+  const server = await readInfo(redis, 'server');
+  if (server?.get('redis_mode') === 'sentinel') {
+    return [
+      error(
+        'redis_is_sentinel',
+        'it is a Sentinel, which holds no data; set REDIS_SENTINELS to its address, and REDIS_SENTINEL_MASTER to the name of the master that it watches, instead of REDIS_URL',
+      ),
+    ];
+  }
+  const version = server?.get('redis_version');
   if (version === undefined) return [cannotTell('version', 'INFO server')];
   if (Number.parseInt(version, 10) >= MINIMUM.major) return [];
   return [
@@ -86,18 +135,11 @@ async function checkMemory(redis: RedisClient): Promise<Finding[]> {
   ];
 }
 
-async function checkClock(redis: RedisClient, now: () => number): Promise<Finding[]> {
-  const before = now();
+async function checkClock(redis: RedisClient, wallClock: () => number): Promise<Finding[]> {
+  const before = wallClock();
   const [seconds, micros] = await redis.time();
-  const here = (before + now()) / 2;
-  const offMs = Math.round(Number(seconds) * 1_000 + Number(micros) / 1_000 - here);
-  if (Math.abs(offMs) <= CLOCK_TOLERANCE_MS) return [];
-  return [
-    warning(
-      'clock_off',
-      `this machine's clock and that of Redis differ by ${Math.abs(offMs)} ms; let both follow a time server (NTP), or retries and leases come early or late`,
-    ),
-  ];
+  const here = (before + wallClock()) / 2;
+  return judgeSkew(Math.round(here - (Number(seconds) * 1_000 + Number(micros) / 1_000)));
 }
 
 async function checkReplicas(redis: RedisClient, minReplicas: number): Promise<Finding[]> {
@@ -121,6 +163,10 @@ async function checkCluster(redis: RedisClient, isExpected: boolean): Promise<Fi
       ? error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')
       : error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL'),
   ];
+}
+
+function isError({ level }: Finding): boolean {
+  return level === 'error';
 }
 
 /** What holds for every master is said once. */

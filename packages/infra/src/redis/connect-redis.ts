@@ -1,16 +1,19 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { answerWithin } from '../lifecycle/answer-within.ts';
 import { leanPipelines } from './lean-pipelines.ts';
-import { describeTarget, remedyFor, type RedisAccess, type RedisTarget } from './redis-target.ts';
+import type { RedisAccess, RedisTarget } from './redis-target.ts';
+import { explainFailure, isDatabaseRefusal } from './requirements/explain-failure.ts';
+import { watchSentinels } from './watch-sentinels.ts';
 
 /** A connection to Redis, or to all masters of a Redis Cluster, and the port through which everything in infra talks to it. */
 export type RedisClient = Redis | Cluster;
 
 /**
  * What a connection is for. `request`: somebody waits for the answer, so a command fails at once when Redis is away.
- * `background`: nobody waits; commands wait for Redis to come back, as BullMQ's workers require.
+ * `background`: nobody waits; commands wait for Redis to come back, as BullMQ's workers require. `subscriptions`: as `request`; the
+ * client subscribes by itself when it is connected again, and leaves it to nobody to see that fail by a time-out.
  */
-export type ConnectionUse = 'request' | 'background';
+export type ConnectionUse = 'request' | 'background' | 'subscriptions';
 
 export type ConnectRedisDeps = {
   readonly target: RedisTarget;
@@ -26,16 +29,30 @@ export type ConnectRedisDeps = {
 type Settings = Omit<RedisOptions, 'replyMapping'>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * A connection on which a command has waited for so long without a byte is closed and made again, in ms. It is longer than a
+ * request waits (`commandTimeout`), and than a blocking command of BullMQ blocks (`BLOCK_LIMIT_MS`).
+ */
+export const SOCKET_TIMEOUT_MS = 6_000;
+/** The longest that a command may block on purpose, in ms. */
+export const BLOCK_LIMIT_MS = 4_000;
+/** An idle connection is probed by the system after this, in ms; ten lost probes, one a second, end it. */
+const KEEP_ALIVE_MS = 10_000;
+/** A Sentinel that is asked for the master and says nothing for so long is passed over, in ms. */
+const SENTINEL_ANSWER_MS = 2_000;
 const QUIT_LIMIT_MS = 2_000;
 const REVIVE_AFTER_MS = 100;
 /** Clients that were closed on purpose. */
 const closed = new WeakSet<RedisClient>();
+/** What watches the Sentinels for a client. */
+const watches = new WeakMap<RedisClient, { readonly close: () => void }>();
 /** How often a client looks where the slots of a cluster are, whatever the answers that it got, in ms. */
 const SLOTS_EVERY_MS = 5_000;
 
 const OPTIONS = {
   request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, enableAutoPipelining: true },
   background: { maxRetriesPerRequest: null, enableAutoPipelining: true },
+  subscriptions: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
 } as const satisfies Record<ConnectionUse, Settings>;
 
 /**
@@ -46,14 +63,21 @@ const OPTIONS = {
 const CLUSTER_OPTIONS = {
   request: { enableOfflineQueue: false, maxRedirections: 6 },
   background: { maxRedirections: 1_000_000 },
+  subscriptions: { enableOfflineQueue: false, maxRedirections: 6 },
 } as const satisfies Record<ConnectionUse, ClusterOptions>;
 
-/** Redis can't be reached at start-up; the message says what to do. */
+/** Redis can't be reached at start-up, or not be worked with; the message says what to do. */
 export class RedisUnreachableError extends Error {
   override readonly name = 'RedisUnreachableError';
+  /** Stable: that of the finding. */
+  readonly code: string;
+  constructor(message: string, code = 'redis_unreachable') {
+    super(message);
+    this.code = code;
+  }
 }
 
-/** Connects, or throws `RedisUnreachableError` within 5 s. Afterwards the connection restores itself for ever. */
+/** Connects, or throws `RedisUnreachableError` within 5 s, and a moment more to find out why. Afterwards the connection restores itself for ever. */
 export async function connectRedis({
   target,
   use,
@@ -62,10 +86,13 @@ export async function connectRedis({
   onReconnect,
 }: ConnectRedisDeps): Promise<RedisClient> {
   const redis = leanPipelines(createClient(target, use, name));
-  let lastError: Error | undefined;
+  const heard: Error[] = [];
+  let isStarting = true;
   const noteError = (error: Error) => {
     // A cluster's own error says no more than that all nodes failed.
-    lastError = (error as { lastNodeError?: Error }).lastNodeError ?? error;
+    if (isStarting) heard.push((error as { lastNodeError?: Error }).lastNodeError ?? error);
+    // The client would go on in database 0.
+    if (isDatabaseRefusal(error)) redis.disconnect(true);
     onError(error);
   };
   redis.on('error', noteError);
@@ -74,11 +101,25 @@ export async function connectRedis({
     await within(CONNECT_TIMEOUT_MS, connectAll(redis));
     redis.on('ready', () => onReconnect?.());
     revive(redis);
+    if (target.kind === 'sentinel') {
+      let isLeaving = false;
+      // In-flight commands are sent again, or refused, as whenever a connection breaks.
+      const leave = () => {
+        isLeaving = redis.status !== 'ready';
+        if (!isLeaving) redis.disconnect(true);
+      };
+      // Whom it asked for the master may not have heard of the failover yet.
+      redis.on('ready', () => {
+        if (isLeaving) leave();
+      });
+      watches.set(redis, watchSentinels(target, toSentinelOptions(target, name), leave));
+    }
+    isStarting = false;
     return redis;
   } catch (error) {
     redis.disconnect();
-    const reason = lastError?.message ?? (error as Error).message;
-    throw new RedisUnreachableError(`${describeTarget(target)} can't be reached (${reason}). ${remedyFor(target)}`);
+    const { code, sentence } = await explainFailure({ target, heard, thrown: error });
+    throw new RedisUnreachableError(sentence, code);
   }
 }
 
@@ -95,10 +136,14 @@ function revive(redis: RedisClient): void {
   });
 }
 
-/** Closes a connection whatever state it is in; commands sent before are answered first while Redis is there. */
-export async function closeRedis(redis: RedisClient): Promise<void> {
+/**
+ * Closes a connection whatever state it is in; commands sent before are answered first while Redis is there.
+ * @param isSilent its server is known to give no answer: then none is waited for
+ */
+export async function closeRedis(redis: RedisClient, isSilent = false): Promise<void> {
   closed.add(redis);
-  if (redis.status === 'ready') {
+  watches.get(redis)?.close();
+  if (redis.status === 'ready' && !isSilent) {
     const quitted = redis.quit().catch(() => undefined);
     await answerWithin(QUIT_LIMIT_MS, quitted, () => undefined);
   }
@@ -116,6 +161,8 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
     connectionName: name,
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
   };
   const ownOptions: Settings = {
     ...options,
@@ -132,8 +179,7 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
         ...{ sentinels: [...target.sentinels], name: target.masterName, sentinelRetryStrategy: retryStrategy },
         ...(target.access.usesTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
         ...(target.sentinelPassword !== undefined && { sentinelPassword: target.sentinelPassword }),
-        // They tell of a failover; without this a connection to a master that hangs would wait for its time-outs.
-        failoverDetector: true,
+        sentinelCommandTimeout: SENTINEL_ANSWER_MS,
       });
     case 'cluster':
       return new Cluster([...target.nodes], {
@@ -146,6 +192,23 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
         redisOptions: { ...options, enableAutoPipelining: false, ...toAccessOptions(target.access) },
       });
   }
+}
+
+/** As the client's own connections to Sentinels, and made again for ever. */
+function toSentinelOptions(
+  { access, sentinelPassword }: Extract<RedisTarget, { kind: 'sentinel' }>,
+  name: string,
+): Settings {
+  return {
+    connectionName: name,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    maxRetriesPerRequest: null,
+    retryStrategy,
+    ...(access.usesTls && { tls: {} }),
+    ...(sentinelPassword !== undefined && { password: sentinelPassword }),
+  };
 }
 
 async function connectAll(redis: RedisClient): Promise<void> {

@@ -105,8 +105,10 @@ export const GLOBAL_KEYS = {
   workers: 'herald:workers',
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
-  /** hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another */
+  /** hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another; `dataId`, which data it is */
   shards: 'herald:shards',
+  /** string: processes that run have seen the data vanish; leaves by itself once they have ended */
+  dataLost: 'herald:data-lost',
   /** string: written to see whether Redis takes writes */
   probe: 'herald:probe',
 } as const;

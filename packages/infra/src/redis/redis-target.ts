@@ -32,6 +32,25 @@ export function describeTarget(target: RedisTarget): string {
   return `The Redis that the Sentinels at ${listAddresses(target.sentinels)} call ${target.masterName}`;
 }
 
+/** Whom a connection signs in as. */
+export function userOf(target: RedisTarget): string {
+  const username =
+    target.kind === 'single' ? decodeURIComponent(URL.parse(target.url)?.username ?? '') : target.access.username;
+  return username === undefined || username === '' ? 'default' : username;
+}
+
+/** What says where it is, and how to sign in. */
+export function variableOf({ kind }: RedisTarget): string {
+  switch (kind) {
+    case 'single':
+      return 'REDIS_URL';
+    case 'sentinel':
+      return 'REDIS_SENTINELS';
+    case 'cluster':
+      return 'REDIS_CLUSTER_NODES';
+  }
+}
+
 /** What to do when it can't be reached. */
 export function remedyFor({ kind }: RedisTarget): string {
   switch (kind) {

@@ -3,24 +3,31 @@ import { ConfigError } from '../config/env.ts';
 import type { Finding } from '../health/finding.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { findShardCounts } from '../redis/find-shard-counts.ts';
+import { createLossMark } from './loss-mark.ts';
+import { DATA_GONE, isUnrecorded, judgeLoss, LOSS_KNOWN } from './judge-loss.ts';
 import { judgeShards } from './judge-shards.ts';
 import { answerWithin } from '../lifecycle/answer-within.ts';
 import { createProcessPresence, SEEN_EVERY_MS, type ProcessRole } from './process-presence.ts';
 import { createShardRecordStore, type ShardRecord, type ShardRecordStore } from './shard-record.ts';
+import { randomToken } from '../redis/random-token.ts';
 
 export type OpenShardsDeps = {
   readonly redis: RedisClient;
   readonly shardCount: number;
   readonly role: ProcessRole;
+  /** Epoch ms. */
+  readonly now: () => number;
   readonly report: {
     /** Looking, or showing itself, fails from now on; told once, until it goes well again. */
     readonly failed: (error: unknown) => void;
     /** The data is not, or no longer, laid out for this process: it must not touch it any more. Told once. */
     readonly moved: (finding: Finding) => void;
+    /** The data has vanished, or (undefined) is there again. Told once each time. */
+    readonly lost: (finding: Finding | undefined) => void;
   };
 };
 
-/** A process' right to work on the data, which ends when somebody moves it. */
+/** A process' right to work on the data, which ends when somebody moves it, or it vanishes. */
 export type OpenShards = {
   /** Why the data must not be touched now; undefined while it may. No I/O. */
   readonly findProblem: () => Finding | undefined;
@@ -43,12 +50,14 @@ const UNSURE: Finding = {
 /**
  * Lets a process start whose SHARDS is what the data is laid out for, and keeps looking. The first process on an empty Redis
  * decides. It shows itself before it looks, as a move looks for processes after it has said that it begins: one of
- * both sees the other.
- * @throws ConfigError when the data is laid out for another number, or is being moved
+ * both sees the other. Data that vanishes afterwards is never entered anew while a process runs that had it open: an empty
+ * Redis is begun with only by processes that are started after all of those have ended.
+ * @throws ConfigError when the data is laid out for another number, is being moved, or has vanished under others
  */
-export async function openShards({ redis, shardCount, role, report }: OpenShardsDeps): Promise<OpenShards> {
+export async function openShards({ redis, shardCount, role, now, report }: OpenShardsDeps): Promise<OpenShards> {
   const records = createShardRecordStore(redis);
-  const presence = createProcessPresence(redis);
+  const presence = createProcessPresence(redis, now);
+  const lossMark = createLossMark(redis);
   const id = randomUUID();
   const refusalOf = (record: ShardRecord) => judgeShards({ record }, shardCount)[0];
   let isFailing = false;
@@ -68,9 +77,13 @@ export async function openShards({ redis, shardCount, role, report }: OpenShards
   let round = Promise.resolve();
   const leave = () => round.then(() => presence.leave(role, id)).catch(() => undefined);
   await show();
+  let openedId: string;
   try {
+    const record = await records.read();
+    if (isUnrecorded(record) && (await lossMark.isThere())) throw new ConfigError(LOSS_KNOWN.sentence);
     const refusal = refusalOf(await learnRecord(redis, records, shardCount));
     if (refusal) throw new ConfigError(refusal.sentence);
+    openedId = await records.identify(randomToken());
   } catch (error) {
     await leave();
     throw error;
@@ -78,11 +91,18 @@ export async function openShards({ redis, shardCount, role, report }: OpenShards
 
   let seenAt = performance.now();
   let moved: Finding | undefined;
+  let lost: Finding | undefined;
   const look = async () => {
     const at = performance.now();
-    const [hasShown, record] = await Promise.all([show(), records.read()]);
+    const [hasShown, known] = await Promise.all([show(), records.readKnown()]);
     if (hasShown) isFailing = false;
-    const found = refusalOf(record);
+    const loss = judgeLoss(known, openedId);
+    if (loss === DATA_GONE) await lossMark.set().catch(noteFailure);
+    else if (!loss && known.dataId === undefined) await records.identify(openedId);
+    if (loss?.sentence !== lost?.sentence) report.lost(loss);
+    lost = loss;
+    // Other data is no move of ours, whatever number it is laid out for.
+    const found = loss ? undefined : refusalOf(known.record);
     if (found && !moved) report.moved(found);
     moved = found;
     seenAt = at;
@@ -110,7 +130,7 @@ export async function openShards({ redis, shardCount, role, report }: OpenShards
     }, afterMs);
   };
   schedule(SEEN_EVERY_MS);
-  const findProblem = () => moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
+  const findProblem = () => lost ?? moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
   return {
     findProblem,
     async makeSure() {
@@ -136,7 +156,7 @@ export async function learnRecord(
   shardCount: number,
 ): Promise<ShardRecord> {
   const record = await records.read();
-  if (record.count !== undefined || record.movingTo !== undefined) return record;
+  if (!isUnrecorded(record)) return record;
   const found = judgeShards({ record, counts: await findShardCounts(redis) }, shardCount);
   const refusal = found.find(({ level }) => level === 'error');
   if (refusal) throw new ConfigError(refusal.sentence);

@@ -21,11 +21,12 @@ export type ProcessPresence = {
   readonly list: () => Promise<readonly SeenProcess[]>;
 };
 
-export function createProcessPresence(redis: RedisClient): ProcessPresence {
+/** @param clock Redis' time, epoch ms: by another clock, one process would remove the signs of the others */
+export function createProcessPresence(redis: RedisClient, clock: () => number): ProcessPresence {
   const key = GLOBAL_KEYS.processes;
   return {
     async show(role, id) {
-      const now = Date.now();
+      const now = clock();
       await Promise.all([
         redis.zadd(key, now, `${role}:${id}`),
         redis.zremrangebyscore(key, '-inf', now - KEPT_MS),

@@ -11,8 +11,14 @@ export type ShardRecord = {
   readonly movingTo?: number;
 };
 
+/** The record, and the id of the data, by which a process knows whether it is what it has opened. */
+export type KnownData = { readonly record: ShardRecord; readonly dataId?: string };
+
 export type ShardRecordStore = {
   readonly read: () => Promise<ShardRecord>;
+  readonly readKnown: () => Promise<KnownData>;
+  /** Gives the data this id unless it has one; returns the one that it has then. */
+  readonly identify: (id: string) => Promise<string>;
   /** Enters the number unless there is one; returns what is there then. */
   readonly enter: (count: number) => Promise<ShardRecord>;
   readonly beginMove: (to: number) => Promise<void>;
@@ -23,12 +29,22 @@ export type ShardRecordStore = {
 
 const Count = z.coerce.number().int().min(1).max(SHARD_TAGS.length);
 const Fields = z.object({ count: Count.exactOptional(), movingTo: Count.exactOptional() });
+const DataId = z.object({ dataId: z.string().exactOptional() });
 
 export function createShardRecordStore(redis: RedisClient): ShardRecordStore {
   const key = GLOBAL_KEYS.shards;
-  const read = async () => Fields.parse(await redis.hgetall(key));
+  const readKnown = async (): Promise<KnownData> => {
+    const fields = await redis.hgetall(key);
+    return { record: Fields.parse(fields), ...DataId.parse(fields) };
+  };
+  const read = async () => (await readKnown()).record;
   return {
     read,
+    readKnown,
+    async identify(id) {
+      await redis.hsetnx(key, 'dataId', id);
+      return (await readKnown()).dataId ?? id;
+    },
     async enter(count) {
       await redis.hsetnx(key, 'count', count);
       return await read();

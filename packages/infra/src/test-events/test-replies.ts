@@ -38,7 +38,12 @@ export function createTestReplyListener(redis: RedisClient) {
       arrived.push(TestReply.parse(JSON.parse(text)));
       wake();
     });
-    await redis.subscribe(channel);
+    try {
+      await redis.subscribe(channel);
+    } catch (error) {
+      receivers.delete(channel);
+      throw error;
+    }
     return {
       async next(withinMs) {
         if (arrived.length === 0) {

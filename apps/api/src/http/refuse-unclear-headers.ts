@@ -1,0 +1,27 @@
+import type { RequestHandler } from 'express';
+import { HttpFault } from './http-fault.ts';
+
+/**
+ * A request in HTTP/1.1 names its host once (RFC 9112 section 3.2), and nobody authenticates twice (RFC 9110 section 5.3). Node
+ * goes by the first of two; somebody on the way might go by the other.
+ */
+export const refuseUnclearHeaders: RequestHandler = (req, _res, next) => {
+  const hosts = countHeader(req.rawHeaders, 'host');
+  if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) throw unclear('send the header Host, once');
+  if (countHeader(req.rawHeaders, 'authorization') > 1) throw unclear('send the header Authorization once');
+  next();
+};
+
+/** @param rawHeaders names and values in turn, as Node keeps them */
+function countHeader(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) count++;
+  }
+  return count;
+}
+
+function unclear(detail: string): HttpFault {
+  return new HttpFault('malformed_request', detail, { connection: 'close' });
+}

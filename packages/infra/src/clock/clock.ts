@@ -1,0 +1,66 @@
+/** The one time that decides: that of Redis, whatever this machine's clock says. */
+export type Clock = {
+  /** Epoch ms, a whole number. No I/O. */
+  readonly now: () => number;
+  /** How far this machine's clock is ahead of Redis' time, in ms; negative: behind. */
+  readonly skewMs: () => number;
+};
+
+/** One look at Redis' time: what it said, and the monotonic times before the question and after the answer. All in ms. */
+export type TimeSample = { readonly redisMs: number; readonly askedAt: number; readonly answeredAt: number };
+
+export type MonotonicClock = Clock & {
+  /**
+   * Takes a sample in.
+   * @returns by how many ms Redis' time jumped, where the sample contradicts all that was known; 0 otherwise
+   */
+  readonly learn: (sample: TimeSample) => number;
+};
+
+export type MonotonicClockDeps = {
+  /** A clock that never jumps, in ms. */
+  readonly monotonic: () => number;
+  /** This machine's clock, epoch ms. */
+  readonly wallClock: () => number;
+};
+
+/** How fast two clocks may drift apart: a time server slews a clock by 500 ppm at most. */
+const DRIFT = 0.0005;
+
+/**
+ * A clock that follows Redis' time. The answer to TIME was true at some moment between question and answer, which bounds the
+ * distance to the monotonic clock from both sides. Each sample narrows these bounds, so that a slow answer does no harm. This
+ * machine's own clock is never used: it may jump as it likes.
+ */
+export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }: MonotonicClockDeps): MonotonicClock {
+  /** Bounds of Redis' time minus the monotonic time, and when they were learnt. */
+  let known = boundsOf(first);
+  let learntAt = first.answeredAt;
+  const middle = () => (known.low + known.high) / 2;
+  const now = () => Math.floor(monotonic() + middle());
+  return {
+    now,
+    skewMs: () => Math.round(wallClock() - now()),
+    learn(sample) {
+      const seen = boundsOf(sample);
+      const drift = DRIFT * (sample.answeredAt - learntAt);
+      const low = Math.max(seen.low, known.low - drift);
+      const high = Math.min(seen.high, known.high + drift);
+      learntAt = sample.answeredAt;
+      if (low <= high) {
+        known = { low, high };
+        return 0;
+      }
+      const before = middle();
+      // By as little as the sample asks for: a slow one says nothing more.
+      const width = Math.min(seen.high - seen.low, known.high - known.low + 2 * drift);
+      known =
+        seen.low > known.high ? { low: seen.low, high: seen.low + width } : { low: seen.high - width, high: seen.high };
+      return Math.round(middle() - before);
+    },
+  };
+}
+
+function boundsOf({ redisMs, askedAt, answeredAt }: TimeSample) {
+  return { low: redisMs - answeredAt, high: redisMs - askedAt };
+}

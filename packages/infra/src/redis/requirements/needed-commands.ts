@@ -1,0 +1,38 @@
+/** Stands for a key of each of the places in which Herald has keys. */
+const KEY = '<key>';
+
+/** With the name of a key first; of several keys, all in one place. */
+const KEYED = [
+  ...['BZPOPMIN <key> 1', 'DEL <key>', 'EXISTS <key>', 'GET <key>', 'HDEL <key> f', 'HEXISTS <key> f', 'HGET <key> f'],
+  ...['HGETALL <key>', 'HINCRBY <key> f 1', 'HLEN <key>', 'HMGET <key> f', 'HMSET <key> f v', 'HSET <key> f v'],
+  ...['HSETNX <key> f v', 'INCR <key>', 'INCRBY <key> 1', 'LINDEX <key> 0', 'LLEN <key>', 'LPOP <key>', 'LPOS <key> v'],
+  ...['LPUSH <key> v', 'LRANGE <key> 0 1', 'LREM <key> 1 v', 'LTRIM <key> 0 1', 'PERSIST <key>', 'PEXPIRE <key> 1'],
+  ...['PEXPIREAT <key> 1', 'PTTL <key>', 'RENAME <key> <key>', 'RPOP <key>', 'RPOPLPUSH <key> <key>', 'RPUSH <key> v'],
+  ...['SADD <key> v', 'SCARD <key>', 'SET <key> v', 'SMEMBERS <key>', 'SREM <key> v', 'XADD <key> * f v'],
+  ...['XTRIM <key> MAXLEN 1', 'ZADD <key> 1 v', 'ZCARD <key>', 'ZCOUNT <key> 0 1', 'ZPOPMIN <key>', 'ZRANGE <key> 0 1'],
+  ...['ZRANGEBYSCORE <key> 0 1', 'ZREM <key> v', 'ZREMRANGEBYRANK <key> 0 1', 'ZREMRANGEBYSCORE <key> 0 1'],
+  ...['ZREVRANGE <key> 0 1', 'ZREVRANGEBYSCORE <key> 1 0', 'ZSCORE <key> v'],
+];
+const KEYLESS = ['INFO', 'PING', 'TIME', 'MULTI', 'EXEC', 'SCAN 0'];
+/** What tells the API how a test event ended. */
+const CHANNELED = ['PUBLISH herald:test:x v', 'SUBSCRIBE herald:test:x'];
+
+export type NeededCommand = {
+  readonly words: readonly [name: string, ...rest: string[]];
+  readonly isOnChannel: boolean;
+};
+
+/** Every command that an API or a worker sends, in its scripts too, but for those that run scripts. */
+export function listNeededCommands({ waits }: { readonly waits: boolean }, keys: readonly string[]): NeededCommand[] {
+  const keyed = keys.flatMap((key) => KEYED.map((text) => toWords(text, key)));
+  const keyless = [...KEYLESS, ...(waits ? ['WAIT 1 1'] : [])].map((text) => toWords(text));
+  return [
+    ...[...keyed, ...keyless].map((words) => ({ words, isOnChannel: false })),
+    ...CHANNELED.map((text) => ({ words: toWords(text), isOnChannel: true })),
+  ];
+}
+
+function toWords(text: string, key = ''): NeededCommand['words'] {
+  const [name = '', ...rest] = text.split(' ').map((word) => (word === KEY ? key : word));
+  return [name, ...rest];
+}

@@ -1,0 +1,91 @@
+import { freePort } from '@herald/test-kit';
+import { readFile } from 'node:fs/promises';
+import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { startHerald } from '../../support/start-herald.ts';
+
+import.meta.jest.setTimeout(120_000);
+
+/** The rules that the runbook gives a user of Herald's own, without its password. */
+async function readDocumentedRules(): Promise<string[]> {
+  const text = await readFile(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+  const [, rules = ''] = /^ACL SETUSER herald on '>[^']+' \\\n((?:.+\\\n)*.+)$/m.exec(text) ?? [];
+  return rules
+    .split(/[\s\\]+/)
+    .map((rule) => rule.replace(/^'|'$/g, ''))
+    .filter(Boolean);
+}
+
+test('the user of the runbook may do all that Herald does, and no more than its keys need', async () => {
+  const rules = await readDocumentedRules();
+  expect(rules).toContain('+eval');
+  const port = await freePort();
+  const REDIS_URL = `redis://herald:hunter2@127.0.0.1:${port}`;
+  await using herald = await startHerald({
+    topology: 'single',
+    redis: { port, appendonly: true, args: ['--maxmemory', '256mb', '--user', 'herald', 'on', '>hunter2', ...rules] },
+    env: {
+      REDIS_URL,
+      RETRY_SCHEDULE: '10ms,10ms',
+      RATE_LIMIT: '1000',
+      SHARDS: '2',
+      ...OPERATOR_ENV,
+      OPERATOR_WRITE: 'true',
+    },
+  });
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver([500, 200]);
+  const registered = await workspace.registerReceiver({ url: receiver.url });
+  const deliveries = createDeliveryClient(workspace);
+
+  const id = (await deliveries.emit()).to(registered);
+  await deliveries.waitForStatus(id, 'delivered');
+  expect((await workspace.sendTest(registered.id)).body).toMatchObject({ delivered: true });
+  await deliveries.redeliver(id);
+  await receiver.waitForCount(4);
+  await herald.settled();
+  const board = createOperatorClient(herald);
+  expect(await board.readQueues('deliveries-0')).not.toHaveLength(0);
+  const env = { REDIS_URL, SHARDS: '2' };
+  const commands = [
+    ['queues'],
+    ['receivers', 'list'],
+    ['receivers', 'disable', registered.id],
+    ['receivers', 'enable', registered.id],
+    ['deliveries', 'list', '--receiver', registered.id],
+    ['replay', registered.id, '--since', '1h', '--status', 'delivered'],
+    ['keys', 'create', '--executor'],
+    ['keys', 'list'],
+  ];
+  for (const command of commands)
+    expect(await runCli(command, env)).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('NOPERM') as string,
+    });
+  expect((await herald.request('GET', '/readyz')).status).toBe(200);
+  await Promise.all([...herald.apis, ...herald.workers].map((each) => each.stop()));
+  expect(await runCli(['shards', 'move', '--to', '3'], env)).toMatchObject({ code: 0 });
+  const { stdout } = await runCli(['doctor', '--json'], { ...env, SHARDS: '3' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    findings: expect.arrayContaining([
+      { level: 'ok', check: 'redis', sentence: expect.any(String) as string },
+    ]) as unknown,
+  });
+  // Also what was refused and went unnoticed.
+  expect(await herald.redis.acl('LOG')).toEqual([]);
+  for (const command of NOT_ALLOWED) {
+    const [name = '', ...args] = command;
+    expect(await herald.redis.acl('DRYRUN', 'herald', name, ...args)).toContain('no permissions');
+  }
+});
+
+const NOT_ALLOWED = [
+  ['FLUSHALL'],
+  ['KEYS', '*'],
+  ['GET', 'of somebody else'],
+  ['PUBLISH', 'of somebody else', 'x'],
+  ['CONFIG', 'SET', 'maxmemory', '1'],
+  ['ACL', 'LIST'],
+  ['SHUTDOWN'],
+];

@@ -1,0 +1,103 @@
+import {
+  closeRedis,
+  ConfigError,
+  connectRedis,
+  GLOBAL_KEYS,
+  openShards,
+  type Finding,
+  type OpenShards,
+  type RedisClient,
+} from '@herald/infra';
+import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
+
+let server: RunningRedis;
+let redis: RedisClient;
+beforeAll(async () => {
+  server = await startRedis();
+  redis = await connectRedis({
+    ...{ target: { kind: 'single', url: server.url }, use: 'request', name: 'test' },
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await closeRedis(redis);
+  await server.close();
+});
+const opened: OpenShards[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+  await redis.flushall();
+});
+
+async function open(role: 'api' | 'worker', shardCount = 1) {
+  const reports: (Finding | undefined)[] = [];
+  const report = {
+    failed: () => undefined,
+    moved: () => undefined,
+    lost: (finding: Finding | undefined) => void reports.push(finding),
+  };
+  const shards = await openShards({ redis, shardCount, role, now: Date.now, report });
+  opened.push(shards);
+  return { ...shards, reports };
+}
+const untilLost = (shards: Pick<OpenShards, 'findProblem'>) =>
+  waitFor('the loss to be noticed', () => shards.findProblem()?.code === 'data_lost');
+const record = () => redis.hgetall(GLOBAL_KEYS.shards);
+
+test('data that vanishes is told once by every process, and entered anew by none while one runs', async () => {
+  const [api, worker] = [await open('api'), await open('worker')];
+  await redis.flushall();
+  await Promise.all([untilLost(api), untilLost(worker)]);
+  expect(api.reports).toMatchObject([{ level: 'error', code: 'data_lost' }]);
+  expect(worker.reports).toHaveLength(1);
+
+  const refusal = await open('worker').catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ConfigError);
+  expect((refusal as Error).message).toMatch(
+    /^The data in this Redis vanished while .* stop every API and worker and start/,
+  );
+  expect(await record()).toEqual({});
+
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+  const keptMs = await redis.pttl(GLOBAL_KEYS.dataLost);
+  expect(keptMs).toBeGreaterThan(0);
+  expect(keptMs).toBeLessThanOrEqual(15_000);
+  await redis.del(GLOBAL_KEYS.dataLost); // as it leaves by itself
+  expect((await open('api')).findProblem()).toBeUndefined();
+  expect(await record()).toMatchObject({ count: '1' });
+});
+
+test('data that is restored lets all go on', async () => {
+  const api = await open('api');
+  const before = await record();
+  await redis.flushall();
+  await untilLost(api);
+  await redis.hset(GLOBAL_KEYS.shards, before);
+  await waitFor('the process to go on', () => api.findProblem() === undefined);
+  expect(api.reports.map((finding) => finding?.code)).toEqual(['data_lost', undefined]);
+  expect(await record()).toEqual(before);
+});
+
+test('an empty Redis that another process has begun with is no data of those from before', async () => {
+  const api = await open('api');
+  await redis.flushall();
+  const late = await open('worker'); // nobody has noticed yet
+  await untilLost(api);
+  expect(api.findProblem()?.sentence).toContain('Redis holds other data than this process has started with');
+  expect(late.findProblem()).toBeUndefined();
+});
+
+test('a record that has lost its id, as by a failover, gets it again', async () => {
+  const api = await open('api');
+  const before = await record();
+  await redis.hdel(GLOBAL_KEYS.shards, 'dataId');
+  await waitFor('the id', async () => (await record()).dataId === before.dataId);
+  expect(api.reports).toEqual([]);
+});
+
+test('a process that is started beside others works on the same data', async () => {
+  await open('api');
+  const before = await record();
+  await open('worker');
+  expect(await record()).toEqual(before);
+});
