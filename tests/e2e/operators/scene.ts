@@ -64,7 +64,7 @@ export async function startScene(env: Record<string, string> = {}): Promise<Scen
     const worker = await herald.startWorker({ RETRY_SCHEDULE: '1h' });
     // Five go out and are not answered; what comes after the fifth waits.
     for (let index = 0; index < 6; index++) await emitMany(herald, silent, 1);
-    await herald.waitForLog('connection_refused', worker);
+    await herald.waitForLog('destination.breaker_opened', worker);
     await worker.stop();
     await emitMany(herald, silent, 3);
     const count = await backlogOf(herald.redis, destination);
