@@ -8,10 +8,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
  */
 export function dropPackets(pids: readonly number[], ports: ReadonlySet<number>): number {
   const sockets = new Set(pids.flatMap(socketsOf));
-  const dropped = [...readConnections('/proc/net/tcp'), ...readConnections('/proc/net/tcp6')]
-    .filter(({ inode, to }) => sockets.has(inode) && ports.has(to))
-    .map(({ from }) => from);
-  const rules = dropped.flatMap((port) => ['sport', 'dport'].map((end) => `-A INPUT -p tcp --${end} ${port} -j DROP`));
+  const dropped = [...readConnections('/proc/net/tcp'), ...readConnections('/proc/net/tcp6')].filter(
+    ({ inode, to }) => sockets.has(inode) && ports.has(to),
+  );
+  // By both ends: a connection to another server may have the same port on this side.
+  const rules = dropped.flatMap(({ from, to }) => [
+    `-A INPUT -p tcp --sport ${from} --dport ${to} -j DROP`,
+    `-A INPUT -p tcp --sport ${to} --dport ${from} -j DROP`,
+  ]);
   execFileSync('iptables-restore', ['--noflush'], { input: ['*filter', ...rules, 'COMMIT', ''].join('\n') });
   return dropped.length;
 }
