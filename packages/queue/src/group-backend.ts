@@ -1,15 +1,16 @@
 import { isNotConnectionError, type IQueueBackend, type KeepJobs, type MinimalJob } from 'bullmq';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { createQueueKeys, RINGS } from './queue-keys.ts';
+import { createQueueKeys } from './queue-keys.ts';
 import type { DefineScript } from './script.ts';
-import { createFinishScript, EXTEND_LEASES_LUA, PAUSE_LUA, PUT_BACK_LUA, RECOVER_LUA } from './scripts/end-scripts.ts';
-import { UnsupportedBackend } from './unsupported-backend.ts';
+import { createFinishScript, EXTEND_LEASES_LUA, PUT_BACK_LUA, RECOVER_LUA } from './scripts/end-scripts.ts';
+import { createPause } from './scripts/pause-script.ts';
 import type { WaitConnection } from './wait-connection.ts';
 import { toJobJson } from './worker/job-json.ts';
 import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
 import { createReservations, type Held, type Reservations } from './worker/reservations.ts';
 import { createSlots, EXPRESS_SLOTS, type JobEnd, type Slots } from './worker/slots.ts';
+import { WorkerOnlyBackend } from './worker/worker-only-backend.ts';
 
 export type GroupBackendOptions = {
   /** Of all keys of the queue. Carries a hash tag, such as `{a}:`. */
@@ -49,12 +50,13 @@ const Flags = z.array(z.number());
  * A BullMQ backend whose jobs stand in groups. It is what `new Worker(name, processor, options, () => backend)` works on; jobs are added and ended by the
  * caller's own scripts, which use ENQUEUE_LUA and LEASE_LUA, so that a job is in the queue in the same step in which it is decided on.
  */
-export class GroupBackend extends UnsupportedBackend implements IQueueBackend {
+export class GroupBackend extends WorkerOnlyBackend implements IQueueBackend {
   readonly #options: GroupBackendOptions;
   readonly #keys;
   readonly #slots: Slots;
   readonly #reservations: Reservations;
   readonly #scripts;
+  readonly #pause;
   /** Jobs in work, by the token under which BullMQ fetched each. */
   readonly #held = new Map<string, Held>();
   /** How often a job's processor threw in a row, by the job's id. */
@@ -73,8 +75,8 @@ export class GroupBackend extends UnsupportedBackend implements IQueueBackend {
       finish: defineScript('queueFinish', createFinishScript(loadLua)),
       extend: defineScript('queueExtend', EXTEND_LEASES_LUA),
       recover: defineScript('queueRecover', RECOVER_LUA),
-      pause: defineScript('queuePause', PAUSE_LUA),
     };
+    this.#pause = createPause(defineScript, this.#keys);
     this.#reservations = createReservations({
       reserve: createReserve(defineScript, this.#keys, loadLua, options.readRows ?? readNothing),
       slots: this.#slots,
@@ -239,9 +241,9 @@ export class GroupBackend extends UnsupportedBackend implements IQueueBackend {
     return this.#options.blockLimitMs / 1_000;
   }
 
+  /** Workers reserve nothing more, but for express groups. */
   async pause(isPaused: boolean): Promise<void> {
-    const { settings, ready, wake } = this.#keys;
-    await this.#scripts.pause([settings, ...RINGS.map(ready), ...RINGS.map(wake)], [isPaused ? '1' : '0']);
+    await this.#pause(isPaused);
   }
 
   async disconnectBlocking(): Promise<void> {

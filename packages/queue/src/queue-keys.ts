@@ -17,7 +17,7 @@ export function createQueueKeys(prefix: string) {
     later: `${prefix}later`,
     /** zset: leases of jobs in work, by their end (ms) */
     leases: `${prefix}leases`,
-    /** hash: settings of the queue */
+    /** hash: `paused` while the queue is, `n` its waiting jobs */
     settings: `${prefix}queue`,
   };
 }
@@ -27,3 +27,4 @@ export type QueueKeys = ReturnType<typeof createQueueKeys>;
 export const RINGS = [0, 1, 2] as const;
 /** 0: express, which no limit holds back. 1: sound. 2: suspect. */
 export type Ring = (typeof RINGS)[number];
+export const EXPRESS: Ring = 0;

@@ -2,8 +2,8 @@ import type { IQueueBackend, KeysMap } from 'bullmq';
 import { EventEmitter } from 'node:events';
 import { UnsupportedError } from './unsupported-error.ts';
 
-/** What a queue has to bring itself. */
-export type Supported =
+/** What the backend of a worker does, and only that. */
+export type WorkerPart =
   | 'moveToActive'
   | 'moveToCompleted'
   | 'moveToFailed'
@@ -15,19 +15,36 @@ export type Supported =
   | 'waitForJob'
   | 'maximumBlockTimeout'
   | 'disconnectBlocking'
-  | 'reconnectBlocking'
-  | 'pause'
-  | 'close'
-  | 'closing';
+  | 'reconnectBlocking';
 
-function refuse(what: string): Promise<never> {
+/** What the backend of a board does, and only that. */
+export type BoardPart =
+  | 'getState'
+  | 'isMaxed'
+  | 'isJobInState'
+  | 'getJobData'
+  | 'getJobLogs'
+  | 'getCounts'
+  | 'getRanges'
+  | 'retryFinishedJob'
+  | 'promote'
+  | 'getQueueMetaField'
+  | 'getQueueMetaFields'
+  | 'getQueueMeta'
+  | 'hasQueueMetaField';
+
+/** What both do, each in its way. */
+type Shared = 'pause' | 'close' | 'closing';
+
+/** @param what after "this queue has no" */
+export function refuse(what: string): Promise<never> {
   return Promise.reject(new UnsupportedError(what));
 }
 
-/** All of BullMQ's contract that this queue doesn't have, or that is the same for every queue. The compiler checks that nothing is missing. */
+/** All of BullMQ's contract that no backend of this queue has, or that is the same for each. The compiler checks that nothing is missing. */
 export class UnsupportedBackend
   extends EventEmitter
-  implements Omit<IQueueBackend, Supported | 'on' | 'once' | 'removeListener'>
+  implements Omit<IQueueBackend, WorkerPart | BoardPart | Shared | 'on' | 'once' | 'removeListener'>
 {
   readonly qualifiedName: string;
   /** Its keys are no business of BullMQ's. */
@@ -69,6 +86,9 @@ export class UnsupportedBackend
   }
   getJobSchedulersCount(): Promise<number> {
     return Promise.resolve(0);
+  }
+  getJobSchedulersRange(): Promise<string[]> {
+    return Promise.resolve([]);
   }
 
   parseNodeKey(): never {
@@ -119,9 +139,6 @@ export class UnsupportedBackend
   getJobSchedulerData(): Promise<never> {
     return refuse('job schedulers');
   }
-  getJobSchedulersRange(): Promise<never> {
-    return refuse('job schedulers');
-  }
   addJob(): Promise<never> {
     return refuse('way to add jobs but the scripts of their owner');
   }
@@ -129,22 +146,22 @@ export class UnsupportedBackend
     return refuse('way to add jobs but the scripts of their owner');
   }
   retryFinishedJobs(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   promoteJobs(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   drain(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   cleanJobsByState(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   obliterate(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   removeOrphanedJobs(): Promise<never> {
-    return refuse('way to end jobs of many at once');
+    return refuse('way to change many jobs at once');
   }
   updateData(): Promise<never> {
     return refuse('data of jobs that BullMQ may change');
@@ -162,7 +179,7 @@ export class UnsupportedBackend
     return refuse('data of jobs that BullMQ may change');
   }
   changePriority(): Promise<never> {
-    return refuse('data of jobs that BullMQ may change');
+    return refuse('priorities but the classes of jobs');
   }
   removeDeduplicationKey(): Promise<never> {
     return refuse('deduplication but the ids of jobs');
@@ -180,10 +197,10 @@ export class UnsupportedBackend
     return refuse('rate limit of its own');
   }
   removeDeprecatedPriorityKey(): Promise<never> {
-    return refuse('rate limit of its own');
+    return refuse('priorities but the classes of jobs');
   }
   getCountsPerPriority(): Promise<never> {
-    return refuse('rate limit of its own');
+    return refuse('priorities but the classes of jobs');
   }
   trimEvents(): Promise<never> {
     return refuse('stream of events');
@@ -200,55 +217,16 @@ export class UnsupportedBackend
   isFinished(): Promise<never> {
     return refuse('results of jobs');
   }
-  getState(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  isMaxed(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  isJobInState(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getJobData(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getJobLogs(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getCounts(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getRanges(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
   retryJob(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  retryFinishedJob(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  promote(): Promise<never> {
-    return refuse('view of its jobs yet');
+    return refuse('retries but those that the scripts of its owner enqueue');
   }
   remove(): Promise<never> {
-    return refuse('view of its jobs yet');
+    return refuse('way to remove jobs but the scripts of their owner');
   }
   setQueueMeta(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getQueueMetaField(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getQueueMetaFields(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  getQueueMeta(): Promise<never> {
-    return refuse('view of its jobs yet');
+    return refuse('settings but its pause');
   }
   removeQueueMetaFields(): Promise<never> {
-    return refuse('view of its jobs yet');
-  }
-  hasQueueMetaField(): Promise<never> {
-    return refuse('view of its jobs yet');
+    return refuse('settings but its pause');
   }
 }

@@ -49,6 +49,33 @@ test('whoever lost the lease neither enqueues the job again nor frees a slot', a
   expect(await findFaults(set.queue)).toEqual([]);
 });
 
+test('a reserve that is sent again, since its connection broke before the reply, brings the same jobs and no others', async () => {
+  await using set = await setUp();
+  await set.queue.add(...['a', 'b', 'c'].map((id) => ({ group: 'g', id })), { group: '!x', id: 'express' });
+  const once = { nonce: 'once', rooms: [10, 10, 2] as const };
+  const first = await set.scripts.reserve(once);
+  expect(first.map(({ id }) => id)).toEqual(['express', 'a', 'b']);
+  const again = await set.scripts.reserve(once);
+  expect([...again].sort((one, other) => one.id.localeCompare(other.id))).toEqual(
+    [...first].sort((one, other) => one.id.localeCompare(other.id)),
+  );
+  expect(await findFaults(set.queue)).toEqual([]);
+  // Another one of the same ms has jobs of its own.
+  expect((await set.scripts.reserve()).map(({ id }) => id)).toEqual(['c']);
+});
+
+test('a probe that is reserved again is a probe, and goes once', async () => {
+  await using set = await setUp();
+  await set.queue.add(...['a', 'b', 'c', 'd', 'e'].map((id) => ({ group: 'g', id })));
+  const failed = await set.scripts.reserve();
+  for (const { handle } of failed) await set.queue.end(handle, { outcome: 'unanswered', againAt: START });
+  set.passMs(5_000);
+  const first = await set.scripts.reserve({ nonce: 'once' });
+  expect(first).toMatchObject([{ isProbe: true, ring: 2 }]);
+  expect(await set.scripts.reserve({ nonce: 'once' })).toEqual(first);
+  expect(await set.scripts.reserve()).toEqual([]);
+});
+
 test('a lease that is extended lasts, and one that was lost is told of', async () => {
   await using queue = await startQueue();
   const backend = await queue.createBackend();

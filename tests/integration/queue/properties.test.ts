@@ -18,6 +18,8 @@ type Step =
       readonly inMs: number;
       readonly count: number;
     }
+  | { readonly kind: 'move'; readonly pick: number; readonly inMs: number }
+  | { readonly kind: 'remove'; readonly group: string; readonly pick: number }
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'reserve'; readonly rooms: [number, number, number]; readonly slow: boolean }
   | {
@@ -45,6 +47,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       inMs: delay,
       count: fc.integer({ min: 1, max: 5 }),
     }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move'), pick: fc.nat(50), inMs: delay }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('remove'), group: fc.constantFrom(...GROUPS), pick: fc.nat(50) }),
   },
   {
     weight: 3,
@@ -94,7 +101,8 @@ test('whatever happens, every job is in one place, every group where it belongs,
         leaseMs: LEASE_MS,
         slowGroups: slow ? ['a'] : [],
       });
-      if (reply.kind === 'paused') return [];
+      const served = reply.kind === 'paused' ? [0] : RINGS;
+      expect(reply.jobs.filter(({ ring }) => !served.some((each) => each === ring))).toEqual([]);
       for (const ring of RINGS) {
         expect(reply.jobs.filter((job) => job.ring === ring).length).toBeLessThanOrEqual(rooms[ring]);
       }
@@ -113,6 +121,19 @@ test('whatever happens, every job is in one place, every group where it belongs,
           }));
           for (const { id } of jobs) unfinished.add(id);
           await queue.add(...jobs);
+          return;
+        }
+        case 'move': {
+          const groups = [...(await readQueue(queue))];
+          const waiting = groups.flatMap(([group, seen]) => [...seen.waiting.keys()].map((id) => ({ group, id })));
+          const job = waiting[given.pick % Math.max(1, waiting.length)];
+          if (job) await queue.add({ ...job, jobClass: 'urgent', dueAt: now + given.inMs });
+          return;
+        }
+        case 'remove': {
+          // Also some that are in work, or of other groups: they stay.
+          const ids = [...unfinished].filter((_, index) => (index + given.pick) % 3 === 0);
+          for (const id of await queue.remove(given.group, ...ids)) unfinished.delete(id);
           return;
         }
         case 'advance':

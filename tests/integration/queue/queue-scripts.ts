@@ -1,11 +1,7 @@
 import { defineScript } from '@herald/infra';
-import {
-  createFinishScript,
-  PAUSE_LUA,
-  PUT_BACK_LUA,
-  RECOVER_LUA,
-} from '../../../packages/queue/src/scripts/end-scripts.ts';
-import { createReserve, type ReserveReply, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
+import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
+import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
+import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LOAD_LUA, type startQueue } from './start-queue.ts';
 
 export type ReserveOptions = {
@@ -14,6 +10,8 @@ export type ReserveOptions = {
   readonly groupLimit?: number;
   readonly leaseMs?: number;
   readonly slowGroups?: readonly string[];
+  /** Default: what no other reserve has. */
+  readonly nonce?: string;
 };
 
 /** The scripts that a backend runs, one at a time and without a worker. */
@@ -23,7 +21,6 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
   const putBack = define('testPutBack', PUT_BACK_LUA);
   const finish = define('testFinish', createFinishScript(LOAD_LUA));
   const recover = define('testRecover', RECOVER_LUA);
-  const pause = define('testPause', PAUSE_LUA);
   let reserves = 0;
 
   const reserveAll = ({
@@ -31,13 +28,14 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
     groupLimit = 5,
     leaseMs = 20_000,
     slowGroups = [],
+    nonce = `n${reserves++}`,
   }: ReserveOptions = {}) =>
-    reserve({ now: now(), leaseEndsAt: now() + leaseMs, nonce: `n${reserves++}`, groupLimit, rooms, slowGroups });
+    reserve({ now: now(), leaseEndsAt: now() + leaseMs, nonce, groupLimit, rooms, slowGroups });
 
   return {
     reserveAll,
     async reserve(options?: ReserveOptions): Promise<readonly Reserved[]> {
-      return jobsOf(await reserveAll(options));
+      return (await reserveAll(options)).jobs;
     },
     putBack: (jobs: readonly Reserved[], dueAt = 0, limit = 5) =>
       putBack(
@@ -47,14 +45,6 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
     finish: ({ handle, isProbe }: Reserved, limit = 5) =>
       finish([keys.leases], [keys.prefix, now(), limit, handle, isProbe ? 1 : 0]),
     recover: (limit = 5, most = 200) => recover([keys.leases], [keys.prefix, now(), limit, most]),
-    pause: (isPaused: boolean) =>
-      pause(
-        [keys.settings, ...([0, 1, 2] as const).map(keys.ready), ...([0, 1, 2] as const).map(keys.wake)],
-        [isPaused ? '1' : '0'],
-      ),
+    pause: createPause(define, keys),
   };
-}
-
-function jobsOf(reply: ReserveReply): readonly Reserved[] {
-  return reply.kind === 'paused' ? [] : reply.jobs;
 }

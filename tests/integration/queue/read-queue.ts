@@ -1,8 +1,9 @@
 import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
-import type { startQueue } from './start-queue.ts';
+import type { RedisClient } from '@herald/infra';
+import type { QueueKeys } from '../../../packages/queue/src/queue-keys.ts';
 
-type Queue = Awaited<ReturnType<typeof startQueue>>;
+type Queue = { readonly redis: RedisClient; readonly keys: QueueKeys };
 
 export type GroupSeen = {
   /** Ids of its waiting jobs, and their scores. */
@@ -44,8 +45,12 @@ export async function findFaults(queue: Queue): Promise<readonly string[]> {
     if ((await redis.exists(keys.ready(ring))) > (await redis.exists(keys.wake(ring))))
       faults.push(`ring ${ring} wakes nobody`);
   }
+  const groups = await readQueue(queue);
+  const counted = Number((await redis.hget(keys.settings, 'n')) ?? 0);
+  const total = [...groups.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
+  if (counted !== total) faults.push(`${total} jobs wait and ${counted} are counted`);
   const seen = new Set<string>();
-  for (const [name, { waiting, leases, places, fields }] of await readQueue(queue)) {
+  for (const [name, { waiting, leases, places, fields }] of groups) {
     for (const id of [...waiting.keys(), ...leases.map(idOf)]) {
       if (seen.has(id)) faults.push(`job ${id} is in two places`);
       seen.add(id);

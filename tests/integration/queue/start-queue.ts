@@ -23,7 +23,7 @@ local function load(prefix, id)
 end
 local function dueAgain(prefix, id)
   if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
-  return tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0
+  return ${scoreOf('usual', 0)} + (tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0)
 end
 `;
 
@@ -38,6 +38,17 @@ for index = 3, #ARGV, 3 do
   redis.call('HSET', prefix .. 'j:' .. ARGV[index + 1], 'body', ARGV[index + 1])
 end
 enqueue(entries, tonumber(ARGV[2]))
+`;
+
+const REMOVE_LUA = /* lua */ `
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3] group   ARGV[4..] ids
+-- Returns those that waited.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+local removed = {}
+for id in pairs(dequeue(ARGV[3], { unpack(ARGV, 4) }, tonumber(ARGV[2]))) do removed[#removed + 1] = id end
+return removed
 `;
 
 const END_LUA = /* lua */ `
@@ -89,6 +100,7 @@ export async function startQueue(now: () => number = Date.now) {
   };
   const redis = await connect('queue');
   const add = defineScript(redis, 'testAdd', ADD_LUA);
+  const remove = defineScript(redis, 'testRemove', REMOVE_LUA);
   const end = defineScript(redis, 'testEnd', END_LUA);
   const keys = createQueueKeys(PREFIX);
 
@@ -150,6 +162,10 @@ export async function startQueue(now: () => number = Date.now) {
         scoreOf(jobClass, dueAt),
       ]);
       await add([keys.leases], [PREFIX, at, ...entries]);
+    },
+    /** Takes out those that wait. Returns their ids. */
+    async remove(group: string, ...ids: readonly string[]): Promise<readonly string[]> {
+      return (await remove([keys.leases], [PREFIX, now(), group, ...ids])) as string[];
     },
     /** What the owner's script does that records what came of a job. */
     async end(handle: string, options: EndOptions = {}): Promise<{ readonly held: boolean; readonly change: string }> {

@@ -1,15 +1,22 @@
+/** Jobs that one ZADD gets at most: what Lua hands to a command at once is bounded. */
+const JOBS_AT_ONCE = 1_000;
+
 /**
  * For scripts that add jobs in the same step as something else: `enqueue(entries, now, mode)`. Needs GROUP_LUA. Adding a job that waits
- * already moves it to the new place, unless the mode is 'NX'. A job that is in work must not be added: see `jobsInWork`.
+ * already moves it to the new place, unless the mode is 'NX'. A job that is in work must not be added: see `jobsInWork`. A group's name has no `|`, which a lease's handle puts
+ * between its parts: enqueue ends with an error before it adds anything.
+ *
+ * Both keep `n` of the settings, the number of all waiting jobs.
  */
 export const ENQUEUE_LUA = /* lua */ `
 -- entries: list of {group, job id, score}   now (ms)   mode: 'NX', or nil
 local function enqueue(entries, now, mode)
-  local jobs, groups = {}, {}
+  local jobs, groups, added = {}, {}, 0
   for _, entry in ipairs(entries) do
     local group = entry[1]
     local list = jobs[group]
     if not list then
+      if string.find(group, '|', 1, true) then error('the name of a group must not have a "|": ' .. group) end
       list = {}
       jobs[group] = list
       groups[#groups + 1] = group
@@ -18,25 +25,33 @@ local function enqueue(entries, now, mode)
     list[#list + 1] = entry[2]
   end
   for _, group in ipairs(groups) do
-    if mode then redis.call('ZADD', prefix .. 'q:' .. group, mode, unpack(jobs[group]))
-    else redis.call('ZADD', prefix .. 'q:' .. group, unpack(jobs[group])) end
+    local key, list = prefix .. 'q:' .. group, jobs[group]
+    for first = 1, #list, ${2 * JOBS_AT_ONCE} do
+      local last = math.min(#list, first + ${2 * JOBS_AT_ONCE - 1})
+      if mode then added = added + redis.call('ZADD', key, mode, unpack(list, first, last))
+      else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
+    end
     local state = readGroup(group)
     -- What is ready stays so, and what is full becomes ready when a slot is free.
     if not state.place or state.place == 'l' then place(group, state, now) end
   end
+  if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
 end
 
 -- Takes jobs out that wait; one that is in work stays. ids: list. Returns their scores by id.
 local function dequeue(group, ids, now)
-  local key, scores = prefix .. 'q:' .. group, {}
+  local key, scores, removed = prefix .. 'q:' .. group, {}, 0
   for _, id in ipairs(ids) do
     local score = redis.call('ZSCORE', key, id)
     if score then
       scores[id] = score
-      redis.call('ZREM', key, id)
+      removed = removed + redis.call('ZREM', key, id)
     end
   end
-  if next(scores) then place(group, readGroup(group), now) end
+  if removed > 0 then
+    redis.call('HINCRBY', prefix .. 'queue', 'n', -removed)
+    place(group, readGroup(group), now)
+  end
   return scores
 end
 `;

@@ -87,8 +87,8 @@ local function settleGroup(group, now, limit, finish)
       change, isOther = noteAnswered(state, key, limit)
     elseif finish.outcome == 'unanswered' then
       change, isOther = noteUnanswered(state, key, now, limit, finish), true
-    elseif finish.isProbe and state.isOpen then
-      -- It never went out: the next one may probe at once.
+    elseif finish.isProbe and finish.freed > 0 and state.isOpen then
+      -- It never went out: the next one may probe at once. Without its lease it is not known what became of it.
       state.probeAt, isOther = now, true
       redis.call('HSET', key, 'probe', now)
     end

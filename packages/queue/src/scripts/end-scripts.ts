@@ -11,26 +11,27 @@ local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
-local now, limit, held = tonumber(ARGV[2]), tonumber(ARGV[3]), 0
+local now, limit, again = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
 for index = 4, #ARGV, 3 do
   local wasHeld, group, id, score = endLease(ARGV[index])
   if wasHeld then
-    held = held + 1
     local due = tonumber(ARGV[index + 1])
     if due > 0 then score = score - score % CLASS + due end
     settleGroup(group, now, limit, { freed = 1, isProbe = ARGV[index + 2] == '1' })
-    enqueue({ { group, id, score } }, now)
+    again[#again + 1] = { group, id, score }
   end
 end
-return held
+enqueue(again, now)
+return #again
 `;
 
 /**
- * @param loadLua defines `local function dueAgain(prefix, id)`: when a job that nothing was recorded of is due again (ms), or nil when it is finished
+ * @param loadLua defines `local function dueAgain(prefix, id, now)`: the score at which a job that nothing was recorded of
+ * waits again (see `scoreOf`), or nil when it is finished; now: ms
  */
 export function createFinishScript(loadLua: string): string {
   return /* lua */ `
--- End the lease of a job whose processor recorded nothing. One that is not finished waits again: what is to be done is never lost.
+-- End the lease of a job whose processor recorded nothing. One that is not finished waits again: nothing is ever lost.
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a probe, else 0
 -- Returns 'finished' | 'waits' | 'lost' (the lease was not held any more).
 local prefix = ARGV[1]
@@ -39,12 +40,12 @@ ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${loadLua}
 local now = tonumber(ARGV[2])
-local wasHeld, group, id, score = endLease(ARGV[4])
+local wasHeld, group, id = endLease(ARGV[4])
 if not wasHeld then return 'lost' end
 settleGroup(group, now, tonumber(ARGV[3]), { freed = 1, isProbe = ARGV[5] == '1' })
-local due = dueAgain(prefix, id)
-if not due then return 'finished' end
-enqueue({ { group, id, score - score % CLASS + due } }, now)
+local score = dueAgain(prefix, id, now)
+if not score then return 'finished' end
+enqueue({ { group, id, score } }, now)
 return 'waits'
 `;
 }
@@ -71,25 +72,13 @@ local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
-local now, ids = tonumber(ARGV[2]), {}
+local now, ids, again = tonumber(ARGV[2]), {}, {}
 for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ARGV[4])) do
   local _, group, id, score = endLease(handle)
   settleGroup(group, now, tonumber(ARGV[3]), { freed = 1 })
-  enqueue({ { group, id, score } }, now)
+  again[#again + 1] = { group, id, score }
   ids[#ids + 1] = id
 end
+enqueue(again, now)
 return ids
-`;
-
-export const PAUSE_LUA = /* lua */ `
--- Pause the queue, or let it go on: then workers are woken for what is ready.
--- KEYS[1] settings (hash)   KEYS[2..4] rings (zset)   KEYS[5..7] their wake marks (zset)
--- ARGV[1] '1' to pause, '0' to go on
--- Returns 1 or 0; neither says anything.
-if ARGV[1] == '1' then return redis.call('HSET', KEYS[1], 'paused', '1') end
-redis.call('HDEL', KEYS[1], 'paused')
-for index = 0, 2 do
-  if redis.call('EXISTS', KEYS[2 + index]) == 1 then redis.call('ZADD', KEYS[5 + index], 0, '0') end
-end
-return 1
 `;

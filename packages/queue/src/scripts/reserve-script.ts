@@ -18,13 +18,15 @@ export function createReserveScript(loadLua: string): string {
 -- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..6] rings (zset)   KEYS[7..9] their wake marks (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] what no other reserve has   ARGV[5] limit of a group
 -- ARGV[6..8] most jobs of each ring   ARGV[9..] groups that keep this worker waiting much longer than usual
--- Returns {'paused'} | {'reserved', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look again (ms) or 0},
--- each job {id, handle of its lease, its ring, 1 when it is a probe, else 0, what load returns, null when that is nil or fails}.
+-- Returns {'reserved' | 'paused', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look again (ms) or 0}. A pause
+-- is none for express groups; of the other rings it says that nothing is ready. Each job is {id, handle of its lease, its ring, 1 when it is a
+-- probe, else 0, what load returns, null when that is nil or fails}.
 -- A crash after it leaves the jobs in work until their leases end; recovery then enqueues them where they stood.
+-- Run again, as when its connection breaks before the reply, it brings what it has reserved already, and nothing else.
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${loadLua}
-if redis.call('HGET', KEYS[2], 'paused') then return { 'paused' } end
+local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
 for index = 9, #ARGV do
@@ -46,6 +48,17 @@ end
 
 local jobs, leases = {}, {}
 
+for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCORE')) do
+  local group, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
+  if name == nonce then
+    local state = readGroup(group)
+    local isProbe = state.isOpen and not isExpress(group)
+    jobs[#jobs + 1] = { id, handle, ringOf(group, state, now), isProbe and 1 or 0, false }
+  end
+end
+-- They were counted off then.
+local isRepeated, taken = #jobs > 0, 0
+
 local function add(group, state, ring, isProbe, popped)
   for index = 1, #popped, 2 do
     local id, score = popped[index], popped[index + 1]
@@ -54,6 +67,7 @@ local function add(group, state, ring, isProbe, popped)
     leases[#leases + 1] = handle
     jobs[#jobs + 1] = { id, handle, ring, isProbe and 1 or 0, false }
     state.inWork = state.inWork + 1
+    taken = taken + 1
   end
 end
 
@@ -130,6 +144,7 @@ end
 
 for index = 0, 2 do
   local ring, room = tostring(index), tonumber(ARGV[6 + index])
+  if isRepeated or (isPaused and index > 0) then room = 0 end
   local head = room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 0, 'WITHSCORES') or {}
   while head[1] and room > 0 do
     room = room - serve(head[1], tonumber(head[2]), ring, room)
@@ -137,18 +152,26 @@ for index = 0, 2 do
   end
 end
 -- Only here, and not in the process that asks, is it known that nothing is left. Others may have room for what is.
-local left = {}
+local left, isAnyReady = {}, false
 for index = 0, 2 do
-  left[index + 1] = redis.call('EXISTS', KEYS[4 + index])
-  if left[index + 1] == 1 then redis.call('ZADD', KEYS[7 + index], 0, '0') else redis.call('DEL', KEYS[7 + index]) end
+  local isReady = redis.call('EXISTS', KEYS[4 + index]) == 1
+  isAnyReady = isAnyReady or isReady
+  if isReady then redis.call('ZADD', KEYS[7 + index], 0, '0') else redis.call('DEL', KEYS[7 + index]) end
+  left[index + 1] = isReady and not (isPaused and index > 0) and 1 or 0
 end
-if #leases > 0 then redis.call('ZADD', KEYS[1], unpack(leases)) end
+local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
+if taken > 0 then redis.call('ZADD', KEYS[1], unpack(leases)) end
+if not isAnyReady and not first[1] then
+  -- No group has waiting jobs. So the count is right again, whatever somebody deleted.
+  redis.call('HDEL', KEYS[2], 'n')
+elseif taken > 0 then
+  redis.call('HINCRBY', KEYS[2], 'n', -taken)
+end
 for _, job in ipairs(jobs) do
   local succeeded, row = pcall(load, prefix, job[1])
   -- A reply ends at a nil, and says null for false.
   if succeeded and row ~= nil then job[5] = row end
 end
-local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
-return { 'reserved', jobs, left[1], left[2], left[3], first[2] or '0' }
+return { isPaused and 'paused' or 'reserved', jobs, left[1], left[2], left[3], first[2] or '0' }
 `;
 }

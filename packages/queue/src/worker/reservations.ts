@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
-import { RINGS, type Ring } from '../queue-keys.ts';
+import { EXPRESS, RINGS, type Ring } from '../queue-keys.ts';
 import type { Reserve, Reserved } from './reserve.ts';
 import type { JobEnd, Slot, Slots } from './slots.ts';
 
@@ -31,7 +31,14 @@ export type ReservationsDeps = {
 const MOST_RESERVED = [10, 10, 5] as const;
 /** How long to wait before looking again whether a slot is free that no job's end has told of, in seconds. */
 const LOOK_AGAIN_SECONDS = 0.1;
-/** How often a paused queue is looked at, in seconds. */
+/**
+ * What must be left of a job's lease when it is started, as a part of the whole. BullMQ renews leases when half has passed at the
+ * latest, counted from the start.
+ */
+const LEFT_AT_START = 0.6;
+/** What must be left of the lease of a reserve that failed, for it to be tried again under its name. */
+const LEFT_AT_REPEAT = 0.75;
+/** How often a queue is looked at that is paused but for its express groups, in seconds. */
 const PAUSED_SECONDS = 1;
 /** A reserve that Redis refused, as when it is out of memory, is tried again after so long, in seconds. */
 const REFUSED_SECONDS = 0.5;
@@ -47,6 +54,8 @@ export function createReservations(deps: ReservationsDeps) {
   let left: readonly boolean[] = [true, true, true];
   let lookAgainAt = 0;
   let reserves = 0;
+  /** The reserve to which no reply came: what it may have brought is had by asking for it once more. */
+  let unanswered: { readonly nonce: string; readonly leaseEndsAt: number } | undefined;
   let hasHandedOver = false;
   let isPaused = false;
   let wasRefused = false;
@@ -68,37 +77,40 @@ export function createReservations(deps: ReservationsDeps) {
     if (isStopped()) return;
     const rooms = slots.rooms().map((room, ring) => Math.max(0, Math.min(room, MOST_RESERVED[ring] ?? 0)));
     const at = now();
-    const leaseEndsAt = at + leaseMs;
+    if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
+      unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
+    const { nonce, leaseEndsAt } = unanswered;
     wasRefused = true;
     const reply = await reserve({
       now: at,
       leaseEndsAt,
-      nonce: `${processId}${(reserves++).toString(36)}`,
+      nonce,
       groupLimit,
       rooms,
       slowGroups: slots.findSlow(),
     });
     wasRefused = false;
+    unanswered = undefined;
     isPaused = reply.kind === 'paused';
-    if (reply.kind === 'paused') {
-      // What was due before the pause must not be looked at again and again.
-      lookAgainAt = 0;
-      return;
-    }
     left = reply.left;
-    lookAgainAt = reply.lookAgainAt;
+    // A paused queue is looked at often enough.
+    lookAgainAt = isPaused ? 0 : reply.lookAgainAt;
     for (const reserved of reply.jobs)
       buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring), leaseEndsAt });
     if (isStopped()) await stop();
   };
 
-  /** The next of the buffer. One whose lease ended meanwhile is somebody else's by now. */
+  /** The next of the buffer. One whose lease might end before it is renewed goes back; one whose lease has ended is not taken from others. */
   const take = (): Held | undefined => {
-    for (let job = buffer.shift(); job; job = buffer.shift()) {
-      if (job.leaseEndsAt > now()) return job;
-      slots.end(job.slot, 'unsent');
+    const late: Held[] = [];
+    let next = buffer.shift();
+    for (; next && next.leaseEndsAt - now() < LEFT_AT_START * leaseMs; next = buffer.shift()) {
+      slots.end(next.slot, 'unsent');
+      late.push(next);
     }
-    return undefined;
+    // What can't be given back comes again when its lease ends.
+    if (late.length > 0) void giveBack(late).catch(() => undefined);
+    return next;
   };
 
   /** One at a time; whoever comes meanwhile gets what the other brings. */
@@ -123,9 +135,18 @@ export function createReservations(deps: ReservationsDeps) {
     if (unstarted.length > 0) await giveBack(unstarted);
   };
 
-  const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => {
+  /** Rings that are served and have room. */
+  const ringsWithRoom = (): readonly Ring[] => {
     const rooms = slots.rooms();
-    return RINGS.some((ring) => rooms[ring] > 0 && rings(ring));
+    return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused));
+  };
+
+  const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => ringsWithRoom().some(rings);
+
+  /** In seconds. What nobody tells of must be looked for: the end of a pause, and room that a slow group has left. */
+  const longestWait = (rings: readonly Ring[]): number => {
+    if (isPaused) return PAUSED_SECONDS;
+    return rings.length < RINGS.length ? LOOK_AGAIN_SECONDS : Infinity;
   };
 
   const hasLeft = (ring: Ring): boolean => left[ring] === true;
@@ -158,18 +179,13 @@ export function createReservations(deps: ReservationsDeps) {
     async wait(seconds: number): Promise<boolean> {
       // Whatever ends the wait, and a mark is gone with it, is followed by a reserve.
       hasHandedOver = false;
-      if (isPaused) {
-        await sleep(Math.min(seconds, PAUSED_SECONDS));
-        return true;
-      }
       if (wasRefused || buffer.length > 0 || hasRoomFor(hasLeft)) {
         // First those that were handed over start.
         await setImmediate();
         return true;
       }
-      const rooms = slots.rooms();
-      const rings = RINGS.filter((ring) => rooms[ring] > 0);
-      const limit = rings.length < RINGS.length ? Math.min(seconds, LOOK_AGAIN_SECONDS) : seconds;
+      const rings = ringsWithRoom();
+      const limit = Math.min(seconds, longestWait(rings));
       waitedFor = rings;
       try {
         if (rings.length > 0) return await waitForRings(rings, limit);

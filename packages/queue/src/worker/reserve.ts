@@ -30,24 +30,20 @@ export type ReserveRequest = {
   readonly slowGroups: readonly string[];
 };
 
-export type ReserveReply =
-  | { readonly kind: 'paused' }
-  | {
-      readonly kind: 'reserved';
-      readonly jobs: readonly Reserved[];
-      /** By ring, whether some of its groups are still ready. */
-      readonly left: readonly boolean[];
-      /** When a group is to be looked at that is not ready now, epoch ms; 0: there is none. */
-      readonly lookAgainAt: number;
-    };
+export type ReserveReply = {
+  /** A queue that is paused has jobs of express groups only. */
+  readonly kind: 'reserved' | 'paused';
+  readonly jobs: readonly Reserved[];
+  /** By ring, whether some of its groups are still ready. */
+  readonly left: readonly boolean[];
+  /** When a group is to be looked at that is not ready now, epoch ms; 0: there is none. */
+  readonly lookAgainAt: number;
+};
 
 const Flag = z.number().transform((value) => value === 1);
 const RingNumber = z.enum(['0', '1', '2']).transform((text) => Number(text) as Ring);
 const Row = z.tuple([z.string(), z.string(), RingNumber, Flag, z.unknown()]);
-const Reply = z.union([
-  z.tuple([z.literal('paused')]),
-  z.tuple([z.literal('reserved'), z.array(Row), Flag, Flag, Flag, z.coerce.number()]),
-]);
+const Reply = z.tuple([z.enum(['reserved', 'paused']), z.array(Row), Flag, Flag, Flag, z.coerce.number()]);
 
 /** What was loaded of a job, as its owner reads it; all of one reply, which may share parts. */
 export type ReadRows = (rows: readonly { readonly id: string; readonly row: unknown }[]) => readonly unknown[];
@@ -60,7 +56,6 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
     const { now, leaseEndsAt, nonce, groupLimit, rooms, slowGroups } = request;
     const args = [keys.prefix, now, leaseEndsAt, nonce, groupLimit, ...rooms, ...slowGroups];
     const reply = Reply.parse(await reserve(scriptKeys, args));
-    if (reply[0] === 'paused') return { kind: 'paused' };
     const [kind, rows, express, sound, suspect, lookAgainAt] = reply;
     const loaded = readRows(rows.map(([id, , , , row]) => ({ id, row })));
     const jobs = rows.map(([id, handle, ring, isProbe], index) => ({

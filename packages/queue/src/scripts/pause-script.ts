@@ -1,0 +1,23 @@
+import { RINGS, type QueueKeys } from '../queue-keys.ts';
+import type { DefineScript } from '../script.ts';
+
+export const PAUSE_LUA = /* lua */ `
+-- Pause the queue, but for its express groups, or let it go on: then workers are woken for what is ready.
+-- KEYS[1] settings (hash)   KEYS[2..4] rings (zset)   KEYS[5..7] their wake marks (zset)
+-- ARGV[1] '1' to pause, '0' to go on
+-- Returns 1 or 0; neither says anything.
+if ARGV[1] == '1' then return redis.call('HSET', KEYS[1], 'paused', '1') end
+redis.call('HDEL', KEYS[1], 'paused')
+for index = 0, 2 do
+  if redis.call('EXISTS', KEYS[2 + index]) == 1 then redis.call('ZADD', KEYS[5 + index], 0, '0') end
+end
+return 1
+`;
+
+export function createPause(defineScript: DefineScript, { settings, ready, wake }: QueueKeys) {
+  const pause = defineScript('queuePause', PAUSE_LUA);
+  const keys = [settings, ...RINGS.map(ready), ...RINGS.map(wake)];
+  return async (isPaused: boolean): Promise<void> => {
+    await pause(keys, [isPaused ? '1' : '0']);
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { createQueueKeys } from '../queue-keys.ts';
+import { FIND_GROUP_LUA, LIST_GROUPS_LUA } from './group-scripts.ts';
+import type { StateDeps } from './queue-state.ts';
+
+/** One group. Times are epoch ms. */
+export type GroupState = {
+  readonly group: string;
+  /** Its waiting jobs, due or not. */
+  readonly waiting: number;
+  /** Those of them that are due, whatever keeps them. */
+  readonly due: number;
+  readonly inWork: number;
+  /** Its breaker is open: one probe at a time goes out, the next one at `nextProbeAt`. */
+  readonly isOpen: boolean;
+  /** Jobs without an answer, in a row. */
+  readonly unanswered: number;
+  readonly nextProbeAt?: number;
+  /** Nothing usual goes before; absent once that has passed. */
+  readonly heldUntil?: number;
+  /** It counts as suspect that long at least; absent once that has passed. */
+  readonly suspectUntil?: number;
+  /** The waiting job that goes first. */
+  readonly first?: { readonly id: string; readonly dueAt: number };
+};
+
+export type GroupReader = {
+  /** Groups with waiting jobs, those with the most first. Of very many only some are looked at: those that are served soonest. */
+  readonly list: (limit: number) => Promise<readonly GroupState[]>;
+  /** Undefined when nothing waits in it and nothing is known of it. */
+  readonly find: (group: string) => Promise<GroupState | undefined>;
+};
+
+const Count = z.number();
+const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count]);
+
+/** Reads how groups are. Its scripts only read, and their work is bounded. */
+export function createGroupReader({ prefix, defineScript, now }: StateDeps): GroupReader {
+  const keys = createQueueKeys(prefix);
+  const list = defineScript('queueListGroups', LIST_GROUPS_LUA);
+  const find = defineScript('queueFindGroup', FIND_GROUP_LUA);
+  return {
+    async list(limit) {
+      const at = now();
+      const rows = z.array(Row).parse(await list([keys.later], [prefix, at, limit]));
+      return rows.map((row) => toGroupState(row, at));
+    },
+    async find(group) {
+      const at = now();
+      const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(group)], [prefix, at, group]));
+      return row.length === 0 ? undefined : toGroupState(row, at);
+    },
+  };
+}
+
+function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
+  const [group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil, firstId, firstDueAt] =
+    row;
+  return {
+    group,
+    waiting,
+    due,
+    inWork,
+    isOpen: isOpen === 1,
+    unanswered,
+    ...(isOpen === 1 && { nextProbeAt }),
+    ...(heldUntil > now && { heldUntil }),
+    ...(suspectUntil > now && { suspectUntil }),
+    ...(firstId !== '' && { first: { id: firstId, dueAt: firstDueAt } }),
+  };
+}

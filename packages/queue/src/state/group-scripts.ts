@@ -1,0 +1,47 @@
+import { GROUP_LUA } from '../groups/group-lua.ts';
+import { LOOK_LUA } from './look-lua.ts';
+
+const ROW_LUA = /* lua */ `
+local function rowOf(group, seen)
+  local state = seen.state
+  return {
+    group, seen.total, seen.due, state.inWork, state.isOpen and 1 or 0, state.fails, state.probeAt, state.heldUntil, state.suspectUntil,
+    seen.id or '', seen.dueAt or 0,
+  }
+end
+`;
+
+export const LIST_GROUPS_LUA = /* lua */ `
+-- Groups that have waiting jobs, those with the most first. Reads only, and of very many groups only some.
+-- KEYS[1] later (zset): names the slot
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] at most so many
+-- Returns for each {name, waiting jobs, those of them that are due, jobs in work, 1 when its breaker is open, else 0, jobs without an answer in a row, when the next probe
+-- may go (ms), paused until (ms), suspect until (ms), the job that goes first, when that is due (ms)}.
+local prefix, now, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+${GROUP_LUA}
+${LOOK_LUA}
+${ROW_LUA}
+local rows = {}
+for _, entry in ipairs((standing())) do
+  local seen = lookAt(entry[1], now)
+  if seen.id then rows[#rows + 1] = rowOf(entry[1], seen) end
+end
+table.sort(rows, function(a, b) return a[2] > b[2] or (a[2] == b[2] and a[1] < b[1]) end)
+local first = {}
+for index = 1, math.min(limit, #rows) do first[index] = rows[index] end
+return first
+`;
+
+export const FIND_GROUP_LUA = /* lua */ `
+-- One group.
+-- KEYS[1] group (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] group
+-- Returns as LIST_GROUPS_LUA of one, with '' and 0 where no job waits; an empty list when nothing is known of it.
+local prefix, now, group = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+${GROUP_LUA}
+${LOOK_LUA}
+${ROW_LUA}
+local seen = lookAt(group, now)
+if not seen.id and redis.call('EXISTS', KEYS[1]) == 0 then return {} end
+return rowOf(group, seen)
+`;

@@ -1,0 +1,57 @@
+/** Groups that are looked at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
+const LOOKED_AT_A_RING = 80;
+const LOOKED_AT_LATER = 200;
+
+/**
+ * For scripts that only look. Needs GROUP_LUA.
+ *
+ * `standing()` finds groups with waiting jobs, those that are served soonest; of very many not all. Returns a list of {name, where it
+ * stands ('0', '1', '2', 'later'), since or until when (ms)}, how many groups have waiting jobs, and how many that are ready are not in the list.
+ *
+ * `lookAt(group, now)` looks at one: `state` (see readGroup), `total` waiting jobs, `due`, how many of them are due; `mayGo`, how many of these wait
+ * only for a worker or a slot, `since` when the first of them may, and of those in the background `backgroundSince`; `id` of the job that goes first, and
+ * its time, `dueAt`.
+ */
+export const LOOK_LUA = /* lua */ `
+local function standing()
+  local found, total, readyLeft = {}, 0, 0
+  local function add(place, key, limit)
+    local rows, count = redis.call('ZRANGE', key, 0, limit - 1, 'WITHSCORES'), redis.call('ZCARD', key)
+    for index = 1, #rows, 2 do found[#found + 1] = { rows[index], place, tonumber(rows[index + 1]) } end
+    total = total + count
+    return count - #rows / 2
+  end
+  for ring = 0, 2 do readyLeft = readyLeft + add(tostring(ring), prefix .. 'ready:' .. ring, ${LOOKED_AT_A_RING}) end
+  add('later', prefix .. 'later', ${LOOKED_AT_LATER})
+  return found, total, readyLeft
+end
+
+local function lookAt(group, now)
+  local key, state = prefix .. 'q:' .. group, readGroup(group)
+  local seen = { state = state, total = redis.call('ZCARD', key), due = 0, mayGo = 0 }
+  local waitUntil = waitUntilOf(group, state)
+  local found = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  while found[1] do
+    local score = tonumber(found[2])
+    local class = math.floor(score / CLASS)
+    local dueAt = score - class * CLASS
+    -- What is due goes first, by its class; otherwise whatever is due soonest.
+    if not seen.id or (seen.dueAt > now and dueAt < seen.dueAt) then seen.id, seen.dueAt = found[1], dueAt end
+    if dueAt <= now then
+      local count = seen.total == 1 and 1 or redis.call('ZCOUNT', key, class * CLASS, class * CLASS + now)
+      local since = class == 0 and dueAt or math.max(dueAt, waitUntil)
+      seen.due = seen.due + count
+      if since <= now then
+        -- A probe goes alone.
+        if class > 0 and state.isOpen and not isExpress(group) then count = math.max(0, 1 - seen.mayGo) end
+        seen.mayGo = seen.mayGo + count
+        if class == 2 then seen.backgroundSince = since
+        else seen.since = math.min(seen.since or since, since) end
+      end
+    end
+    if seen.total == 1 or class == 2 then break end
+    found = redis.call('ZRANGE', key, (class + 1) * CLASS, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  end
+  return seen
+end
+`;

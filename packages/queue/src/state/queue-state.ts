@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { createQueueKeys } from '../queue-keys.ts';
+import type { DefineScript } from '../script.ts';
+import { READ_QUEUE_STATE_LUA } from './queue-state-script.ts';
+
+/** What keeps the jobs of a group waiting: nothing but workers and slots, its breaker, or a pause that it asked for. */
+export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused'] as const;
+export type GroupHealth = (typeof GROUP_HEALTHS)[number];
+
+/**
+ * How much waits in a queue. Times are epoch ms. Of more groups than a script can look at (some 400) those are looked at that are served
+ * soonest; of the others each that is ready counts as one waiting job, and the rest of their jobs as delayed.
+ */
+export type QueueState = {
+  /** Due, and waiting only for a worker or for a free slot of its group. Also what a dead worker had, until recovery. */
+  readonly waiting: number;
+  readonly active: number;
+  /** Not due, or its group is paused or has an open breaker. */
+  readonly delayed: number;
+  /**
+   * Since when the first job that waits only for a worker has done so. What waits for a slot of its group says nothing of workers, and what
+   * is in the background waits since its group's last turn. Absent: none waits.
+   */
+  readonly oldestDueAt?: number;
+  readonly isPaused: boolean;
+  /** Groups with waiting jobs. */
+  readonly groups: number;
+  /** Those of them that are not in `byHealth`, because there are too many to look at each. */
+  readonly groupsNotLookedAt: number;
+  /** All groups with waiting jobs but express ones. */
+  readonly byHealth: Readonly<Record<GroupHealth, GroupsState>>;
+};
+
+export type GroupsState = {
+  readonly groups: number;
+  /** Their waiting jobs that are due. */
+  readonly due: number;
+  /** When the first of the groups' first jobs was due; absent: none is due. */
+  readonly oldestDueAt?: number;
+};
+
+export type StateDeps = {
+  /** Of all keys of the queue. */
+  readonly prefix: string;
+  readonly defineScript: DefineScript;
+  /** The time that all processes share, epoch ms. */
+  readonly now: () => number;
+};
+
+const Triple = z.tuple([z.number(), z.number(), z.number()]);
+const Reply = z.tuple([z.number(), Triple, Triple, Triple, Triple, Triple, Triple]);
+
+/** Reads how a queue is: one script that only reads, of bounded work. */
+export function createQueueStateReader({ prefix, defineScript, now }: StateDeps): () => Promise<QueueState> {
+  const { settings, leases } = createQueueKeys(prefix);
+  const read = defineScript('queueState', READ_QUEUE_STATE_LUA);
+  return async () => {
+    const reply = Reply.parse(await read([settings, leases], [prefix, now()]));
+    const [
+      isPaused,
+      jobs,
+      [held, ended, firstLeaseEnd],
+      [groups, groupsNotLookedAt, readyLeft],
+      flowing,
+      open,
+      paused,
+    ] = reply;
+    const [all, mayGo, mayGoSince] = jobs;
+    const ready = mayGo + readyLeft;
+    const oldest = [mayGoSince, ended > 0 ? firstLeaseEnd : 0].filter((time) => time > 0);
+    return {
+      waiting: ready + ended,
+      active: held,
+      delayed: Math.max(0, all - ready),
+      ...(oldest.length > 0 && { oldestDueAt: Math.min(...oldest) }),
+      isPaused: isPaused === 1,
+      groups,
+      groupsNotLookedAt,
+      byHealth: {
+        flowing: toGroupsState(flowing),
+        breaker_open: toGroupsState(open),
+        paused: toGroupsState(paused),
+      },
+    };
+  };
+}
+
+function toGroupsState([groups, due, oldestDueAt]: z.infer<typeof Triple>): GroupsState {
+  return { groups, due, ...(oldestDueAt > 0 && { oldestDueAt }) };
+}

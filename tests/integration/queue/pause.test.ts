@@ -1,0 +1,44 @@
+import { waitFor } from '@herald/test-kit';
+import { createQueueScripts } from './queue-scripts.ts';
+import { findFaults } from './read-queue.ts';
+import { startQueue } from './start-queue.ts';
+
+test('of a paused queue nothing is reserved but jobs of express groups; resumed, it goes on where it was', async () => {
+  await using queue = await startQueue();
+  const scripts = createQueueScripts(queue, Date.now);
+  await queue.add({ group: 'g', id: 'usual' }, { group: '!x', id: 'express' });
+  await scripts.pause(true);
+  expect((await scripts.reserveAll()).jobs.map(({ id }) => id)).toEqual(['express']);
+  await queue.add({ group: 'g', id: 'urgent', jobClass: 'urgent' });
+  expect(await scripts.reserveAll()).toMatchObject({ kind: 'paused', jobs: [], left: [false, false, false] });
+  await scripts.pause(false);
+  expect((await scripts.reserveAll()).jobs.map(({ id }) => id)).toEqual(['urgent', 'usual']);
+  expect(await findFaults(queue)).toEqual([]);
+});
+
+test('a worker whose queue is paused works on express jobs at once, on others once it is resumed, and closes at once', async () => {
+  await using queue = await startQueue();
+  const started: string[] = [];
+  const backend = await queue.createBackend({ blockLimitMs: 10_000 });
+  const worker = queue.startWorker(backend, async (_job, token = '') => {
+    const { id, handle } = backend.reservationOf(token);
+    started.push(id);
+    await queue.end(handle, { outcome: 'answered' });
+    backend.ended(token, 'answered');
+  });
+  await backend.pause(true);
+  await queue.add({ group: 'g', id: 'usual' });
+  for (const id of ['first', 'second', 'third']) {
+    const addedAt = performance.now();
+    await queue.add({ group: '!x', id });
+    await waitFor(`${id} to be in work`, () => started.includes(id), 3_000);
+    expect(performance.now() - addedAt).toBeLessThan(900);
+  }
+  expect(started).not.toContain('usual');
+  await backend.pause(false);
+  await waitFor('the other to be in work', () => started.includes('usual'), 3_000);
+  await backend.pause(true);
+  const closedAt = performance.now();
+  await worker.close();
+  expect(performance.now() - closedAt).toBeLessThan(1_000);
+});
