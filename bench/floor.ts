@@ -1,5 +1,5 @@
-import { closeRedis, connectRedis, createDeliveryQueue, createKeyspace, type ShardKeys } from '@herald/infra';
 import { createCertificateAuthority } from '@herald/test-kit';
+import { addBareJobs, BARE_QUEUE } from './add-bare-jobs.ts';
 import { createHeraldEnv } from './start-herald.ts';
 import { runProgram } from './run-program.ts';
 import { startBenchRedis } from './start-bench-redis.ts';
@@ -62,33 +62,12 @@ function compose(a: Pace, b: Pace): Pace {
 
 async function measureBullmq(count: number): Promise<Pace> {
   await using redis = await startBenchRedis();
-  const keys = await addJobs(redis.url, count);
+  await addBareJobs(redis.url, count);
   const input: NoopWorkerInput = {
-    ...{ redisUrl: redis.url, queue: 'deliveries', prefix: keys.bullPrefix, count, concurrency: CONCURRENCY },
+    ...{ redisUrl: redis.url, queue: BARE_QUEUE.name, prefix: BARE_QUEUE.prefix, count, concurrency: CONCURRENCY },
     pids: { redis: redis.pid },
   };
   return (await runProgram('noop-worker', input)) as Pace;
-}
-
-/** Jobs such as those of deliveries, and nothing else. Returns the keys of their shard. */
-export async function addJobs(url: string, count: number): Promise<ShardKeys> {
-  const [keys] = createKeyspace(1).shards;
-  if (!keys) throw new Error('one shard has keys');
-  const redis = await connectRedis({
-    target: { kind: 'single', url },
-    use: 'background',
-    name: 'bench',
-    onError: () => undefined,
-  });
-  const queue = createDeliveryQueue({ redis, keys, name: 'deliveries' });
-  const jobs = Array.from({ length: count }, (_, index) => ({
-    id: `dlv_2z5gq3xk7m4wq6y2bnd5vh${String(index).padStart(8, '0')}`,
-    event: 'task.check_in' as const,
-  }));
-  await queue.add(jobs, Date.now());
-  await queue.close();
-  await closeRedis(redis);
-  return keys;
 }
 
 async function measureSends(client: SendInput['client'], count: number): Promise<Pace> {

@@ -44,13 +44,17 @@ async function readUsedBytes(redis: RedisClient): Promise<number> {
 
 function kindOf(name: string): string {
   const key = name.replace(/^\{[^}]*\}:/, '');
-  if (key.startsWith('deliveries:dlv_')) return 'job (deliveries:<id>)';
+  if (/^d:.*:a$/.test(key)) return "delivery's attempts (d:<id>:a)";
   if (key.startsWith('d:')) return 'delivery (d:<id>)';
+  if (key.startsWith('q:')) return 'waiting in a group (q:<group>)';
+  if (key.startsWith('g:')) return 'group (g:<group>)';
   if (key.startsWith('x:')) return 'transition with its body (x:<id>)';
   if (/^e:.*:log$/.test(key)) return "endpoint's log (e:<id>:log)";
   if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
   if (key.startsWith('t:')) return 'Task (t:<id>)';
-  if (key === 'deliveries:wait') return 'line (deliveries:wait)';
-  if (key === 'owed' || key === 'open') return 'duties (open, owed)';
+  if (/^(ready|wake):|^later$|^leases$|^queue$/.test(key)) return 'queue (ready, later, leases)';
+  // Of a build before the queue of groups, that is measured beside this one.
+  if (key.startsWith('deliveries:dlv_')) return 'job (deliveries:<id>)';
+  if (key === 'deliveries:wait' || key === 'owed' || key === 'open') return 'duties (deliveries:wait, open, owed)';
   return 'others';
 }

@@ -3,21 +3,32 @@ import { messageOf } from '@herald/test-kit';
 import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
 import type { Herald } from '../tests/support/start-herald.ts';
 import { createFakeClock, type FakeClock } from '../tests/support/fake-clock.ts';
-import { API_SLOTS, SLOTS, type ClockFault, type LinkFault, type ProcessFault, type Slot } from './plan.ts';
+import {
+  API_SLOTS,
+  SLOTS,
+  WORKER_SLOTS,
+  type ClockFault,
+  type LinkFault,
+  type ProcessFault,
+  type Slot,
+} from './plan.ts';
 import { startRedisLink, type RedisLink } from './redis-link.ts';
+import { ableSince, createWellBeing, type WellBeing } from './well-being.ts';
 
 /** The processes of a run, and whoever starts them again. Each has a way of its own to the one Redis server, where there is but one. */
 export type Fleet = AsyncDisposable & {
   /** API processes that are there; one may be paused. */
   apis(): readonly HeraldProcess[];
+  /** Since when some worker has been able to work, by `performance.now`; undefined: none is. */
+  workerAbleSince(): number | undefined;
   beginProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
   endProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
   beginLinkFault(slot: Slot, fault: LinkFault): void;
-  endLinkFault(slot: Slot): void;
+  endLinkFault(slot: Slot, fault: LinkFault): void;
   beginClockFault(slot: Slot, fault: ClockFault): void;
   endClockFault(slot: Slot): void;
   /** While Redis is at fault a stop may run into its limit, which ends it with 1. */
-  setRedisFault(isAtFault: boolean): void;
+  setRedisFault(isAtFault: boolean, isOfReplica?: boolean): void;
   readonly counts: {
     killed: number;
     stopped: number;
@@ -38,6 +49,8 @@ type Place = {
   readonly link: RedisLink | undefined;
   readonly clock: FakeClock;
   current: HeraldProcess | undefined;
+  readonly process: WellBeing;
+  readonly way: WellBeing;
 };
 
 const HOUR_MS = 3_600_000;
@@ -50,6 +63,10 @@ const CLOCK_FAULTS: Record<ClockFault, readonly [offsetMs: number, rate?: number
 };
 
 const START_AGAIN_MS = 500;
+/** What comes back has all its connections again after so long, in ms. */
+const CONNECTED_MS = 3_000;
+/** A connection that died in silence is noticed within 8 s, and made again. */
+const NOTICED_MS = 8_000;
 
 export async function startFleet(herald: Herald): Promise<Fleet> {
   const cleanUp = new AsyncDisposableStack();
@@ -58,6 +75,8 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   const violations: string[] = [];
   const ended = new Set<HeraldProcess>();
   const places = new Map<Slot, Place>();
+  const redis = createWellBeing();
+  redis.recover(0);
   const { server } = herald.topology;
 
   const watch = async (started: HeraldProcess) => {
@@ -74,6 +93,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       try {
         const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
         place.current = started;
+        place.process.recover(CONNECTED_MS);
         void watch(started);
         return;
       } catch (error) {
@@ -89,7 +109,9 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     for (const slot of SLOTS) {
       const link = server && cleanUp.use(await startRedisLink(server.port));
       const clock = cleanUp.use(await createFakeClock());
-      const place: Place = { slot, link, clock, current: undefined };
+      const [process, way] = [createWellBeing(), createWellBeing()];
+      way.recover(0);
+      const place: Place = { slot, link, clock, current: undefined, process, way };
       places.set(slot, place);
       await start(place);
     }
@@ -128,10 +150,16 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     counts,
     violations,
     apis: () => API_SLOTS.flatMap((slot) => placeOf(slot).current ?? []),
+    workerAbleSince: () =>
+      ableSince(
+        WORKER_SLOTS.map(placeOf).map(({ process, way }) => [process, way, redis]),
+        performance.now(),
+      ),
     async beginProcessFault(slot, fault) {
       const place = placeOf(slot);
       const { current } = place;
       if (!current) throw new Error(`${slot} is not there`);
+      place.process.fail();
       if (fault === 'pause') {
         counts.paused++;
         current.process.kill('SIGSTOP');
@@ -144,17 +172,25 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     },
     async endProcessFault(slot, fault) {
       const place = placeOf(slot);
-      if (fault === 'pause') place.current?.process.kill('SIGCONT');
-      else await start(place);
+      if (fault !== 'pause') {
+        await start(place);
+        return;
+      }
+      place.current?.process.kill('SIGCONT');
+      place.process.recover(CONNECTED_MS);
     },
     beginLinkFault(slot, fault) {
       counts[fault === 'forget' ? 'forgotten' : 'cut']++;
       setFault(slot, true);
-      placeOf(slot).link?.begin(fault);
+      const { link, way } = placeOf(slot);
+      way.fail();
+      link?.begin(fault);
     },
-    endLinkFault(slot) {
+    endLinkFault(slot, fault) {
       setFault(slot, false);
-      placeOf(slot).link?.heal();
+      const { link, way } = placeOf(slot);
+      link?.heal();
+      way.recover(CONNECTED_MS + (fault === 'forget' ? NOTICED_MS : 0));
     },
     beginClockFault(slot, fault) {
       counts.misset++;
@@ -163,8 +199,12 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     endClockFault(slot) {
       placeOf(slot).clock.set(0);
     },
-    setRedisFault: (isAtFault) => {
+    setRedisFault: (isAtFault, isOfReplica = false) => {
       setFault('redis', isAtFault);
+      // Workers wait for no replica.
+      if (isOfReplica) return;
+      if (isAtFault) redis.fail();
+      else redis.recover(CONNECTED_MS);
     },
     async [Symbol.asyncDispose]() {
       closing.abort();

@@ -49,7 +49,7 @@ export function judgeRecord(
         violations.push(`${id} failed after ${record.tries} tries: ${describeRecord(record)}`);
       break;
     case 'pending':
-      violations.push(`${id} is pending ${record.isCarried ? 'still' : 'with neither job, backlog nor mark'}`);
+      violations.push(`${id} is pending ${record.isCarried ? 'still' : 'and not in the queue'}`);
       break;
     default:
       if (!isRightlyCanceled(record, fact, endpoint, evidence))

@@ -160,7 +160,7 @@ test.each<[string, Change, RegExp]>([
   [
     'a pending delivery that nothing carries on',
     { records: [record({ status: 'pending', attempts: [] })] },
-    /neither job, backlog nor mark/,
+    /not in the queue/,
   ],
   ['a record of a transition that nobody was told of', { facts: new Map(), arrivals: [] }, /nobody was told of/],
   [

@@ -33,7 +33,7 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
           await single?.begin(action.fault);
           return;
         case 'replicas':
-          fleet.setRedisFault(true);
+          fleet.setRedisFault(true, action.fault.endsWith('replica'));
           await replicas.begin(action.shard, action.fault);
           return;
         case 'receiver':
@@ -46,7 +46,7 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
           await fleet.endProcessFault(action.slot, action.fault);
           return;
         case 'link':
-          fleet.endLinkFault(action.slot);
+          fleet.endLinkFault(action.slot, action.fault);
           return;
         case 'clock':
           fleet.endClockFault(action.slot);
@@ -57,7 +57,7 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
           return;
         case 'replicas':
           await replicas.end(action.fault);
-          fleet.setRedisFault(false);
+          fleet.setRedisFault(false, action.fault.endsWith('replica'));
           return;
         case 'receiver':
           await hosts[action.index]?.set('good');

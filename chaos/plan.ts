@@ -43,7 +43,7 @@ export type Action = {
 
 export const RECEIVERS = 6;
 
-/** Longest SIGSTOP of a process, in ms: longer than the lock of a job, so that its job is given to another meanwhile. */
+/** Longest SIGSTOP of a process, in ms: longer than a lease, so that what it has is given to another meanwhile. */
 export const LONGEST_PAUSE_MS = 28_000;
 /** No new fault begins so shortly before the end, in ms. */
 const QUIET_END_MS = 1_000;

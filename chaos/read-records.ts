@@ -17,7 +17,7 @@ export type DeliveryRecord = {
   readonly settledAt?: number;
   /** Its log; no status where no answer came. */
   readonly attempts: readonly LoggedAttempt[];
-  /** Whether anything would carry it on: a job, a place in a backlog, a mark. */
+  /** Whether it waits in a group, or is in work. */
   readonly isCarried: boolean;
 };
 
@@ -29,23 +29,21 @@ export async function readRecords(redis: RedisClient, { shards }: Keyspace): Pro
   return lists.flat();
 }
 
-async function readShard(redis: RedisClient, { prefix, backlogs, owed, bullPrefix }: ShardKeys) {
+async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
   const names = await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}d:dlv_*`)));
   const ids = names.flatMap((keys) =>
     keys.filter((key) => !key.endsWith(':a')).map((key) => key.slice(prefix.length + 2)),
   );
-  const destinations = await redis.zrange(backlogs, 0, '-1');
-  const waiting = new Set(
-    (await Promise.all(destinations.map((id) => redis.zrange(`${prefix}b:${id}`, 0, '-1')))).flat(),
-  );
-  const marks = new Set(await redis.zrange(owed, 0, '-1'));
+  const groups = (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}q:*`)))).flat();
+  const waiting = (await Promise.all(groups.map((key) => redis.zrange(key, 0, '-1')))).flat();
+  const leased = (await redis.zrange(queue.leases, 0, '-1')).map((handle) => handle.split('|')[3] ?? '');
+  const carried = new Set([...waiting, ...leased]);
   const records: DeliveryRecord[] = [];
   for (let first = 0; first < ids.length; first += CHUNK) {
     const chunk = ids.slice(first, first + CHUNK).map(async (id) => {
-      const [fields, attempts, jobs] = await Promise.all([
+      const [fields, attempts] = await Promise.all([
         redis.hgetall(`${prefix}d:${id}`),
         redis.lrange(`${prefix}d:${id}:a`, 0, -1),
-        redis.exists(`${bullPrefix}:deliveries:${id}`),
       ]);
       const { e = '', x = '', s = '', n = '', at = '', why, end } = fields;
       return {
@@ -53,7 +51,7 @@ async function readShard(redis: RedisClient, { prefix, backlogs, owed, bullPrefi
         ...(why !== undefined && { reason: why }),
         ...(end !== undefined && { settledAt: Number(end) }),
         attempts: attempts.map((text) => JSON.parse(text) as LoggedAttempt),
-        isCarried: jobs === 1 || waiting.has(id) || marks.has(id) || marks.has(x),
+        isCarried: carried.has(id),
       };
     });
     records.push(...(await Promise.all(chunk)));

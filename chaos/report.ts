@@ -11,8 +11,21 @@ export function commandOf({ seed, seconds, scenario }: Run): string {
 }
 
 export function formatReport(outcome: Outcome): string {
-  const { seed, seconds, scenario, recoveryMs, fleet, redisFaults, failovers, askedAgain, ledger, counts, violations } =
-    outcome;
+  const {
+    looks,
+    longestWaitMs,
+    seed,
+    seconds,
+    scenario,
+    recoveryMs,
+    fleet,
+    redisFaults,
+    failovers,
+    askedAgain,
+    ledger,
+    counts,
+    violations,
+  } = outcome;
   const rows: [string, string | number][] = [
     ['processes killed', fleet.killed],
     ['processes stopped', fleet.stopped],
@@ -42,6 +55,8 @@ export function formatReport(outcome: Outcome): string {
     ['… told anew after a failover', counts.toldAnew],
     ['… answered 2xx, not recorded as delivered', counts.answeredButNotDelivered],
     ['arrivals with a secret whose showing was lost', counts.notVerifiable],
+    ['looks at the queue while a worker lived', looks],
+    ['longest wait of what might go, s', longestWaitMs / 1_000],
     ['recovery after the last fault, s', recoveryMs / 1_000],
   ];
   const table = formatTable({

@@ -6,6 +6,7 @@ import { foundWorkspaces } from './found-workspaces.ts';
 import { judgeRun, type Verdict } from './judge-run.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import { findLeftovers } from './look-at-queue.ts';
 import { createInsist } from './patient-client.ts';
 import { createPerform } from './perform.ts';
 import { createPlan, describeAction, LONGEST_PAUSE_MS, RECEIVERS } from './plan.ts';
@@ -21,6 +22,7 @@ import { startCustomers } from './start-customers.ts';
 import { startHost, type Host } from './start-host.ts';
 import { startLoad } from './start-load.ts';
 import { waitUntilNothingIsLeft } from './wait-until-settled.ts';
+import { watchQueue } from './watch-queue.ts';
 
 export type Run = { readonly seed: number; readonly seconds: number; readonly scenario: Scenario };
 
@@ -31,6 +33,10 @@ export type Outcome = Run & {
   readonly fleet: Fleet['counts'];
   readonly redisFaults: number;
   readonly failovers: number;
+  /** Looks at the queue while a worker lived. */
+  readonly looks: number;
+  /** The longest that a delivery was seen to wait that might go, while a worker lived. */
+  readonly longestWaitMs: number;
   readonly askedAgain: { readonly redeliveries: number; readonly replays: number };
   readonly ledger: Ledger['counts'];
   readonly counts: Verdict['counts'];
@@ -44,7 +50,7 @@ const ENV = {
   RETRY_SCHEDULE: SCHEDULE.join(','),
   DELIVERY_TIMEOUT: `${DELIVERY_TIMEOUT_MS}ms`,
 };
-/** A job's lock, the look for jobs that lost theirs, and the longest wait of a breaker that such a run opens. */
+/** A lease, the look for those that have ended, and the longest wait of a breaker that such a run opens. */
 const RECOVERY_DEADLINE_MS = 150_000;
 /** Redis out of reach at a record's write, and a connection that answers late. */
 const LATE_MS = 15_000;
@@ -100,6 +106,7 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
   const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
   const replicas = createReplicaFaults(herald.topology, keyspace);
+  await using watch = watchQueue(herald.redis, keyspace, () => fleet.workerAbleSince());
   say(`${scenario.topology}, ${scenario.shards} shards, ${plan.length} faults in ${seconds} s`);
   const unended = await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
   const healedAt = performance.now();
@@ -111,6 +118,8 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   clearTimeout(timer);
   const left = await waitUntilNothingIsLeft(herald.redis, keyspace, RECOVERY_DEADLINE_MS);
   const recoveryMs = performance.now() - healedAt;
+  const waits = await watch.stop();
+  const leftovers = await Promise.all(keyspace.shards.map((keys) => findLeftovers(herald.redis, keys)));
   const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
   const verdict = judgeRun({
     ...{ facts: ledger.facts, redeliveries: ledger.redeliveries, receivers },
@@ -126,12 +135,16 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
     ...{ ...run, plan: plan.map(describeAction), recoveryMs, fleet: { ...fleet.counts } },
     redisFaults: plan.filter(({ kind }) => kind === 'redis' || kind === 'replicas').length,
     failovers: replicas.failovers,
+    looks: waits.looks,
+    longestWaitMs: waits.longestMs,
     askedAgain: { redeliveries: ledger.redeliveries.length, replays: ledger.replays.length },
     ledger: ledger.counts,
     counts: verdict.counts,
     violations: [
       ...unended,
       ...(left === undefined ? [] : [left]),
+      ...leftovers.flat().map((each) => `left in the end: ${each}`),
+      ...waits.violations,
       ...fleet.violations,
       ...ledger.violations,
       ...verdict.violations,

@@ -24,11 +24,13 @@ export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Sp
     String(outcome.seed),
     `${outcome.scenario.topology}, ${outcome.scenario.shards}`,
     ...COUNTS.map(([, of]) => toText(of(outcome))),
+    (outcome.longestWaitMs / 1_000).toFixed(1),
     toText(Math.round(outcome.recoveryMs / 1_000)),
     toText(outcome.violations.length),
   ]);
   const sums = COUNTS.map(([, of]) => toText(outcomes.reduce((sum, outcome) => sum + of(outcome), 0)));
   const longest = Math.max(0, ...outcomes.map(({ recoveryMs }) => Math.round(recoveryMs / 1_000)));
+  const longestWait = Math.max(0, ...outcomes.map(({ longestWaitMs }) => longestWaitMs / 1_000)).toFixed(1);
   const violations = outcomes.reduce((sum, outcome) => sum + outcome.violations.length, 0);
   const seconds = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0);
   const wrong = outcomes.filter((outcome) => outcome.violations.length > 0);
@@ -38,8 +40,15 @@ export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Sp
   ];
   return formatTable({
     title: `${outcomes.length} runs, ${seconds} s of faults`,
-    columns: ['seed', 'topology, shards', ...COUNTS.map(([name]) => name), 'recovery, s', 'violations'],
-    rows: [...rows, ['all', '', ...sums, `at most ${longest}`, toText(violations)]],
+    columns: [
+      'seed',
+      'topology, shards',
+      ...COUNTS.map(([name]) => name),
+      'longest wait, s',
+      'recovery, s',
+      'violations',
+    ],
+    rows: [...rows, ['all', '', ...sums, `at most ${longestWait}`, `at most ${longest}`, toText(violations)]],
     notes: notes.length === 0 ? ['Nothing was lost, and every invariant holds.'] : notes,
   });
 }

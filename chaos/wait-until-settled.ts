@@ -8,13 +8,12 @@ export async function waitUntilNothingIsLeft(
   { shards }: Keyspace,
   deadlineMs: number,
 ): Promise<string | undefined> {
-  const count = async (name: 'backlogs' | 'replays' | 'purge') => {
+  const count = async (name: 'replays' | 'purge') => {
     const counts = await Promise.all(shards.map((keys) => redis.zcard(keys[name])));
     return counts.reduce((sum, each) => sum + each, 0);
   };
   const read = async () => ({
     ...(await readDuties(redis, shards.length)),
-    backlogs: await count('backlogs'),
     replays: await count('replays'),
     purges: await count('purge'),
   });

@@ -1,7 +1,7 @@
 /** As many commands on as many keys as accepting a transition takes, and nothing decided. */
 export const BARE_ACCEPT_LUA = /* lua */ `
 -- KEYS[1] Task (hash)   KEYS[2] facts (hash)   KEYS[3] version (string)   KEYS[4], KEYS[5] Tasks by status (zset)
--- KEYS[6] open (zset)   KEYS[7] line (list)   KEYS[8] counter (string)   KEYS[9] marker (zset)   KEYS[10] settings (hash)
+-- KEYS[6] ready (zset)   KEYS[7] wake mark (zset)   KEYS[8] settings (hash)
 -- ARGV[1] now (ms)   ARGV[2] Task id   ARGV[3] transition id   ARGV[4] body   ARGV[5..] delivery id, endpoint id, ...
 -- Returns 'accepted'.
 local now, task, transition = ARGV[1], ARGV[2], ARGV[3]
@@ -16,24 +16,20 @@ redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', tonumber(now) - ttl)
 for _, key in ipairs({ KEYS[1], KEYS[2], KEYS[1] .. ':messages', KEYS[1] .. ':decisions', KEYS[1] .. ':callback' }) do
   redis.call('PEXPIRE', key, ttl)
 end
-local jobs = {}
 for index = 5, #ARGV, 2 do
   local id, endpoint = ARGV[index], ARGV[index + 1]
   redis.call('HSET', 'd:' .. id, 'x', transition, 'e', endpoint, 's', 'pending', 'n', 0, 'at', now, 'due', now)
-  redis.call('ZCOUNT', 'b:' .. endpoint, '-inf', now)
   redis.call('ZADD', 'e:' .. endpoint .. ':log', now, id)
   redis.call('ZREMRANGEBYSCORE', 'e:' .. endpoint .. ':log', '-inf', tonumber(now) - ttl)
   redis.call('PEXPIRE', 'e:' .. endpoint .. ':log', ttl)
-  redis.call('EXISTS', 'job:' .. id)
-  redis.call('HSET', 'job:' .. id, 'name', 'task.check_in', 'data', '{}', 'opts', '{"jobId":"' .. id .. '","attempts":0}',
-    'timestamp', now, 'delay', '0', 'priority', '0')
-  jobs[#jobs + 1] = id
+  redis.call('ZADD', 'q:' .. endpoint, now, id)
+  redis.call('HMGET', 'g:' .. endpoint, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl')
+  redis.call('ZRANGE', 'q:' .. endpoint, 0, 0, 'WITHSCORES')
+  redis.call('ZADD', KEYS[6], now, endpoint)
+  redis.call('ZADD', KEYS[7], 0, '0')
+  redis.call('HSET', 'g:' .. endpoint, 'p', '1')
 end
 redis.call('HSET', 'x:' .. transition, 'open', 1, 'body', ARGV[4], 'ev', 'task.check_in', 'task', task, 'at', now)
-redis.call('ZADD', KEYS[6], now, transition)
-redis.call('INCRBY', KEYS[8], #jobs)
-redis.call('LPUSH', KEYS[7], unpack(jobs))
-redis.call('HMGET', KEYS[10], 'paused', 'concurrency')
-redis.call('ZADD', KEYS[9], 0, '0')
+redis.call('HINCRBY', KEYS[8], 'n', (#ARGV - 4) / 2)
 return 'accepted'
 `;

@@ -15,7 +15,7 @@ const redis = await connectRedis({
   name: 'bench-bare',
   onError: () => undefined,
 });
-redis.defineCommand('bareAccept', { numberOfKeys: 10, lua: BARE_ACCEPT_LUA });
+redis.defineCommand('bareAccept', { numberOfKeys: 8, lua: BARE_ACCEPT_LUA });
 const accept = (redis as unknown as Record<'bareAccept', (...args: (string | number)[]) => Promise<string>>).bareAccept;
 const endpointIds = Array.from({ length: fanOut }, (_, index) => `wh_bench${index}`);
 let accepted = 0;
@@ -29,7 +29,7 @@ app.post('/api/internal/tasks/:id/transitions', express.json(), async (req, res)
   const result = await accept.call(
     redis,
     ...[`t:${taskId}`, `t:${taskId}:facts`, 'version', 'tasks:queued', 'tasks:running'],
-    ...['open', 'line', 'counter', 'marker', 'settings'],
+    ...['ready', 'wake', 'settings'],
     ...[now, taskId, transitionId, JSON.stringify({ id: transitionId, ...(req.body as object) })],
     ...endpointIds.flatMap((id) => [`dlv_${transitionId}_${id}`, id]),
   );

@@ -1,6 +1,6 @@
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { measureFloor } from '../floor.ts';
-import { delayPending, type DelayedDeliveries } from '../delay-pending.ts';
+import { delayPending } from '../delay-pending.ts';
 import { occupyDestinations } from '../occupy-destinations.ts';
 import { registerReceivers } from '../register-receivers.ts';
 import type { Scenario } from '../scenario.ts';
@@ -94,8 +94,7 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
   const { registered = OWN_RECEIVERS, behind = 0, destinations = 0 } = variant;
   await registerReceivers(redis.url, env.variables.SECRETS_KEY ?? '', registered - OWN_RECEIVERS);
   if (destinations > 0) await occupyDestinations(api.port, env, destinations);
-  const delayed = behind === 0 ? undefined : await addDelayed(api.port, redis.url, env, behind);
-  cleanUp.defer(() => delayed?.close());
+  if (behind > 0) await addDelayed(api.port, redis.url, env, behind);
   const { origins } = receivers;
   const tasks = cleanUp.use(await startTasks({ apiPort: api.port, env, origins, tasks: TASKS }));
   const transitions = Math.ceil(count / OWN_RECEIVERS);
@@ -107,7 +106,6 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
     const acceptedPerSecond = deliveries / ((performance.now() - startedAt) / 1_000);
     const before = expected;
     expected += deliveries;
-    await delayed?.catchUp();
     await using running = new AsyncDisposableStack();
     running.use(await startWorker({ env }));
     return { acceptedPerSecond, drainedPerSecond: await watch(receivers, before, expected) };
@@ -117,17 +115,12 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
 }
 
 /** Has deliveries of a workspace of its own accepted, and lets all of them wait for their second attempt. */
-async function addDelayed(
-  apiPort: number,
-  redisUrl: string,
-  env: HeraldEnv,
-  count: number,
-): Promise<DelayedDeliveries> {
+async function addDelayed(apiPort: number, redisUrl: string, env: HeraldEnv, count: number): Promise<void> {
   // Nobody listens there, and nobody calls.
   const origins = Array.from({ length: OWN_RECEIVERS }, (_, index) => `https://127.0.0.1:${40_001 + index}`);
   await using tasks = await startTasks({ apiPort, env, origins, tasks: TASKS, workspace: 'ws_behind' });
   await tasks.checkIn(Math.ceil(count / OWN_RECEIVERS));
-  return await delayPending(redisUrl);
+  await delayPending(redisUrl);
 }
 
 /** Deliveries per second, from the first that is seen. */

@@ -1,4 +1,4 @@
-import { addJobs } from '../floor.ts';
+import { addBareJobs } from '../add-bare-jobs.ts';
 import { besideShared, measureRedisBytes, type RedisBytes } from '../measure-redis-bytes.ts';
 import { measureWorkerMemory, type WorkerMemory } from '../measure-worker-memory.ts';
 import { memoryByTenth } from '../memory-by-tenth.ts';
@@ -88,7 +88,7 @@ function withoutKinds({ alone, shared }: Bytes) {
 async function measureJobs(count: number): Promise<number> {
   await using redis = await startBenchRedis();
   const before = await readRedisMemory(redis.url);
-  await addJobs(redis.url, count);
+  await addBareJobs(redis.url, count);
   const after = await readRedisMemory(redis.url);
   return (after.usedBytes - before.usedBytes) / count;
 }

@@ -28,6 +28,7 @@ test(
     // Otherwise nothing was shown.
     expect(outcome.counts.deliveries).toBeGreaterThan(100);
     expect(outcome.fleet.killed).toBeGreaterThan(3);
+    expect(outcome.looks).toBeGreaterThan(20);
   },
   DEADLINE_MS,
 );

@@ -1,5 +1,7 @@
 import { waitFor } from '@herald/test-kit';
-import { readDelivery, readDuties } from '../support/delivery-state.ts';
+import { readDelivery } from '../support/delivery-state.ts';
+import { readQueuedIds } from '../support/queue-state.ts';
+import { startRedisGate } from '../support/redis-gate.ts';
 import { checkpoint, DONE, START } from '../support/reports.ts';
 import { startHerald } from '../support/start-herald.ts';
 import { readWebhook, webhooksAt } from '../support/webhooks.ts';
@@ -24,14 +26,57 @@ test('a delivery whose worker is killed in mid-send comes again from another, un
   expect(await readDelivery(herald.redis, first.deliveryId)).toMatchObject({ status: 'delivered', tries: 1 });
 }, 60_000);
 
-test('a worker that is killed before its first look at the line leaves everything to the next', async () => {
+/** In the arguments of the script that records attempts, and in no other command that a worker sends. */
+const RECORD = '"disableAfter":';
+
+test.each([
+  { dies: 'before Redis has it', withhold: 'command' as const, left: 'pending', requests: 2 },
+  { dies: 'before it knows of it', withhold: 'reply' as const, left: 'delivered', requests: 1 },
+])(
+  'a worker that dies with the record of an attempt, $dies, leaves a $left delivery that is sent $requests times, and no slot in use',
+  async ({ withhold, left, requests }) => {
+    await using herald = await startHerald({ workers: 0, env: { RETRY_SCHEDULE: '', DESTINATION_CONCURRENCY: '1' } });
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    await workspace.registerReceiver({ url: receiver.url });
+    // Redis knows the script from then on, so that its first reply is that of the record.
+    const before = await workspace.createTask();
+    await herald.startWorker();
+    await herald.executor.report(before.id, START, DONE);
+    await herald.settled();
+    await herald.workers[0]?.stop();
+    await using gate = await startRedisGate({ port: herald.server.port, stopAt: RECORD, withhold });
+    const victim = await herald.startWorker({ REDIS_URL: gate.url });
+    const killed = gate.stopped.then(() => victim.kill());
+    const task = await workspace.createTask();
+    await herald.executor.report(task.id, START, DONE);
+    await killed;
+    const [, sent] = webhooksAt(receiver);
+    const id = sent?.deliveryId ?? '';
+    expect(await readDelivery(herald.redis, id)).toMatchObject({ status: left });
+
+    await herald.startWorker();
+    await receiver.waitForCount(1 + requests, 40_000);
+    await herald.settled();
+    expect(webhooksAt(receiver).filter(({ deliveryId }) => deliveryId === id)).toHaveLength(requests);
+    // What Redis knows of is one attempt, however often it was sent.
+    expect(await readDelivery(herald.redis, id)).toMatchObject({ status: 'delivered', tries: 1, attempts: 1 });
+    const next = await workspace.createTask();
+    await herald.executor.report(next.id, START, DONE);
+    await receiver.waitForCount(2 + requests);
+  },
+  60_000,
+);
+
+test('a worker that starts alone sends everything that was accepted while there was none', async () => {
   await using herald = await startHerald({ workers: 0 });
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();
   await workspace.registerReceiver({ url: receiver.url });
   const task = await workspace.createTask();
   await herald.executor.report(task.id, START, ...checkpoints(20));
-  expect(await readDuties(herald.redis)).toEqual({ open: 20, owed: 0, jobs: 20 });
+  const queued = await readQueuedIds(herald.redis);
+  expect([queued.waiting.length, queued.inWork]).toEqual([20, []]);
   await herald.startWorker();
   await herald.settled();
   expect(receiver.requests).toHaveLength(20);
@@ -95,7 +140,7 @@ test('a send that hangs when its worker stops comes to its own deadline, spends 
   expect(await readDelivery(herald.redis, deliveryId)).toMatchObject({ status: 'delivered', tries: 1, attempts: 1 });
 }, 30_000);
 
-test('two workers share a line and send nothing twice', async () => {
+test('two workers share a queue and send nothing twice', async () => {
   await using herald = await startHerald({ workers: 2 });
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();

@@ -1,25 +1,23 @@
 import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
-import { readDuties } from '../support/delivery-state.ts';
-import { unpackPreviousRelease } from '../support/previous-release.ts';
+import { readQueuedIds } from '../support/queue-state.ts';
 import { startRedisGate } from '../support/redis-gate.ts';
 import { checkpoint, START, type Report } from '../support/reports.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
-import type { Installation } from '../support/start-herald-process.ts';
 import { webhooksAt } from '../support/webhooks.ts';
 
-/** In the script that accepts, which puts its jobs in line, and in no other command that the API sends. */
-const ACCEPTANCE = ':deliveries:wait';
+/** In the arguments of the script that accepts, and in no other command that the API sends. */
+const ACCEPTANCE = '"recordTtl":"';
 
 /** Reports through an API that is killed at the acceptance script: before Redis has it, or when it was executed and the reply is on its way. */
 async function reportAndCrash(
   herald: Herald,
   taskId: string,
   reports: readonly Report[],
-  { withhold, from }: { withhold: 'command' | 'reply'; from?: Installation },
+  withhold: 'command' | 'reply',
 ): Promise<void> {
   await using gate = await startRedisGate({ port: herald.server.port, stopAt: ACCEPTANCE, withhold });
-  const victim = await herald.startApi({ REDIS_URL: gate.url }, from);
+  const victim = await herald.startApi({ REDIS_URL: gate.url });
   const killed = gate.stopped.then(() => victim.kill());
   const request = herald.request('POST', '/api/internal/transitions', {
     key: herald.executor.key,
@@ -44,8 +42,8 @@ async function prepare(herald: Herald) {
 test('an API that dies before Redis has the acceptance leaves nothing, and the fact can be reported again', async () => {
   await using herald = await startHerald({ workers: 0 });
   const { receiver, task, facts } = await prepare(herald);
-  await reportAndCrash(herald, task.id, facts, { withhold: 'command' });
-  expect(await readDuties(herald.redis)).toEqual({ open: 0, owed: 0, jobs: 0 });
+  await reportAndCrash(herald, task.id, facts, 'command');
+  expect(await readQueuedIds(herald.redis)).toEqual({ waiting: [], inWork: [] });
 
   await herald.startWorker();
   const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
@@ -54,38 +52,21 @@ test('an API that dies before Redis has the acceptance leaves nothing, and the f
   expect(receiver.requests).toHaveLength(5);
 }, 60_000);
 
-test('what an API accepted and died before it knew is in line, is delivered once, and is a duplicate when it is reported again', async () => {
+test('what an API accepted and died before it knew is in the queue, is delivered once, and is a duplicate when it is reported again', async () => {
   await using herald = await startHerald({ workers: 0 });
   const { receiver, id, task, facts } = await prepare(herald);
-  await reportAndCrash(herald, task.id, facts, { withhold: 'reply' });
-  expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 0, jobs: 5 });
+  await reportAndCrash(herald, task.id, facts, 'reply');
+  const queued = await readQueuedIds(herald.redis);
+  expect([new Set(queued.waiting).size, queued.waiting.length]).toEqual([5, 5]);
 
   const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
   expect(repeated.map(({ duplicate }) => duplicate)).toEqual(facts.map(() => true));
-  expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 0, jobs: 5 });
+  expect(await readQueuedIds(herald.redis)).toEqual(queued);
 
   await herald.startWorker();
   await herald.settled();
   const delivered = webhooksAt(receiver).map(({ deliveryId }) => deliveryId);
   expect(delivered.sort()).toEqual(repeated.map(({ transitionId }) => deliveryIdOf(transitionId, id)).sort());
-}, 60_000);
-
-test('what an API of the previous release left without jobs is delivered once by sweepers that come at the same time', async () => {
-  await using herald = await startHerald({ workers: 0 });
-  await using previous = await unpackPreviousRelease();
-  const { receiver, task, facts } = await prepare(herald);
-  await reportAndCrash(herald, task.id, facts, { withhold: 'command', from: previous });
-  // It accepted with one script, and died when it began to add the jobs.
-  expect(await readDuties(herald.redis)).toEqual({ open: 5, owed: 5, jobs: 0 });
-
-  await Promise.all([herald.startWorker(), herald.startWorker()]);
-  await herald.settled(20_000);
-  const repeated = await Promise.all(facts.map((fact) => herald.executor.report(task.id, fact)));
-  expect(repeated.map(({ duplicate }) => duplicate)).toEqual(facts.map(() => true));
-  await herald.settled();
-  expect(receiver.requests).toHaveLength(5);
-  expect(new Set(webhooksAt(receiver).map(({ deliveryId }) => deliveryId)).size).toBe(5);
-  expect(herald.logs()).toContain('sweeper.jobs_owed');
 }, 60_000);
 
 test('an API that is killed under load loses nothing that it answered', async () => {

@@ -47,8 +47,9 @@ const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 let attempts = 0; // no two are the same
 const record = async (delivery: Delivery, verdict: AttemptVerdict, by = stores) => {
   const { kind } = await by.deliveries.record({
-    ...{ delivery, verdict, now: Date.now(), destination: { id: 'somewhere' }, disableAfterMs: 1_000_000 },
-    ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
+    ...{ delivery, verdict, now: Date.now(), destination: 'somewhere', disableAfterMs: 1_000_000 },
+    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: 10 },
+    lease: await stores.leases.of(delivery.id, Date.now()),
     attempt: { at: Date.now(), durationMs: ++attempts, status: verdict.kind === 'delivered' ? 200 : 500 },
   });
   return kind;
@@ -108,12 +109,11 @@ test('a transition is open until its last delivery ends, and then it and its rec
   const [first, second] = await createDeliveries(2);
   if (!first || !second) throw new Error('two were created');
   const { keys, redis } = stores;
-  const isOpen = async () => (await redis.zscore(keys.open, first.transitionId)) !== null;
+  const countOpen = () => redis.hget(keys.transition(first.transitionId), 'open');
   await record(first, DELIVERED);
-  expect([await isOpen(), await redis.pttl(keys.transition(first.transitionId))]).toEqual([true, -1]);
+  expect([await countOpen(), await redis.pttl(keys.transition(first.transitionId))]).toEqual(['1', -1]);
   await record(second, FAILED);
-  expect(await isOpen()).toBe(false);
-  expect(await stores.redis.zscore(stores.keys.owed, first.transitionId)).toBeNull();
+  expect(await countOpen()).toBe('0');
   const ttls = await Promise.all(
     [
       keys.transition(first.transitionId),
@@ -132,7 +132,8 @@ test('recording the end of one delivery twice does not close the transition over
   await record(first, DELIVERED);
   await record(first, DELIVERED);
   await stores.deliveries.cancel(first.id, 'receiver_removed', Date.now());
-  expect(await stores.redis.zscore(stores.keys.open, second.transitionId)).not.toBeNull();
+  expect(await stores.redis.hget(stores.keys.transition(second.transitionId), 'open')).toBe('1');
+  expect(await stores.redis.pttl(stores.keys.transition(second.transitionId))).toBe(-1);
 });
 
 test('failures in a row are counted on the endpoint until a success', async () => {

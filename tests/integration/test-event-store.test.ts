@@ -47,12 +47,22 @@ test('a test event for a receiver that was removed meanwhile leaves nothing', as
   expect((await listKeys(stores.redis)).length).toBe(before);
 });
 
-test('a test event is written with its body, for its receiver, and owes no job to the line of deliveries', async () => {
+test('a test event is written with its body, and waits apart from all deliveries', async () => {
   const { event } = await createTestEvent();
   expect(await stores.deliveries.load(event.deliveryId)).toMatchObject({
     kind: 'loaded',
     body: Buffer.from('{}'),
     delivery: { event: 'webhook.test', status: 'pending', endpointId: event.endpointId },
   });
-  expect(await stores.redis.zscore(stores.keys.owed, event.transitionId)).toBeNull();
+  expect(await stores.redis.zrange(stores.keys.queue.waiting('!tests'), '0', '-1')).toContain(event.deliveryId);
+});
+
+test('a test event that is written again, since the connection broke before the reply, stays as it is', async () => {
+  const { event } = await createTestEvent();
+  const { redis, keys } = stores;
+  await redis.zrem(keys.queue.waiting('!tests'), event.deliveryId);
+  await redis.hset(keys.delivery(event.deliveryId), 's', 'delivered');
+  expect(await stores.testEvents.create(event)).toBe('created');
+  expect(await redis.hget(keys.delivery(event.deliveryId), 's')).toBe('delivered');
+  expect(await stores.leases.isQueued(event.deliveryId)).toBe(false);
 });

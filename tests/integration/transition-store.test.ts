@@ -122,7 +122,7 @@ test('a commit about a Task that is gone is refused and leaves nothing', async (
   expect((await listKeys(stores.redis)).length).toBe(before);
 });
 
-test('an accepted transition leaves one record and one job per endpoint, and its frozen body', async () => {
+test('an accepted transition leaves one record and one place in the queue per endpoint, and its frozen body', async () => {
   const task = await createTask();
   const receiver = buildReceiver(task.workspaceId);
   await stores.receivers.register(receiver, 'sealed');
@@ -140,17 +140,19 @@ test('an accepted transition leaves one record and one job per endpoint, and its
   expect(gone).toMatchObject({ kind: 'loaded', delivery: { status: 'pending' } });
   expect('endpoint' in gone).toBe(false);
   const ids = emission.targets.map(({ endpointId }) => deliveryIdOf(emission.transitionId, endpointId));
-  expect(await stores.duties.findPending('deliveries', ids)).toMatchObject([{ hasJob: true }, { hasJob: true }]);
+  expect(await stores.redis.zrange(stores.keys.queue.waiting('somewhere'), '0', '-1')).toEqual(
+    expect.arrayContaining(ids),
+  );
 });
 
-test('what a disabled endpoint would have got is recorded as canceled, and has no job', async () => {
+test('what a disabled endpoint would have got is recorded as canceled, and is not in the queue', async () => {
   const task = await createTask();
   const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', destination: 'somewhere', enabled: false }] };
   await stores.transitions.commit(commitOf(task, { emission }));
   const id = deliveryIdOf(emission.transitionId, 'wh_off');
   expect(await stores.deliveries.load(id)).toMatchObject({ delivery: { status: 'canceled' } });
   expect(await stores.redis.hget(stores.keys.delivery(id), 'why')).toBe('receiver_disabled');
-  expect(await stores.redis.exists(`${stores.keys.bullPrefix}:deliveries:${id}`)).toBe(0);
+  expect(await stores.leases.isQueued(id)).toBe(false);
 });
 
 test('a callback that was disabled meanwhile gets a canceled record, whatever the caller believed', async () => {
@@ -174,6 +176,45 @@ test('a commit that Redis refuses, being full, fails as an outage does, and leav
   expect(refused).toMatchObject({ message: expect.stringMatching(/OOM/) as string });
   expect(isRedisUnavailable(refused)).toBe(true);
   expect(await stores.transitions.commit(commit)).toMatchObject({ kind: 'accepted' });
+});
+
+test('what is committed together is enqueued in its order, however many calls it takes, and a conflict adds nothing', async () => {
+  const tasks = await Promise.all(Array.from({ length: 100 }, () => createTask()));
+  const endpoints = Array.from({ length: 10 }, (_, index) => `wh_${index}`);
+  const emissions = tasks.map(() => {
+    const emission = emissionTo(...endpoints);
+    return { ...emission, targets: emission.targets.map((target) => ({ ...target, destination: 'together' })) };
+  });
+  const replies = await Promise.all(
+    tasks.map((task, index) => {
+      const known = index === 50 ? { ...task, revision: 'another' } : task;
+      const emission = emissions[index];
+      return stores.transitions.commit(commitOf(known, emission && { emission }));
+    }),
+  );
+  expect(replies.map(({ kind }) => kind)).toEqual(tasks.map((_, index) => (index === 50 ? 'conflict' : 'accepted')));
+  const expected = emissions
+    .filter((_, index) => index !== 50)
+    .flatMap(({ transitionId }) => endpoints.map((id) => deliveryIdOf(transitionId, id)));
+  const waiting = await stores.redis.zrange(stores.keys.queue.waiting('together'), '0', '-1');
+  // What one call enqueues has one time.
+  expect([...waiting].sort()).toEqual([...expected].sort());
+});
+
+test('a transition that can’t be written spoils none that is committed with it', async () => {
+  const tasks = await Promise.all(Array.from({ length: 3 }, () => createTask()));
+  const emissions = tasks.map(() => emissionTo('wh_a'));
+  const [first, second, third] = emissions.map(({ transitionId }) => transitionId);
+  await stores.redis.set(stores.keys.transition(second ?? ''), 'of another type');
+  const outcomes = await Promise.allSettled(
+    tasks.map((task, index) => {
+      const emission = emissions[index];
+      return stores.transitions.commit(commitOf(task, emission && { emission }));
+    }),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(outcomes[1]).toMatchObject({ reason: { message: expect.stringContaining('WRONGTYPE') as unknown } });
+  for (const id of [first, third]) expect(await stores.leases.isQueued(deliveryIdOf(id ?? '', 'wh_a'))).toBe(true);
 });
 
 test('a Task of another workspace is not found', async () => {

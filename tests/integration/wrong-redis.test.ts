@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     server: 'users',
     env: as('nobzpopmin'),
     code: 'redis_not_permitted',
-    sentence: `${UNUSABLE}Redis doesn't let the user nobzpopmin run bzpopmin, xadd; allow it with ACL SETUSER nobzpopmin +bzpopmin +xadd.`,
+    sentence: `${UNUSABLE}Redis doesn't let the user nobzpopmin run bzpopmin, zpopmin; allow it with ACL SETUSER nobzpopmin +bzpopmin +zpopmin.`,
   },
   {
     what: 'a user without a command that has no key',

@@ -3,13 +3,11 @@ import { waitFor } from '@herald/test-kit';
 
 /** What a Herald still has to do. */
 export interface Duties {
-  /** Transitions with pending deliveries. */
-  open: number;
-  /** Transitions whose jobs are owed. */
-  owed: number;
-  /** Jobs in line, at work, or delayed. */
+  /** Groups with waiting deliveries, and deliveries in work. */
   jobs: number;
 }
+
+const RINGS = [0, 1, 2] as const;
 
 /** The keys of the one shard that tests run with. */
 export function shardKeys(): ShardKeys {
@@ -21,30 +19,22 @@ export function shardKeys(): ShardKeys {
 export async function readDuties(redis: RedisClient, shardCount = 1): Promise<Duties> {
   const shards = await Promise.all(createKeyspace(shardCount).shards.map((keys) => readShardDuties(redis, keys)));
   const sum = (name: keyof Duties) => shards.reduce((total, shard) => total + shard[name], 0);
-  return { open: sum('open'), owed: sum('owed'), jobs: sum('jobs') };
+  return { jobs: sum('jobs') };
 }
 
-async function readShardDuties(redis: RedisClient, { open, owed, bullPrefix }: ShardKeys): Promise<Duties> {
-  const line = `${bullPrefix}:deliveries`;
-  const lane = `${bullPrefix}:tests`;
-  const jobs = await Promise.all([
-    ...[line, lane].flatMap((queue) => [redis.llen(`${queue}:wait`), redis.llen(`${queue}:active`)]),
-    ...[line, lane].map((queue) => redis.zcard(`${queue}:delayed`)),
-  ]);
-  return {
-    open: await redis.zcard(open),
-    owed: await redis.zcard(owed),
-    jobs: jobs.reduce((sum, count) => sum + count, 0),
-  };
+async function readShardDuties(redis: RedisClient, { queue }: ShardKeys): Promise<Duties> {
+  const sets = [queue.leases, queue.later, ...RINGS.map(queue.ready)];
+  const counts = await Promise.all(sets.map((key) => redis.zcard(key)));
+  return { jobs: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 /**
- * Waits until nothing is pending, owed, in line or at work. From then on nothing more can reach a receiver, and what
+ * Waits until nothing waits in the queue or is in work. From then on nothing more can reach a receiver, and what
  * didn't arrive never will: the way to see that something was not sent, without waiting for it.
  */
 export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000, shardCount = 1): Promise<void> {
   await waitFor('every delivery to be settled', () => readDuties(redis, shardCount), {
-    until: ({ open, owed, jobs }) => open + owed + jobs === 0,
+    until: ({ jobs }) => jobs === 0,
     deadlineMs,
   });
 }
@@ -54,8 +44,4 @@ export async function readDelivery(redis: RedisClient, id: string) {
   const keys = shardKeys();
   const [fields, attempts] = await Promise.all([redis.hgetall(keys.delivery(id)), redis.llen(keys.attempts(id))]);
   return { status: fields.s, reason: fields.why, tries: Number(fields.n), attempts };
-}
-
-export async function hasJob(redis: RedisClient, id: string): Promise<boolean> {
-  return (await redis.exists(`${shardKeys().bullPrefix}:deliveries:${id}`)) === 1;
 }

@@ -25,6 +25,8 @@ export interface BoardQueue {
   isPaused: boolean;
   readOnlyMode: boolean;
   hasWorkers: boolean | null;
+  type: string;
+  statuses: string[];
   jobs: BoardJob[];
 }
 
@@ -37,6 +39,7 @@ export interface OperatorClient {
   readQueues(active?: string, status?: string, page?: number): Promise<BoardQueue[]>;
   readQueue(name: string, status?: string): Promise<BoardQueue>;
   readJob(queue: string, id: string): Promise<{ job: BoardJob; status: string }>;
+  readLogs(queue: string, id: string): Promise<string[]>;
 }
 
 export function createOperatorClient(herald: Pick<Herald, 'request'>): OperatorClient {
@@ -63,5 +66,6 @@ export function createOperatorClient(herald: Pick<Herald, 'request'>): OperatorC
       return queue;
     },
     readJob: async (queue, id) => (await read(`/api/queues/${queue}/${id}`)) as { job: BoardJob; status: string },
+    readLogs: async (queue, id) => (await read(`/api/queues/${queue}/${id}/logs`)) as string[],
   };
 }

@@ -14,6 +14,8 @@ export interface RedisGate extends AsyncDisposable {
   readonly url: string;
   /** Resolves when the command, or the reply to it, was seen and withheld. */
   readonly stopped: Promise<void>;
+  /** Ends the connections that there are, and lets everything through from now on. */
+  open(): void;
 }
 
 /**
@@ -23,6 +25,7 @@ export interface RedisGate extends AsyncDisposable {
  */
 export async function startRedisGate({ port, stopAt, withhold = 'command' }: RedisGateOptions): Promise<RedisGate> {
   const sockets = new Set<Socket>();
+  let isOpen = false;
   const stopped = Promise.withResolvers<undefined>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
@@ -43,7 +46,7 @@ export async function startRedisGate({ port, stopAt, withhold = 'command' }: Red
       // The bytes may come in two chunks.
       const seen = tail + chunk.toString('latin1');
       tail = seen.slice(-(stopAt.length - 1));
-      if (!seen.includes(stopAt)) {
+      if (isOpen || !seen.includes(stopAt)) {
         redis.write(chunk);
         return;
       }
@@ -63,6 +66,10 @@ export async function startRedisGate({ port, stopAt, withhold = 'command' }: Red
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stopped: stopped.promise,
+    open() {
+      isOpen = true;
+      for (const socket of sockets) socket.destroy();
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -3,7 +3,6 @@ import {
   connectRedis,
   createDeliveryRetention,
   createDeliveryStore,
-  createDutyStore,
   createKeyspace,
   createReceiverStore,
   createTaskRetention,
@@ -15,6 +14,7 @@ import {
 } from '@herald/infra';
 import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
 import { randomBytes } from 'node:crypto';
+import { createLeases } from './leases.ts';
 import { startTopology, topologyOfEnv } from './start-topology.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 export type Stores = Awaited<ReturnType<typeof startStores>>;
 
 /** Infra's stores, all on one Redis of their own, as one process has them. */
-export async function startStores(shardCount = 1) {
+export async function startStores(shardCount = 1, now: () => number = Date.now) {
   await using cleanUp = new AsyncDisposableStack();
   const { target } = cleanUp.use(await startTopology(topologyOfEnv()));
   const connect = async (name: string): Promise<RedisClient> => {
@@ -39,12 +39,12 @@ export async function startStores(shardCount = 1) {
     redis,
     receivers: createReceiverStore({ redis, keyspace }),
     tasks: createTaskStore({ redis, keyspace, retention: taskRetention }),
-    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
     deliveries: createDeliveryStore({ redis, keys, retention: deliveryRetention }),
-    duties: createDutyStore({ redis, keys }),
     testEvents: createTestEventStore({ redis, keyspace, retention: deliveryRetention }),
   });
-  const first = createAll(await connect('first'));
+  const firstRedis = await connect('first');
+  const first = { ...createAll(firstRedis), leases: createLeases(firstRedis, keys) };
   // As a second process would have them: races go over two connections.
   const second = createAll(await connect('second'));
   const stack = cleanUp.move();

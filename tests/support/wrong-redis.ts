@@ -91,7 +91,7 @@ const STARTERS = {
         ...user('noevalsha', ...ALL_KEYS, '-evalsha'),
         ...user('noscripts', ...ALL_KEYS, '-@scripting'),
         ...user('noselect', ...ALL_KEYS, '-select'),
-        ...user('nobzpopmin', ...ALL_KEYS, '-bzpopmin', '-xadd'),
+        ...user('nobzpopmin', ...ALL_KEYS, '-bzpopmin', '-zpopmin'),
         ...user('notime', ...ALL_KEYS, '-time'),
         ...user('noinfo', ...ALL_KEYS, '-info'),
         ...user('globalkeys', '~herald:*', '&*', '+@all'),

@@ -5,9 +5,9 @@ import {
   createApiKeyStore,
   createClaimStore,
   createDeliveryLog,
-  createDeliveryQueue,
   createDeliveryRetention,
   createDeliveryStore,
+  createFindDestinations,
   createEndpointUrlJudge,
   createExposition,
   createReadiness,
@@ -88,7 +88,7 @@ export function composeApp(
   openShards: Pick<OpenShards, 'findProblem' | 'makeSure'>,
   { clock, isSilent }: { readonly clock: Clock; readonly isSilent: () => boolean },
 ) {
-  const { redis, queueRedis, subscriber, confirmRedis, operatorRedis } = connections;
+  const { redis, subscriber, confirmRedis, operatorRedis } = connections;
   const { now } = clock;
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
@@ -102,30 +102,26 @@ export function composeApp(
 
   const shards = new Map(
     keyspace.shards.map((keys) => {
-      const queue = createDeliveryQueue({ redis: queueRedis, keys, name: 'deliveries' });
-      const lane = createDeliveryQueue({ redis: queueRedis, keys, name: 'tests' });
-      resources.add('queues', async () => {
-        await Promise.all([queue.close(), lane.close()]);
-      });
       const deliveries = createDeliveryStore({ redis, keys, retention: deliveryRetention });
-      return [keys, { queue, lane, deliveries }];
+      return [keys, { deliveries }];
     }),
   );
   const shardOf = (workspaceId: string) => {
     const shard = shards.get(keyspace.of(workspaceId));
-    if (!shard) throw new Error('every shard has its queues');
+    if (!shard) throw new Error('every workspace has its shard');
     return shard;
   };
 
   const receivers = createManageReceivers({
     ...{ receivers: receiverStore, sealSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
+    findDestinations: createFindDestinations({ redis, keyspace, now }),
   });
   const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
   const report = createAcceptanceReport({ logger, ...metrics });
   const findTaskWorkspace = createWorkspaceCache(taskStore.findWorkspace);
   const acceptHere = createAcceptTransitions({
     findTaskWorkspace,
-    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention }),
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
     recentTasks: createRecentTasks(),
     subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
     report,
@@ -142,7 +138,6 @@ export function composeApp(
       countWorkers: presence.count,
       testEvents,
       cancel: (workspaceId, id, at) => shardOf(workspaceId).deliveries.cancel(id, 'not_sent_in_time', at),
-      addToLane: (workspaceId, job, at) => shardOf(workspaceId).lane.add([job], at),
       listenForReplies: createTestReplyListener(subscriber),
       report: createTestEventReport({ logger, ...metrics }),
       now,
@@ -153,7 +148,6 @@ export function composeApp(
   const deliveries = createManageDeliveries({
     ...{ log, findReceiver: receivers.find, findTask: tasks.find },
     redeliver: createRedeliver({
-      hurry: (workspaceId, job, at) => shardOf(workspaceId).queue.hurry(job, at),
       ...{ log, report: createRedeliveryReport({ logger, ...metrics }), now },
     }),
   });
@@ -200,7 +194,7 @@ export function composeApp(
     refuseSilence: createSilenceRefusal(isSilent),
     refuseMoved: createMovedRefusal(openShards),
     document: createDocumentRoutes(),
-    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent, now }),
+    receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),
     replays: createReplayRoutes({ replays }),
     tasks: createTaskRoutes({ tasks, acceptTransitions, deliveries, rotateSecret: receivers.rotateSecret }),

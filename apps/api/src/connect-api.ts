@@ -3,7 +3,6 @@ import type { ApiConfig, Connections, RedisClient } from '@herald/infra';
 /** An API's connections to Redis. */
 export type ApiConnections = {
   readonly redis: RedisClient;
-  readonly queueRedis: RedisClient;
   readonly subscriber: RedisClient;
   /** Apart from the others, because it waits for replicas. */
   readonly confirmRedis: RedisClient | undefined;
@@ -18,7 +17,6 @@ export async function connectApi(
 ): Promise<ApiConnections> {
   return {
     redis: await open('herald-api'),
-    queueRedis: await open('herald-api-queue'),
     subscriber: await open('herald-api-subscriber', 'subscriptions'),
     confirmRedis: minReplicas > 0 ? await open('herald-api-confirm') : undefined,
     operatorRedis: operator && (await open('herald-api-operators')),

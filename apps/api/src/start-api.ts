@@ -6,6 +6,7 @@ import {
   createLossReport,
   createResources,
   createSecretBox,
+  createUpgradeEvents,
   demandUsableRedis,
   joinGenerations,
   logRedisFindings,
@@ -14,6 +15,7 @@ import {
   type Logger,
   openShards,
   type RunningProcess,
+  whenIdle,
 } from '@herald/infra';
 import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
@@ -61,6 +63,7 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
           logger.error('shards.moved', { code, sentence });
         },
         lost: createLossReport({ logger, metrics: metrics.data }),
+        upgrade: createUpgradeEvents(logger),
       },
     });
     resources.add('shards', shards.close);
@@ -68,10 +71,14 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
     await joinGenerations({ redis, keyspace, box, seals: true });
     logRedisFindings(logger, findings);
     const requestLogger = withRequestId(logger);
-    const app = composeApp(config, requestLogger, resources, clients, keyspace, box.seal, metrics, shards, {
-      clock,
-      isSilent: () => connections.isSilent(redis),
-    });
+    const app = await whenIdle(
+      Object.values(clients).filter((client) => client !== undefined),
+      () =>
+        composeApp(config, requestLogger, resources, clients, keyspace, box.seal, metrics, shards, {
+          clock,
+          isSilent: () => connections.isSilent(redis),
+        }),
+    );
     const server = createHttpServer(app);
     server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
     await once(server, 'listening');

@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES, EVENT_NAMES, NotFoundError, type DeliveryId } from '@herald/core';
-import { createDeliveryLog, createDeliveryQueue, createOwnerLookUp, createRedeliver } from '@herald/infra';
+import { createDeliveryLog, createOwnerLookUp, createRedeliver } from '@herald/infra';
 import { Command, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from './command-deps.ts';
 import {
@@ -82,16 +82,11 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
       const delivery = await withHerald(async (herald) => {
-        const { keyspace, resources, connect } = herald;
         const workspaceId = await createOwnerLookUp(herald).ofDelivery(id);
         if (workspaceId === undefined) throw new NotFoundError('delivery', id);
-        const keys = keyspace.of(workspaceId);
-        const queue = createDeliveryQueue({ redis: await connect(), keys, name: 'deliveries' });
-        resources.add('queue', queue.close);
         const redeliver = createRedeliver({
           log: createDeliveryLog(herald),
-          hurry: (_workspaceId, job, at) => queue.hurry(job, at),
-          report: { requested: () => undefined, leftOwed: () => undefined },
+          report: { requested: () => undefined },
           now,
         });
         return await redeliver(workspaceId, id);

@@ -7,6 +7,7 @@ import {
   createShardRecordStore,
   createWriteConfirmation,
   demandAccess,
+  findLayoutProblem,
   judgeShards,
   startClock,
   type Clock,
@@ -34,7 +35,7 @@ export type Herald = {
 /**
  * Runs a command on the service's data, and releases whatever it opened.
  * With `anyShards` and `anyRedis`, the command doesn't care.
- * @throws ConfigError when SHARDS isn't what the data is laid out for
+ * @throws ConfigError when SHARDS isn't what the data is laid out for, or a former version's data has yet to be taken over
  * @throws RedisUnreachableError when Redis lacks what every command needs
  */
 export type WithHerald = <T>(
@@ -46,7 +47,8 @@ export type WithHerald = <T>(
 const UNTOLD = { skewed: () => undefined, rightAgain: () => undefined, redisJumped: () => undefined };
 
 export async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
-  const [refusal] = judgeShards({ record: await createShardRecordStore(redis).read() }, shardCount);
+  const record = await createShardRecordStore(redis).read();
+  const refusal = judgeShards({ record }, shardCount)[0] ?? (await findLayoutProblem(redis, record));
   if (refusal) throw new ConfigError(refusal.sentence);
 }
 

@@ -1,10 +1,16 @@
 import { Command } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from './command-deps.ts';
-import { BACKLOG_COLUMNS, QUEUE_COLUMNS, toBacklogRow, toQueueRow, toServiceFacts } from './queues/queue-rows.ts';
+import {
+  DESTINATION_COLUMNS,
+  QUEUE_COLUMNS,
+  toDestinationRow,
+  toQueueRow,
+  toServiceFacts,
+} from './queues/queue-rows.ts';
 import { readQueues } from './queues/read-queues.ts';
 
-/** Backlogs that are shown to people; --json has all that were looked at. */
-const SHOWN_BACKLOGS = 20;
+/** Destinations that are shown to people; --json has all that were looked at. */
+const SHOWN_DESTINATIONS = 20;
 
 /** `herald queues`: what waits, where, for how long, and who is there to send it. */
 export function createQueuesCommand({ withHerald, output, now }: CommandDeps): Command {
@@ -14,12 +20,14 @@ export function createQueuesCommand({ withHerald, output, now }: CommandDeps): C
     .addHelpText(
       'after',
       `
-Queues: "deliveries" is the line, "tests" the lane of test events; each shard has both.
-  waiting    for a worker          delayed    for the time of their next try
-  active     being sent            overdue    how long the oldest has been due
-Backlogs: deliveries that wait for their destination, outside the queues, so that they hold up nobody else.
+Queue: the deliveries of a shard that are not settled.
+  waiting    for a worker, or for a free slot of its destination
+  active     being sent
+  delayed    for the time of their next try, or for a destination that is paused or gives no answers
+  overdue    how long the first has waited for a worker
+Destinations: those for which deliveries wait, due or not. Each holds up nobody but itself.
   open breaker    it gave no answers; one probe at a time goes out
-  on hold         it asked to be left alone (Retry-After)
+  paused          it asked to be left alone (Retry-After)
 ${examples('herald queues', 'watch -n 2 herald queues')}`,
     )
     .action(async ({ json }: JsonOption) => {
@@ -30,12 +38,12 @@ ${examples('herald queues', 'watch -n 2 herald queues')}`,
       }
       output.table(QUEUE_COLUMNS, queues.queues.map(toQueueRow), '');
       output.line('');
-      const rows = queues.backlogs.slice(0, SHOWN_BACKLOGS).map((backlog) => toBacklogRow(backlog, now()));
-      output.table(BACKLOG_COLUMNS, rows, 'No delivery waits for its destination.');
+      const rows = queues.destinations.slice(0, SHOWN_DESTINATIONS).map((each) => toDestinationRow(each, now()));
+      output.table(DESTINATION_COLUMNS, rows, 'No delivery waits.');
       output.line('');
       output.facts(toServiceFacts(queues));
-      const left = queues.backlogDestinations - rows.length;
-      if (left > 0) output.note(`${left} more destinations have a backlog.`);
+      const left = queues.destinationCount - rows.length;
+      if (left > 0) output.note(`Deliveries wait for ${left} more destinations.`);
       if (queues.workers === 0) output.note('No worker was seen lately: nothing is sent. Start one.');
     });
 }

@@ -7,9 +7,9 @@ import { moveTo } from './shards/move-to.ts';
 
 const WORDS: Record<MoveProgress['step'], string> = {
   indexes: 'indexes by shard',
-  lists: 'logs and backlogs',
+  lists: 'logs',
   records: 'records',
-  lines: 'lines by shard',
+  queue: 'queue',
   leftovers: 'what is left',
 };
 
@@ -55,10 +55,10 @@ ${examples('herald shards move --to 4')}`,
   return shards;
 }
 
-function describeMove({ kind, from, to, keys, lined, dropped }: MoveReport): string[] {
+function describeMove({ kind, from, to, keys, enqueued, dropped }: MoveReport): string[] {
   if (kind === 'in_place') return [`Nothing to move: the data is laid out for SHARDS=${to}.`];
   return [
-    `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(lined, 'delivery')} put in line again.`,
+    `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(enqueued, 'delivery')} enqueued again.`,
     ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing any more.`] : []),
     `Start every API and worker with SHARDS=${to}.`,
   ];

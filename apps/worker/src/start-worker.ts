@@ -10,13 +10,17 @@ import {
   createSecretBox,
   createServiceStateReader,
   createWorkerPresence,
+  createUpgradeEvents,
   demandUsableRedis,
   joinGenerations,
   logRedisFindings,
   openClock,
   openConnections,
   openShards,
+  whenIdle,
+  WAIT_CONNECTION,
   type Logger,
+  type RedisClient,
   type RunningProcess,
   type WorkerConfig,
 } from '@herald/infra';
@@ -28,7 +32,7 @@ import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
-/** A worker process: its connections, one line and one test lane per shard, the sweeper, its health page. */
+/** A worker process: its connections, one queue per shard, the sweepers, its health page. */
 export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);
@@ -60,6 +64,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         },
         // It doesn't end: started again by its supervisor, it would begin with the empty Redis, and nobody would know.
         lost: createLossReport({ logger, metrics: metrics.data }),
+        upgrade: createUpgradeEvents(logger),
       },
     });
     resources.add('shards', shards.close);
@@ -86,21 +91,30 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     });
     const cutOff = new AbortController();
     const report = createDeliveryReport({ logger, ...metrics });
-    const lines = keyspace.shards.flatMap((keys, number) => {
-      if (!config.workerShards.includes(number)) return [];
-      const shard = startShard(resources, {
-        ...{ keys, config, logger, redis, queueRedis, clock, makeAttempt, report, metrics, giveUp },
-        cutOff: cutOff.signal,
-      });
-      metrics.attempts.watchInFlight(number, shard.inFlight);
-      return [shard];
-    });
-    resources.add('lines', async () => {
+    const served = keyspace.shards
+      .map((keys, number) => ({ keys, number }))
+      .filter(({ number }) => config.workerShards.includes(number));
+    // All connections first: scripts are defined before the first shard uses its own.
+    const waiting: RedisClient[] = [];
+    while (waiting.length < served.length) waiting.push(await connections.open(WAIT_CONNECTION));
+    const running = await whenIdle([redis, queueRedis], () =>
+      served.map(({ keys, number }, index) => {
+        const waitRedis = waiting[index];
+        if (!waitRedis) throw new Error('every shard has a connection of its own');
+        const shard = startShard(resources, {
+          ...{ keys, config, logger, redis, queueRedis, waitRedis, clock, makeAttempt, report, metrics },
+          cutOff: cutOff.signal,
+        });
+        metrics.attempts.watchInFlight(number, shard.inFlight);
+        return shard;
+      }),
+    );
+    resources.add('queues', async () => {
       // What is in flight may end by its own deadline; the rest is cut off and put back, no attempt spent.
       const timer = setTimeout(() => {
         cutOff.abort();
       }, config.deliveryTimeoutMs);
-      await Promise.all(lines.map(({ drain }) => drain()));
+      await Promise.all(running.map(({ drain }) => drain()));
       clearTimeout(timer);
     });
     const health = await startHealthServer({

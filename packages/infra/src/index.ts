@@ -20,20 +20,16 @@ export { type OperatorConfig } from './config/operator-env.ts';
 export { readWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
 export { createRedeliver, type Redeliver, type RedeliveryReport } from './deliveries/create-redeliver.ts';
 export { toRedisTarget, withOneRedis } from './config/redis-env.ts';
-export { addOwedJobs } from './deliveries/add-owed-jobs.ts';
 export { type AttemptRecord, type LoadedDelivery, type LoadReply } from './deliveries/delivery-record.ts';
 export { createDeliveryRetention } from './deliveries/delivery-retention.ts';
-export { createBacklogStore, UNSERVED_AFTER_MS, type BacklogStore } from './deliveries/backlog-store.ts';
 export {
   createDeliveryStore,
   type CancelReason,
-  type DeliveryPlace,
   type DeliveryStore,
   type EndReply,
   type RecordReply,
 } from './deliveries/delivery-store.ts';
-export { countOldOwed } from './deliveries/count-old-owed.ts';
-export { createDutyStore, type Duty, type DutyStore } from './deliveries/duty-store.ts';
+export { isTestGroup, TEST_GROUP } from './deliveries/test-group.ts';
 export {
   createDeliveryLog,
   type DeliveryCursor,
@@ -42,16 +38,16 @@ export {
   type RedeliverReply,
 } from './deliveries/delivery-log.ts';
 export {
-  createBacklogView,
-  type BacklogDescription,
-  type BacklogDetail,
-  type BacklogView,
-} from './operators/backlog-view.ts';
+  createDestinationView,
+  type DestinationDescription,
+  type DestinationView,
+} from './operators/destination-view.ts';
 export { describeDeliveries, type DeliveryDescription } from './operators/describe-deliveries.ts';
 export { createFailedView, type FailedView } from './operators/failed-view.ts';
-export { createLineView, LINE_STATES, type LineJob, type LineState, type LineView } from './operators/line-view.ts';
+export { readAttempts } from './operators/read-attempts.ts';
 export { createOwnerLookUp, type OwnerLookUp } from './operators/owner-look-up.ts';
 export { walkReceivers } from './operators/walk-receivers.ts';
+export { readPurgeMark } from './purges/purge-mark.ts';
 export { createPurgeStore, type PurgedDelivery, type PurgeStore } from './purges/purge-store.ts';
 export { createReplayOperations, type ReplayOperations } from './replays/create-replay-operations.ts';
 export { createReplaySteps, type ReplaySteps } from './replays/replay-steps.ts';
@@ -61,11 +57,11 @@ export { DestinationEnv, EgressEnv } from './egress/egress-env.ts';
 export { judgeEndpointHealth, type EndpointState } from './endpoints/judge-endpoint-health.ts';
 export { type EndpointHealth, type EndpointRecord } from './endpoints/endpoint-record.ts';
 export {
-  createReceiverStore,
+  createFindDestinations,
   type DestinationHealth,
-  type ReceiverStore,
-  type Subscriptions,
-} from './endpoints/receiver-store.ts';
+  type FindDestinations,
+} from './endpoints/find-destinations.ts';
+export { createReceiverStore, type ReceiverStore, type Subscriptions } from './endpoints/receiver-store.ts';
 export {
   createClaimStore,
   type Claim,
@@ -90,9 +86,7 @@ export { createMetricsRegistry, type MetricsRegistry } from './metrics/create-me
 export { createRedisMetrics, type RedisMetrics } from './metrics/create-redis-metrics.ts';
 export { createRequestMetrics, type RequestMetrics } from './metrics/create-request-metrics.ts';
 export { createUpkeepMetrics, type UpkeepMetrics } from './metrics/create-upkeep-metrics.ts';
-export { createDeliveryQueue, type DeliveryJob, type DeliveryQueue } from './queues/delivery-queue.ts';
-export { createTakeJobs, type TakeJobs, type TakenJob } from './queues/take-jobs.ts';
-export { QUEUE_NAMES, type QueueName } from './queues/queue-names.ts';
+export { createDeliveryQueueScripts } from './queues/create-delivery-queue-scripts.ts';
 export {
   BLOCK_LIMIT_MS,
   closeRedis,
@@ -107,6 +101,8 @@ export { checkRedis } from './redis/check-redis.ts';
 export { demandAccess, demandUsableRedis } from './redis/requirements/demand-usable-redis.ts';
 export { sayRefusal } from './redis/requirements/refusal.ts';
 export { findShardCounts, type ShardCounts } from './redis/find-shard-counts.ts';
+export { nameConnection } from './redis/layout.ts';
+export { listClients } from './redis/list-clients.ts';
 export { logRedisFindings } from './redis/log-redis-findings.ts';
 export { isRedisRefusal, isRedisUnavailable } from './redis/is-redis-unavailable.ts';
 export { createKeyspace, GLOBAL_KEYS, type Keyspace, type ShardKeys } from './redis/keys.ts';
@@ -115,6 +111,7 @@ export { randomToken } from './redis/random-token.ts';
 export { createWriteConfirmation, type ConfirmWrite, type WriteProof } from './redis/write-confirmation.ts';
 export { answerWithin } from './lifecycle/answer-within.ts';
 export { defineScript } from './redis/script.ts';
+export { whenIdle } from './redis/when-idle.ts';
 export { newRevision } from './redis/revision.ts';
 export { createScriptCommands, type SendScriptCommand } from './redis/script-commands.ts';
 export { forgetGeneration, type ForgetReport } from './secrets/forget-generation.ts';
@@ -124,6 +121,8 @@ export { resealSecrets, type ResealProgress, type ResealReport } from './secrets
 export { createSealedSecretStore, type SealedSecretStore } from './secrets/sealed-secret-store.ts';
 export { createSecretBox, type SecretBox } from './secrets/secret-box.ts';
 export { judgeShards } from './shards/judge-shards.ts';
+export { createUpgradeEvents } from './shards/upgrade/create-upgrade-events.ts';
+export { findLayoutProblem } from './shards/upgrade/find-layout-problem.ts';
 export { isUnrecorded, LOSS_KNOWN } from './shards/judge-loss.ts';
 export { createLossMark } from './shards/loss-mark.ts';
 export { createLossReport } from './shards/create-loss-report.ts';
@@ -160,4 +159,9 @@ export {
   type TransitionCommit,
   type TransitionStore,
 } from './transitions/transition-store.ts';
-export { createWorkerPresence, PRESENCE_INTERVAL_MS, type WorkerPresence } from './workers/worker-presence.ts';
+export {
+  createWorkerPresence,
+  PRESENCE_INTERVAL_MS,
+  WAIT_CONNECTION,
+  type WorkerPresence,
+} from './workers/worker-presence.ts';

@@ -183,18 +183,24 @@ describe('herald replay', () => {
   });
 });
 
-test('herald queues counts what is delayed, shard by shard, and the workers', async () => {
-  const { registered, deliveries } = await startScene([503]);
+test('herald queues counts what waits, shard by shard and destination by destination, and the workers', async () => {
+  const { registered, deliveries, workspace, receiver } = await startScene([503]);
   await deliveries.waitForAttempts((await deliveries.emit()).to(registered), 1);
-  const found = await read<{ workers: number; queues: Row[] }>('queues');
+  const found = await read<{ workers: number; queues: Row[]; destinations: Row[]; destinationCount: number }>('queues');
   expect(found.workers).toBe(1);
-  expect(found.queues.map(({ shard, queue }) => `${String(shard)} ${String(queue)}`)).toEqual(
-    [0, 1, 2].flatMap((shard) => [`${shard} deliveries`, `${shard} tests`]),
-  );
-  expect(found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0)).toBeGreaterThan(0);
+  expect(found.queues).toMatchObject([0, 1, 2].map((shard) => ({ shard, queue: 'deliveries', isPaused: false })));
+  const waiting = found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0);
+  expect(found.destinations.reduce((sum, each) => sum + Number(each.deliveries), 0)).toBe(waiting);
+  expect(found.destinations.find((each) => each.workspace === workspace.id)).toEqual({
+    ...{ workspace: workspace.id, host: new URL(receiver.origin).host, deliveries: 1, due: 0, inWork: 0 },
+    ...{ state: 'flowing', unanswered: 0, nextProbeAt: null, pausedUntil: null, waitsSince: null },
+    nextDueAt: expect.stringMatching(/Z$/) as string,
+  });
+  expect(found.destinationCount).toBe(found.destinations.length);
   const { code, stdout } = await run('queues');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^shard\tqueue\twaiting/);
+  expect(stdout).toMatch(/^destination\tworkspace\tdeliveries\tdue\tstate/m);
   expect(stdout).toMatch(/^workers seen lately\t1$/m);
 });
 

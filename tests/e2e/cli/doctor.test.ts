@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, createKeyspace, createWorkerPresence, type RedisClient } from '@herald/infra';
-import { freePort, startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
+import { freePort, startRedis, type RedisOptions } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -163,33 +163,46 @@ test('work that waits: without a worker, and with one that takes nothing', async
 
   const workspace = await herald.createWorkspace();
   await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
-  const { transitionId } = await workspace.closeTask((await workspace.createTask()).id);
+  await workspace.closeTask((await workspace.createTask()).id);
   const waiting = await examine(env);
   expect(codesOf(waiting.findings)).toEqual(['error no_worker']);
-  expect(waiting.findings[0]?.sentence).toContain('pending: 1 transition');
+  expect(waiting.findings[0]?.sentence).toContain('pending: 1 delivery');
 
-  await pretendAge(herald.redis, transitionId, 60_000);
+  await pretendAge(herald.redis, 60_000);
   await createWorkerPresence(herald.redis).show('a worker of another shard', Date.now());
   const stuck = await examine(env);
   expect(codesOf(stuck.findings)).toEqual(['error queue_stuck']);
   expect(stuck.findings[0]?.sentence).toMatch(/the queue deliveries of shard 0 has had work due for 1 min/);
 
-  await herald.redis.zadd(shardKeys().owed, Date.now() - 60_000, transitionId);
+  await herald.redis.hset(shardKeys().queue.settings, 'paused', '1');
   await createWorkerPresence(herald.redis).show('a worker of another shard', Date.now());
-  expect(codesOf((await examine(env)).findings)).toEqual(['error queue_stuck', 'error owed_left']);
+  const paused = await examine(env);
+  expect(codesOf(paused.findings)).toEqual(['warning queue_paused']);
+  expect(paused.findings[0]?.sentence).toContain('1 wait');
 });
 
-/** Lets the one job in line seem to be older by so much. */
-async function pretendAge(redis: RedisClient, transitionId: string, ms: number): Promise<void> {
-  const keys = shardKeys();
-  const [id = ''] = await waitFor('a job', () => redis.lrange(`${keys.bullPrefix}:deliveries:wait`, 0, -1), {
-    until: (ids) => ids.length === 1,
-  });
-  const then = Date.now() - ms;
-  await redis.hset(`${keys.bullPrefix}:deliveries:${id}`, 'timestamp', then);
-  await redis.hset(keys.delivery(id), 'due', then);
-  expect(await redis.exists(keys.transition(transitionId))).toBe(1);
+/** Lets the one delivery that waits seem to be older by so much. */
+async function pretendAge(redis: RedisClient, ms: number): Promise<void> {
+  const [waiting = ''] = await redis.keys(shardKeys().queue.waiting('*'));
+  const [id = ''] = await redis.zrange(waiting, '0', '-1');
+  await redis.zincrby(waiting, -ms, id);
 }
+
+test('a destination that gives no answers is a warning, and names no other fault', async () => {
+  await using herald = await startHerald({
+    env: { ...GOOD, RETRY_SCHEDULE: '1h', EGRESS_DNS_SERVERS: '' },
+    redis: GOOD_REDIS,
+  });
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  await workspace.registerReceiver({ url: receiver.url });
+  await receiver.close();
+  for (let task = 0; task < 5; task++) await workspace.closeTask((await workspace.createTask()).id);
+  await herald.waitForLog('destination.breaker_opened');
+  const { findings } = await examine({ REDIS_URL: herald.server.url, ...GOOD, SECRETS_KEY });
+  expect(codesOf(findings)).toEqual(['warning breaker_open']);
+  expect(findings[0]?.sentence).toMatch(/^1 destination without an answer, for which 5 deliveries must wait/);
+});
 
 test('data that several values of SHARDS wrote is an error of its own', async () => {
   await using redis = await startHerald({ workers: 0, env: GOOD, redis: GOOD_REDIS });

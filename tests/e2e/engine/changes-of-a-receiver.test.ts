@@ -1,8 +1,8 @@
 import { waitFor, type Receiver } from '@herald/test-kit';
-import { hasJob } from '../../support/delivery-state.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
+import { isQueued } from '../../support/queue-state.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
@@ -31,7 +31,7 @@ test('disabling by PATCH cancels what is pending and records what follows as can
   expect(canceled).toMatchObject({ reason: 'receiver_disabled', nextAttemptAt: null, attempts: [{ status: 500 }] });
   const missed = (await deliveries.emit()).to(registered);
   expect(await deliveries.read(missed)).toMatchObject({ status: 'canceled', reason: 'receiver_disabled', tries: 0 });
-  await waitFor('the job to leave', async () => !(await hasJob(herald.redis, waiting)));
+  await waitFor('it to leave the queue', async () => !(await isQueued(herald.redis, waiting)));
   expect(receiver.requests).toHaveLength(1);
 });
 
@@ -61,7 +61,7 @@ test('a removed receiver gets nothing more: what is pending ends as canceled', a
   const list = await workspace.request('GET', `/api/public/webhooks/${registered.id}/deliveries`);
   expect(problemOf(list)).toMatchObject({ status: 404, code: 'receiver_not_found' });
   expect(problemOf(await deliveries.tryRedeliver(id)).status).toBe(404);
-  await waitFor('the job to leave', async () => !(await hasJob(herald.redis, id)));
+  await waitFor('it to leave the queue', async () => !(await isQueued(herald.redis, id)));
   expect(receiver.requests).toHaveLength(1);
 });
 
@@ -91,7 +91,7 @@ test('what waits for a dead destination goes to the new url soon after the PATCH
   const [dead, replacement] = [await herald.startReceiver(['hang']), await herald.startReceiver()];
   const { registered, deliveries } = await startWorkspace(dead);
   const emitted = await Promise.all(Array.from({ length: 40 }, () => deliveries.emit()));
-  // The breaker is open: what is due waits in the backlog.
+  // The breaker is open: what is due waits.
   await deliveries.waitForReceiver(registered, ({ health }) => health.state === 'paused' && health.backlog >= 10);
   await deliveries.patchReceiver(registered, { url: replacement.url });
   const waiting = await Promise.all(emitted.map(({ to }) => deliveries.read(to(registered))));

@@ -1,15 +1,12 @@
 import { freePort, startReceiver, waitFor, type Answer, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
-import { hasJob, readDuties, shardKeys } from '../../support/delivery-state.ts';
 import { problemOf } from '../../support/problems.ts';
+import { isQueued, readQueuedIds } from '../../support/queue-state.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
 import.meta.jest.setTimeout(60_000);
-
-/** In every command by which BullMQ puts a job in line, and in no other that the API sends. */
-const ADDING_OF_JOBS = ':deliveries:wait';
 
 async function startWorkspace(herald: Herald, receiver: Pick<Receiver, 'url'>) {
   const workspace = await herald.createWorkspace();
@@ -17,16 +14,9 @@ async function startWorkspace(herald: Herald, receiver: Pick<Receiver, 'url'>) {
   return { workspace, registered, deliveries: createDeliveryClient(workspace) };
 }
 
-/** Waits until nothing more can come of a delivery that isn't pending: nothing is owed, and no job is there. */
+/** Waits until nothing more can come of a delivery that isn't pending: it neither waits nor is in work. */
 async function waitUntilQuiet({ redis }: Herald, id: string): Promise<void> {
-  const isQuiet = async () => !(await hasJob(redis, id)) && (await redis.zscore(shardKeys().owed, id)) === null;
-  await waitFor(`nothing to be left to do for ${id}`, isQuiet);
-}
-
-/** Deliveries whose job waits for its time. */
-async function delayedJobs({ redis }: Herald, id: string): Promise<string[]> {
-  const ids = await redis.zrange(`${shardKeys().bullPrefix}:deliveries:delayed`, 0, '-1');
-  return ids.filter((each) => each.includes(id));
+  await waitFor(`${id} to leave the queue`, async () => !(await isQueued(redis, id)));
 }
 
 describe('with a long schedule', () => {
@@ -101,7 +91,8 @@ describe('with a long schedule', () => {
     expect(await deliveries.waitUntil(id, ({ owedAttempts }) => owedAttempts === undefined)).toMatchObject({
       tries: 2,
     });
-    expect(await delayedJobs(herald, id)).toHaveLength(1);
+    const { waiting, inWork } = await readQueuedIds(herald.redis);
+    expect([...waiting, ...inWork].filter((each) => each === id)).toHaveLength(1);
 
     await deliveries.redeliver(id); // the last try
     const failed = await deliveries.waitForStatus(id, 'failed');
@@ -140,7 +131,7 @@ describe('with a long schedule', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  test('while an attempt from the backlog is under way, it is made when that ends, and not beside it', async () => {
+  test('while an attempt that had to wait is under way, it is made when that ends, and not beside it', async () => {
     const held = Promise.withResolvers<Answer>();
     const answers = [{ status: 503, headers: { 'retry-after': '1' } }, held.promise];
     const receiver = await herald.startReceiver((_request, index) => answers[index] ?? 200);
@@ -150,7 +141,7 @@ describe('with a long schedule', () => {
     await receiver.waitForCount(2); // the hold is over, and it is being sent
     await deliveries.redeliver(id);
     const other = (await deliveries.emit()).to(registered);
-    await deliveries.waitForStatus(other, 'delivered'); // the line has come past the redelivery
+    await deliveries.waitForStatus(other, 'delivered'); // the queue has come past the redelivery
     const sentMeanwhile = webhooksAt(receiver).map(({ deliveryId }) => deliveryId);
     held.resolve({ status: 200 });
     const { attempts } = await deliveries.waitForAttempts(id, 2);
@@ -205,18 +196,22 @@ describe('with a long schedule', () => {
   test('it passes an open breaker, and its success lets go what waits', async () => {
     const port = await freePort();
     const { registered, deliveries } = await startWorkspace(herald, { url: `https://127.0.0.1:${port}/hook` });
-    const emitted = [];
-    for (let count = 0; count < 8; count++) emitted.push((await deliveries.emit()).to(registered));
-    const { health } = await deliveries.waitForReceiver(registered, ({ health: { state, backlog } }) => {
-      return state === 'paused' && backlog > 0;
-    });
+    const emitted: string[] = [];
+    const emitSome = async (count: number) => {
+      for (let some = 0; some < count; some++) emitted.push((await deliveries.emit()).to(registered));
+    };
+    await emitSome(5);
+    await deliveries.waitForReceiver(registered, ({ health: { state } }) => state === 'paused');
+    // The breaker is open, so these wait.
+    await emitSome(3);
+    const { health } = await deliveries.waitForReceiver(registered, ({ health: { backlog } }) => backlog > 0);
     expect(health.consecutiveFailures).toBeGreaterThanOrEqual(5);
     await using receiver = await startReceiver({ ca: herald.ca, port });
     const all = await Promise.all(emitted.map((id) => deliveries.read(id)));
     const waiting = all.filter(({ tries }) => tries === 0);
     const lastFailureAt = Math.max(...all.flatMap(({ attempts }) => attempts.map(({ at }) => Date.parse(at))));
     const [chosen] = waiting;
-    if (!chosen) throw new Error('nothing waits in the backlog');
+    if (!chosen) throw new Error('nothing waits');
     await deliveries.redeliver(chosen.id);
     for (const { id } of waiting) await deliveries.waitForStatus(id, 'delivered');
     expect(webhooksAt(receiver)[0]?.deliveryId).toBe(chosen.id);
@@ -235,29 +230,37 @@ describe('with a long schedule', () => {
     expect(attempts).toMatchObject([{ status: 503 }, { status: 200 }]);
   });
 
-  test('what an API owed and died before it put in line is made by the sweeper, once', async () => {
+  test.each([
+    { dies: 'before Redis has it', withhold: 'command' as const, made: 0 },
+    { dies: 'before it knows of it', withhold: 'reply' as const, made: 1 },
+  ])('what an API is asked for that dies $dies is made $made times', async ({ withhold, made }) => {
     const receiver = await herald.startReceiver([200, 500, 200]);
     const { workspace, registered, deliveries } = await startWorkspace(herald, receiver);
     const delivered = (await deliveries.emit()).to(registered);
     await deliveries.waitForStatus(delivered, 'delivered');
     const pending = (await deliveries.emit()).to(registered);
     await deliveries.waitForAttempts(pending, 1);
+    // Redis knows the script from then on, so that its first reply is that of the redelivery.
+    const other = (await deliveries.emit()).to(registered);
+    await deliveries.waitForStatus(other, 'delivered');
+    await deliveries.redeliver(other);
+    await deliveries.waitForAttempts(other, 2);
 
     for (const id of [delivered, pending]) {
-      await using gate = await startRedisGate({ port: herald.server.port, stopAt: ADDING_OF_JOBS });
+      await using gate = await startRedisGate({ port: herald.server.port, stopAt: `d:${id}`, withhold });
       const victim = await herald.startApi({ REDIS_URL: gate.url });
       const killed = gate.stopped.then(() => victim.kill());
       const { key } = workspace;
       const request = herald.request('POST', `/api/public/deliveries/${id}/redeliver`, { key, via: victim });
       await expect(request).rejects.toThrow('fetch failed'); // nobody is told
       await killed;
-      const { attempts } = await deliveries.waitForAttempts(id, 2);
-      expect(attempts[1]).toMatchObject({ status: 200 });
-      await deliveries.waitForStatus(id, 'delivered');
+      const { attempts } = await deliveries.waitForAttempts(id, 1 + made);
+      expect(attempts[1]?.status).toBe(made > 0 ? 200 : undefined);
     }
-    expect(herald.logs()).toContain('sweeper.redelivery_owed');
-    for (const id of [delivered, pending]) await waitUntilQuiet(herald, id);
-    expect(receiver.requests).toHaveLength(4);
+    await waitUntilQuiet(herald, delivered);
+    if (made > 0) await waitUntilQuiet(herald, pending);
+    expect(await deliveries.read(pending)).toMatchObject({ status: made > 0 ? 'delivered' : 'pending' });
+    expect(receiver.requests).toHaveLength(4 + 2 * made);
   });
 });
 
@@ -277,7 +280,7 @@ describe('of a failed delivery', () => {
     const delivery = await deliveries.waitForStatus(id, 'delivered');
     expect(delivery.attempts).toMatchObject([{ status: 500 }, { status: 200 }]);
     expect(delivery).not.toHaveProperty('reason');
-    expect(await readDuties(herald.redis)).toMatchObject({ owed: 0, open: 0 });
+    expect(await isQueued(herald.redis, id)).toBe(false);
   });
 
   test('a failure leaves it failed, with nothing scheduled', async () => {

@@ -40,7 +40,7 @@ test('SIGTERM while a receiver never answers exits with 0 in time, spends no try
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);
   const registered = await workspace.registerReceiver({ url: receiver.url });
-  // More than the destination's share, so that some wait in the backlog when the worker stops.
+  // More than a destination may have in work before it has answered, so that some wait when the worker stops.
   const emitted = await Promise.all(Array.from({ length: 15 }, () => deliveries.emit()));
   await receiver.waitForCount(5);
   const [worker] = herald.workers;

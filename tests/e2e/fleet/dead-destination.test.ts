@@ -1,18 +1,9 @@
 import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
+import { countWaiting, expediteProbe, isBreakerOpen } from '../../support/queue-state.ts';
 import { startHerald } from '../../support/start-herald.ts';
-import {
-  backlogOf,
-  createMood,
-  destinationOf,
-  emitMany,
-  expectNoOwnFaults,
-  expectNothingLeft,
-  hurryProbe,
-  isBreakerOpen,
-  latenessAt,
-} from './fleet.ts';
+import { createMood, destinationOf, emitMany, expectNoOwnFaults, expectNothingLeft, latenessAt } from './fleet.ts';
 
 import.meta.jest.setTimeout(120_000);
 
@@ -49,7 +40,7 @@ test.each([1, 2, 4])(
     const destination = await destinationOf(herald.redis, deadReceiver.id);
     await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination), 20_000);
     dead.set(200);
-    await hurryProbe(herald.redis, destination);
+    await expediteProbe(herald.redis, destination);
     await dead.waitForAccepted(transitions.length, 30_000);
     expect([...dead.accepted.keys()].sort()).toEqual(transitions.map((id) => deliveryIdOf(id, deadReceiver.id)).sort());
     expect(dead.repeated()).toEqual([]);
@@ -59,7 +50,7 @@ test.each([1, 2, 4])(
   },
 );
 
-test('with four workers one probe at a time goes to a dead destination, and its backlog stays where it is', async () => {
+test('with four workers one probe at a time goes to a dead destination, and what waits for it stays where it is', async () => {
   const timeoutMs = 1_000;
   await using herald = await startHerald({
     ...{
@@ -74,19 +65,22 @@ test('with four workers one probe at a time goes to a dead destination, and its 
   const transitions = await emitMany(herald, workspace, 60);
   const destination = await destinationOf(herald.redis, id);
   await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
-  // From then on every delivery comes to wait in the backlog: what was in flight has timed out, what had a job was put there.
-  await waitFor('everything to wait', async () => (await backlogOf(herald.redis, destination)) === transitions.length);
-  const { breaker, backlogs } = shardKeys();
-  const waitOf = async () => Number(await herald.redis.hget(breaker(destination), 'wait'));
+  // From then on every delivery waits: what was in flight has timed out.
+  await waitFor(
+    'everything to wait',
+    async () => (await countWaiting(herald.redis, destination)) === transitions.length,
+  );
+  const { queue } = shardKeys();
+  const waitOf = async () => Number(await herald.redis.hget(queue.group(destination), 'wait'));
 
   const before = receiver.requests.length;
   const waits = [await waitOf()];
   for (let probe = 0; probe < 4; probe++) {
-    await hurryProbe(herald.redis, destination);
+    await expediteProbe(herald.redis, destination);
     const last = waits.at(-1) ?? 0;
     // All workers are made to look again and again meanwhile: nothing but the probe's lease keeps them from it.
     const look = async () => {
-      await herald.redis.zadd(backlogs, 0, destination);
+      await herald.redis.multi().zadd(queue.later, 'XX', 0, destination).zadd(queue.wake(0), 0, '0').exec();
       return await waitOf();
     };
     waits.push(await waitFor('the probe to fail', look, { until: (wait) => wait > last }));
@@ -99,14 +93,14 @@ test('with four workers one probe at a time goes to a dead destination, and its 
   expect(Math.min(...gaps)).toBeGreaterThan(timeoutMs * 0.95);
 
   mood.set(200);
-  await hurryProbe(herald.redis, destination);
+  await expediteProbe(herald.redis, destination);
   await mood.waitForAccepted(transitions.length, 15_000);
   await expectNothingLeft(herald.redis);
   expect(mood.accepted.size).toBe(transitions.length);
   expect(mood.repeated()).toEqual([]);
 });
 
-test('a backlog moves with its receiver to another url at once, although the old host stays dead', async () => {
+test('what waits moves with its receiver to another url at once, although the old host stays dead', async () => {
   await using herald = await startHerald({
     workers: 2,
     env: { ...ENV, DELIVERY_TIMEOUT: '1s', RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' },
@@ -121,15 +115,13 @@ test('a backlog moves with its receiver to another url at once, although the old
   const { url } = await herald.startReceiver(mood.respond);
   const movedAt = Date.now();
   await workspace.request('PATCH', `/api/public/webhooks/${id}`, { body: { url } });
-  // The next look is due with the next probe.
-  await hurryProbe(herald.redis, destination);
   await mood.waitForAccepted(transitions.length, 20_000);
   expect(Date.now() - movedAt).toBeLessThan(15_000);
   await expectNothingLeft(herald.redis);
   expect(mood.repeated()).toEqual([]);
 });
 
-test('what was canceled in the backlog of a dead host holds up no neighbour there', async () => {
+test('what was canceled while it waited for a dead host holds up no neighbour there', async () => {
   await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' } });
   const workspace = await herald.createWorkspace();
   const mood = createMood('reset');
@@ -139,10 +131,10 @@ test('what was canceled in the backlog of a dead host holds up no neighbour ther
   const transitions = await emitMany(herald, workspace, 30);
   const destination = await destinationOf(herald.redis, neighbour.id);
   await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
-  await waitFor('all to wait', async () => (await backlogOf(herald.redis, destination)) === 2 * transitions.length);
+  await waitFor('all to wait', async () => (await countWaiting(herald.redis, destination)) === 2 * transitions.length);
   await workspace.request('DELETE', `/api/public/webhooks/${removed.id}`);
   mood.set(200);
-  await hurryProbe(herald.redis, destination);
+  await expediteProbe(herald.redis, destination);
   // One lease for each of those that were canceled would take minutes.
   await mood.waitForAccepted(transitions.length, 10_000);
   await expectNothingLeft(herald.redis);
@@ -158,7 +150,7 @@ test('one send that hangs delays no other to the same receiver, while there is r
     rawBody.includes('"sequence":40') && hangs++ === 0 ? 'hang' : { status: 200, delayMs: 20 },
   );
   const { id } = await workspace.registerReceiver({ url: receiver.url });
-  // More than there is room for: the last one, which hangs, comes out of the backlog.
+  // More than there is room for: the last one, which hangs, has waited.
   const transitions = await emitMany(herald, workspace, 40);
   await receiver.waitForCount(transitions.length);
   const destination = await destinationOf(herald.redis, id);
@@ -169,7 +161,7 @@ test('one send that hangs delays no other to the same receiver, while there is r
   expect(await isBreakerOpen(herald.redis, destination)).toBe(false);
 });
 
-test('all workers share in a long backlog', async () => {
+test('all workers share in what waits for one destination', async () => {
   await using herald = await startHerald({
     workers: 4,
     env: { ...ENV, DESTINATION_CONCURRENCY: '2', CONCURRENCY: '4' },

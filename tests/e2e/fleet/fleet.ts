@@ -67,42 +67,26 @@ export async function destinationOf(redis: RedisClient, receiverId: string): Pro
   return (await redis.hget(shardKeys().endpoint(receiverId), 'dst')) ?? '';
 }
 
-export async function isBreakerOpen(redis: RedisClient, destination: string): Promise<boolean> {
-  return (await redis.hget(shardKeys().breaker(destination), 'open')) === '1';
-}
-
-/** Lets an open breaker's next probe be due now: a wait of minutes is tested by moving its end, not by sitting it out. */
-export async function hurryProbe(redis: RedisClient, destination: string): Promise<void> {
-  const { breaker, backlogs } = shardKeys();
-  await redis.multi().hset(breaker(destination), 'probe', 0).zadd(backlogs, 0, destination).exec();
-}
-
-/** Deliveries of a destination that wait outside BullMQ. */
-export async function backlogOf(redis: RedisClient, destination: string): Promise<number> {
-  return await redis.zcard(shardKeys().backlog(destination));
-}
-
 /** A fleet that works has no faults of its own to tell of, however its receivers behave. */
 export function expectNoOwnFaults(herald: Herald): void {
   const faults = herald
     .logs()
     .split('\n')
-    .filter((line) => /own_fault|sweeper\.failed|worker\.hung|watch_failed|body_lost/.test(line));
+    .filter((line) => /own_fault|sweeper\.failed|queue\.error|body_lost/.test(line));
   expect(faults).toEqual([]);
 }
 
 /**
  * Waits until nothing is left to do anywhere, then looks at every record there is: none is pending, none owes anything,
- * no transition counts anything open.
+ * no transition counts anything open, and no destination anything in work.
  */
 export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
-  const { backlogs, replays, purge, prefix } = shardKeys();
+  const { replays, purge, prefix, queue } = shardKeys();
   const read = async () => ({
     ...(await readDuties(redis)),
-    backlogs: await redis.zcard(backlogs),
     replays: await redis.zcard(replays),
     purges: await redis.zcard(purge),
-    waiting: (await listKeys(redis, `${prefix}b:*`)).length,
+    waiting: (await listKeys(redis, `${prefix}q:*`)).length,
   });
   await waitFor('nothing to be left', read, {
     until: (left) => Object.values(left).every((count) => count === 0),
@@ -115,6 +99,10 @@ export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000)
     if (status === 'pending' || owed !== null) unfinished.push({ key, status, owed });
   }
   expect(unfinished).toEqual([]);
+  const groups = await listKeys(redis, `${prefix}g:*`);
+  const inWork = await Promise.all(groups.map(async (key) => Number(await redis.hget(key, 'n'))));
+  expect(new Set(inWork)).toEqual(new Set([0]));
+  expect(Number(await redis.hget(queue.settings, 'n'))).toBe(0);
   const counts = await Promise.all((await listKeys(redis, `${prefix}x:trn_*`)).map((key) => redis.hget(key, 'open')));
   expect(new Set(counts)).toEqual(new Set(['0']));
 }

@@ -1,5 +1,6 @@
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { shardKeys } from '../../support/delivery-state.ts';
 import { scrape, type Scrape } from '../../support/metrics.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { actionRequired, checkpoint, DONE, START } from '../../support/reports.ts';
@@ -109,7 +110,7 @@ test('both processes count exactly what a script had them do', async () => {
   expect(worker.sum('herald_endpoints_disabled_total')).toBe(1);
   expect(worker.sum('herald_sends_in_flight')).toBe(0);
   expect(worker.sum('herald_own_faults_total')).toBe(0);
-  expect(worker.sum('herald_sweeper_found_total', { kind: /jobs_owed|job_missing|test_unsent/ })).toBe(0);
+  expect(worker.sum('herald_jobs_stalled_total')).toBe(0);
 
   const requests = (method: string, route: string, status: number) => [
     api.sum('herald_http_requests_total', { method, route, status: String(status) }),
@@ -126,8 +127,9 @@ test('both processes count exactly what a script had them do', async () => {
     expect(each.sum('herald_service_state_known')).toBe(1);
     expect(each.sum('herald_workers')).toBe(1);
     expect(each.sum('herald_queue_jobs')).toBe(0);
-    expect(each.sum('herald_backlog_deliveries')).toBe(0);
-    expect(each.sum('herald_open_transitions')).toBe(0);
+    expect(each.sum('herald_queue_oldest_due_seconds')).toBe(0);
+    expect(each.sum('herald_destinations')).toBe(0);
+    expect(each.sum('herald_destination_due_deliveries')).toBe(0);
   }
 });
 
@@ -143,15 +145,39 @@ test('what waits for a destination that gives no answer is shown by both process
   await deliveries.emit();
   await deliveries.emit();
   const held = { state: 'breaker_open' };
-  const seen = await waitFor('the backlog to show', () => scrapeBoth(herald), {
-    until: ({ api, worker }) => [api, worker].every((each) => each.sum('herald_backlog_deliveries', held) > 0),
+  const seen = await waitFor('the destination to show', () => scrapeBoth(herald), {
+    until: ({ api, worker }) =>
+      [api, worker].every((each) => each.sum('herald_destination_due_deliveries', held) === 2),
     deadlineMs: 30_000,
   });
   for (const each of [seen.api, seen.worker]) {
-    expect(each.sum('herald_backlog_destinations', held)).toBe(1);
-    expect(each.sum('herald_backlog_deliveries', { state: 'flowing' })).toBe(0);
+    expect(each.sum('herald_destinations', held)).toBe(1);
+    expect(each.sum('herald_destinations')).toBe(1);
+    expect(each.sum('herald_destination_due_deliveries', { state: 'flowing' })).toBe(0);
+    expect(each.sum('herald_destination_oldest_due_seconds', held)).toBeGreaterThan(0);
+    expect(each.sum('herald_queue_jobs')).toBe(7);
+    expect(each.sum('herald_queue_jobs', { state: 'delayed' })).toBe(7);
   }
   expect(seen.worker.sum('herald_breaker_changes_total', { to: 'opened' })).toBe(1);
+});
+
+test.each(['a delivery', 'a redelivery'])('%s that no worker takes is shown with its age', async (what) => {
+  await using herald = await startHerald({ env: OPERATOR_ENV });
+  const workspace = await herald.createWorkspace();
+  const registered = await workspace.registerReceiver({ url: (await herald.startReceiver()).url });
+  const deliveries = createDeliveryClient(workspace);
+  const delivered = (await deliveries.emit()).to(registered);
+  await deliveries.waitForStatus(delivered, 'delivered');
+  await herald.redis.hset(shardKeys().queue.settings, 'paused', '1');
+  await (what === 'a delivery' ? deliveries.emit() : deliveries.redeliver(delivered));
+  const aged = await waitFor('it to age', () => scrapeBoth(herald), {
+    until: ({ api, worker }) => [api, worker].every((each) => each.sum('herald_queue_oldest_due_seconds') > 1),
+    deadlineMs: 30_000,
+  });
+  for (const each of [aged.api, aged.worker]) {
+    expect(each.sum('herald_queue_jobs', { state: 'waiting' })).toBe(1);
+    expect(each.sum('herald_queue_oldest_due_seconds')).toBeLessThan(60);
+  }
 });
 
 test('the API shows nothing without credentials of an operator', async () => {

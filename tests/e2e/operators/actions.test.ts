@@ -36,16 +36,11 @@ test('a change from another site is refused before anything is done; from the bo
   expect((await operator.act('PUT', '/api/queues/deliveries/resume')).status).toBe(200);
   await expect(isPaused()).resolves.toBe(false);
   expect((await operator.act('PUT', '/api/queues/pause')).status).toBe(200);
-  expect((await operator.readQueues()).map((queue) => [queue.name, queue.isPaused])).toEqual([
-    ['deliveries', true],
-    ['backlogs', false],
-    ['failed', false],
-    ['tests', true],
-  ]);
+  await expect(isPaused()).resolves.toBe(true);
   await herald.waitForLog('operator.acted');
 });
 
-test('a paused line sends nothing and its workers wait; resumed, it goes on', async () => {
+test('a paused queue sends nothing but test events; resumed, it goes on', async () => {
   await using herald = await startHerald({ env: ENV });
   const operator = createOperatorClient(herald);
   const workspace = await herald.createWorkspace();
@@ -56,19 +51,24 @@ test('a paused line sends nothing and its workers wait; resumed, it goes on', as
   await waitFor('the job to wait', async () => (await operator.readQueue('deliveries')).counts.waiting === 1);
   expect((await operator.readQueue('deliveries')).hasWorkers).toBe(true);
   expect(receiver.requests).toEqual([]);
+  const tested = await workspace.request('POST', `/api/public/webhooks/${registered.id}/test`);
+  expect(tested).toMatchObject({ status: 200, body: { delivered: true } });
+  await receiver.next();
+  expect(receiver.requests).toHaveLength(1);
   await operator.act('PUT', '/api/queues/deliveries/resume');
   expect((await receiver.next()).headers['x-service-delivery']).toBe(emitted.to(registered));
   await herald.settled();
 });
 
-test('promoting a delayed job, or retrying a failed delivery, makes one attempt now', async () => {
+test('promoting a delayed delivery, or retrying a failed one, makes one attempt now', async () => {
   await using scene = await startScene({ OPERATOR_WRITE: 'true' });
   const { herald, receiver, delayed, failed } = scene;
   const operator = createOperatorClient(herald);
   const seen = receiver.requests.length;
   expect((await operator.act('PUT', `/api/queues/deliveries/${delayed.deliveryId}/promote`)).status).toBe(204);
-  expect((await operator.act('PUT', `/api/queues/failed/${failed.deliveryId}/retry`)).status).toBe(204);
-  await herald.startWorker({ RETRY_SCHEDULE: '1h,1h' });
+  expect((await operator.act('PUT', `/api/queues/deliveries/${failed.deliveryId}/retry`)).status).toBe(204);
+  await expect(operator.readJob('deliveries', failed.deliveryId)).resolves.toMatchObject({ status: 'waiting' });
+  await herald.startWorker({ RETRY_SCHEDULE: '1h,1h,1h' });
   const requests = await receiver.waitForCount(seen + 2);
   expect(
     requests
@@ -83,9 +83,11 @@ test('promoting a delayed job, or retrying a failed delivery, makes one attempt 
   );
   await waitFor(
     'the try to be recorded',
-    async () => (await readDelivery(herald.redis, delayed.deliveryId)).tries === 2,
+    async () => (await readDelivery(herald.redis, delayed.deliveryId)).tries === 3,
   );
-  expect((await operator.readQueue('failed')).jobs.map(({ id }) => id)).toEqual([failed.deliveryId]);
+  expect((await operator.readQueue('deliveries', 'failed')).jobs.map(({ id }) => id)).toEqual([failed.deliveryId]);
+  await expect(operator.readJob('deliveries', failed.deliveryId)).resolves.toMatchObject({ status: 'failed' });
+  await expect(operator.readJob('deliveries', delayed.deliveryId)).resolves.toMatchObject({ status: 'delayed' });
 }, 60_000);
 
 describe('what would only confuse', () => {
@@ -101,15 +103,13 @@ describe('what would only confuse', () => {
     ['PUT', '/deliveries/promote'],
     ['PUT', '/deliveries/clean/delayed'],
     ['POST', '/deliveries/add'],
-    ['PUT', '/failed/pause'],
-    ['PUT', '/backlogs/resume'],
-    ['PUT', '/failed/retry/failed'],
-    ['PUT', '/tests/dlv_x/promote'],
+    ['PUT', '/deliveries/retry/failed'],
+    ['PUT', '/deliveries/concurrency'],
     ['PUT', '/deliveries/dlv_x/clean'],
     ['PATCH', '/deliveries/dlv_x/update-data'],
   ])('%s %s is refused also to an operator who may write, with the reason', async (method, path) => {
     const answer = await createOperatorClient(herald).act(method, `/api/queues${path}`, { body: {} });
     expect(answer.status).toBe(403);
-    expect(answer.text).toContain('A job is only a place in line');
+    expect(answer.text).toContain('A job is a delivery');
   });
 });

@@ -56,7 +56,7 @@ describeWithBrowser('in a browser', () => {
     const { page, errors, requested } = await signIn();
     await page.goto(`${origin}${BOARD}/`);
     expect(await page.title()).toBe('Herald');
-    await waitForText(page, 'Deliveries', 'Backlogs', 'Failed deliveries', 'Test events');
+    await waitForText(page, 'Deliveries');
     await page.goto(`${origin}${BOARD}/queue/deliveries?status=delayed`);
     await clickOn(page, delayed.deliveryId);
     await waitFor('the job to be opened', () => page.url().includes(`/queue/deliveries/${delayed.deliveryId}`));
@@ -75,11 +75,26 @@ describeWithBrowser('in a browser', () => {
     await page.browserContext().close();
   }, 60_000);
 
-  test('he finds a destination with a backlog, and what failed', async () => {
+  test('of one that got 500 twice he reads both attempts with their answers under Logs, and the last under Error', async () => {
     const { page, errors } = await signIn();
-    await page.goto(`${origin}${BOARD}/queue/backlogs?status=delayed`);
-    await waitForText(page, `${scene.backlog.host}: ${scene.backlog.count} waiting`, 'nextProbe');
-    await page.goto(`${origin}${BOARD}/queue/failed`);
+    await page.goto(`${origin}${BOARD}/queue/deliveries/${scene.delayed.deliveryId}?status=delayed`);
+    await waitForText(page, scene.delayed.host);
+    await clickOn(page, 'Logs');
+    const logs = await waitForText(page, 'first answer-canary', 'second answer-canary');
+    expect(logs.match(/answered 500 after \d+ ms/g)).toHaveLength(2);
+    await clickOn(page, 'Error');
+    const error = await waitForText(page, 'answered 500');
+    expect(error).not.toContain('No errors recorded');
+    expect(error).not.toContain('answer-canary');
+    expect(errors).toEqual([]);
+    await page.browserContext().close();
+  }, 60_000);
+
+  test('he finds what waits for a destination that doesn’t answer, and what failed', async () => {
+    const { page, errors } = await signIn();
+    await page.goto(`${origin}${BOARD}/queue/deliveries?status=delayed`);
+    await waitForText(page, scene.paused.deliveryId, 'pausedUntil');
+    await page.goto(`${origin}${BOARD}/queue/deliveries?status=failed`);
     await waitForText(page, scene.failed.deliveryId, 'schedule_exhausted');
     expect(errors).toEqual([]);
     await page.browserContext().close();
@@ -97,7 +112,7 @@ describeWithBrowser('in a browser', () => {
           ),
         url,
       );
-    await expect(put(`${origin}${BOARD}/api/queues/tests/pause`)).resolves.toBe(200);
+    await expect(put(`${origin}${BOARD}/api/queues/deliveries/pause`)).resolves.toBe(200);
     // A form needs nobody's leave to be sent anywhere, and takes the credentials along.
     const target = `${origin}${BOARD}/api/queues/deliveries/add`;
     await page.goto(`data:text/html,<form method="post" action="${target}"><button>Win</button></form>`);

@@ -19,19 +19,20 @@ const PAGES = [
   { of: 'api', paths: [BOARD, `${BOARD}/queue/deliveries`, `${BOARD}/api/queues`, `${BOARD}/api/redis/stats`] },
   {
     of: 'api',
-    paths: ['deliveries', 'tests', 'backlogs', 'failed'].flatMap((queue) =>
-      ['latest', 'active', 'waiting', 'delayed', 'failed'].map(
-        (status) => `${BOARD}/api/queues?activeQueue=${queue}&status=${status}&page=1&jobsPerPage=100`,
-      ),
+    paths: ['latest', 'active', 'waiting', 'delayed', 'failed'].map(
+      (status) => `${BOARD}/api/queues?activeQueue=deliveries&status=${status}&page=1&jobsPerPage=100`,
     ),
   },
   { of: 'worker', paths: ['/healthz', '/readyz', '/metrics', '/nothing'] },
 ] as const;
 
-/** All pages of all living processes; with an operator's credentials, and without. */
-async function readPages(herald: Herald): Promise<string> {
+/** All pages of all living processes, and those of some deliveries; with an operator's credentials, and without. */
+async function readPages(herald: Herald, deliveryIds: readonly string[]): Promise<string> {
   const texts: string[] = [];
-  for (const { of, paths } of PAGES) {
+  const ofDeliveries = deliveryIds.flatMap((id) =>
+    ['', '/logs'].map((page) => `${BOARD}/api/queues/deliveries/${id}${page}`),
+  );
+  for (const { of, paths } of [...PAGES, { of: 'api', paths: ofDeliveries } as const]) {
     const processes = of === 'api' ? herald.apis : herald.workers;
     for (const { origin, process } of processes) {
       if (process.hasExited()) continue;
@@ -164,7 +165,8 @@ test('after an eventful run no secret, key, password, internal field or token of
     const credentials = basic(OPERATOR_ENV.OPERATOR_USER, misplaced);
     answers.push(await herald.request('GET', BOARD, { headers: credentials }));
   }
-  const during = await readPages(herald);
+  const shown = receivers.map((receiver) => emitted.to(receiver));
+  const during = await readPages(herald, shown);
 
   // Redelivery, replay, Redis away for a while, a record that can't be read, another key.
   await ask('POST', `/api/public/deliveries/${emitted.to(first)}/redeliver`);
@@ -195,7 +197,7 @@ test('after an eventful run no secret, key, password, internal field or token of
   await ask('DELETE', `/api/public/webhooks/${third.id}`);
   await ask('GET', `/api/public/webhooks/${second.id}/deliveries`);
   await ask('GET', `/api/public/deliveries/${emitted.to(second)}`);
-  const after = await readPages(herald);
+  const after = await readPages(herald, shown);
   await Promise.all([...herald.apis, ...herald.workers].map((process) => process.stop()));
 
   const finder = createLeakFinder(
@@ -217,6 +219,7 @@ test('after an eventful run no secret, key, password, internal field or token of
   // There is something to be found in each, and the finder finds.
   for (const text of [written.logs, written.pages, written.redis, written.answers])
     expect(text).toContain(emitted.to(second));
+  expect(written.pages).toMatch(/answered 502 after \d+ ms: /);
   expect(written.logs).toMatch(/"level":"debug"/);
   expect(finder.findIn(`x${secret}y ${Buffer.from(keys[0] ?? '').toString('hex')}`)).toEqual(['signing 0', 'keys 0']);
   const leaks = Object.fromEntries(Object.entries(written).map(([where, text]) => [where, finder.findIn(text)]));

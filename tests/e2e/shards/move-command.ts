@@ -32,7 +32,7 @@ export async function killMove(herald: Herald, to: number, SHARDS: number): Prom
   command.kill('SIGKILL');
   await command.exited;
   // Or it came too late, and proves nothing.
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: SHARDS, movingTo: to });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: SHARDS, movingTo: to, layout: 2 });
 }
 
 /** Workspaces, one in each of so many shards. */

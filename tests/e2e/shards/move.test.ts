@@ -53,7 +53,7 @@ test('a service that is moved in the middle of everything, by a command that is 
   const [first] = scenes;
   if (!first) throw new Error('there are four');
 
-  // Delivered, delayed, in a backlog behind an open breaker.
+  // Delivered, delayed, held back behind an open breaker.
   for (const { emit, deliveries, registered } of scenes) {
     await emit(6);
     await deliveries.waitForReceiver(registered.dead, (view) => view.health.state === 'paused');
@@ -62,7 +62,7 @@ test('a service that is moved in the middle of everything, by a command that is 
     await deliveries.waitForReceiver(registered.good, (view) => view.health.lastSuccessAt !== null);
   }
   await herald.workers[0]?.stop();
-  // In line, owed, replayed, of a receiver that is disabled, and an open Task.
+  // New, redelivered, replayed, of a receiver that is disabled, and an open Task.
   for (const { emit } of scenes) await emit(20);
   const { workspace, deliveries, registered, emitted } = first;
   const off = await workspace.registerReceiver({ url: 'https://off.example.com/' });
@@ -92,7 +92,7 @@ test('a service that is moved in the middle of everything, by a command that is 
   expect((await runCli(['doctor', '--json'], shellEnv(herald, 4))).stdout).toContain('"shards_moving"');
   const again = await moveTo(herald, 4, 1);
   expect(again).toMatchObject({ code: 0, stderr: '' });
-  expect(again.stdout).toMatch(/^Moved \d+ keys from 1 shard to 4; \d+ deliveries put in line again\.$/m);
+  expect(again.stdout).toMatch(/^Moved \d+ keys from 1 shard to 4; \d+ deliveries enqueued again\.$/m);
   expect(again.stdout).toContain('Start every API and worker with SHARDS=4.');
 
   health.isDead = false;
@@ -129,7 +129,7 @@ test('a service that is moved in the middle of everything, by a command that is 
     ...{ duplicate: true, transitionId: emitted[3]?.transitionId },
   });
 
-  // And back to fewer, with something in line.
+  // And back to fewer, with something in the queue.
   await herald.workers[1]?.stop();
   for (const { emit } of scenes) await emit(3);
   await stopAll(herald);
@@ -139,7 +139,7 @@ test('a service that is moved in the middle of everything, by a command that is 
   await waitUntilSettled(herald.redis, 60_000, 2);
   expectAll();
   expect((await deliveries.list(registered.good)).deliveries.length).toBeGreaterThan(20);
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 2 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 2, layout: 2 });
 });
 
 test('on a Redis Cluster keys go from node to node: a move that is killed and run again loses nothing', async () => {

@@ -20,7 +20,8 @@ describeWithNamespace('connections whose packets are all dropped', () => {
       const args = [...IN_NAMESPACE, process.execPath, '--conditions=source', SCENARIO, kind];
       const { stdout } = await promisify(execFile)('unshare', args);
       const seen = JSON.parse(stdout) as DroppedPackets;
-      expect(seen.connections).toBeGreaterThanOrEqual(7);
+      // Two of the API, three of the worker.
+      expect(seen.connections).toBeGreaterThanOrEqual(5);
       expect(Math.max(seen.apiTold, seen.workerTold)).toBeLessThan(3);
       expect(seen.accepted).toBeLessThan(12);
       expect(Math.max(seen.delivered, seen.tested)).toBeLessThan(15);

@@ -1,5 +1,7 @@
-import type { AttemptVerdict } from '@herald/core';
-import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
+import { deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
+import { findFaults } from '../queue/read-queue.ts';
+import { LEASE_MS } from '../../support/leases.ts';
+import { LIMIT, range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
 
 let engine: Engine;
 beforeEach(async () => {
@@ -10,18 +12,17 @@ afterEach(() => engine[Symbol.asyncDispose]());
 const NOW = Date.now();
 const DAY_MS = 86_400_000;
 const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
-type Receiver = Awaited<ReturnType<Engine['register']>>;
 
 async function purgeAll(now: number): Promise<number> {
   let ended = 0;
   for (const id of await engine.worker.purges.claim(now, now + 60_000, 100)) {
     for await (const ids of engine.worker.purges.purge(id, now)) ended += ids.length;
-    await engine.worker.purges.finish(id);
+    await engine.worker.purges.finish(id, now + 60_000);
   }
   return ended;
 }
 
-/** What must hold of every key of the engine at any time. */
+/** What must hold of every key of the engine at any time: above all, what is still to be sent is in the queue, once. */
 async function expectConsistent(): Promise<void> {
   const { redis, keys } = engine;
   const idsOf = async (pattern: string) =>
@@ -35,15 +36,15 @@ async function expectConsistent(): Promise<void> {
       if ((await redis.exists(key)) === 0) continue;
       expect({ id, s, owe, lives, isKept: (await redis.pttl(key)) === -1 }).toMatchObject({ isKept: lives });
     }
-    expect({ id, isMarked: (await redis.zscore(keys.owed, id)) !== null }).toEqual({ id, isMarked: owe !== undefined });
+    if (lives) expect({ id, isQueued: await engine.leases.isQueued(id) }).toEqual({ id, isQueued: true });
   }
   for (const id of await idsOf(`${keys.prefix}x:*`)) {
     const open = Number(await redis.hget(keys.transition(id), 'open'));
     expect({ id, open }).toEqual({ id, open: unsettled.get(id) ?? 0 });
-    expect({ id, isListed: (await redis.zscore(keys.open, id)) !== null }).toEqual({ id, isListed: open > 0 });
     // A redelivery keeps a settled one's body until it is made.
     if (open > 0) expect({ id, ttl: await redis.pttl(keys.transition(id)) }).toEqual({ id, ttl: -1 });
   }
+  expect(await findFaults({ redis, keys: keys.queue })).toEqual([]);
 }
 
 /** Time to live of a delivery's record, its attempts and its body, in days; -1: for ever. */
@@ -94,7 +95,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
       left: LEAVES,
     },
     {
-      end: 'delivered, with a redelivery owed',
+      end: 'delivered, with a pending redelivery',
       make: async (id, { workspaceId }) => {
         await engine.settle(id, NOW, 'delivered');
         await engine.log.redeliver(workspaceId, id, NOW);
@@ -120,7 +121,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
       left: LEAVES,
     },
     {
-      end: 'delivered, with a redelivery owed that its disabled receiver can’t get',
+      end: 'delivered, with a pending redelivery that its disabled receiver can’t get',
       make: async (id, { workspaceId, id: endpointId }) => {
         await engine.settle(id, NOW, 'delivered');
         await engine.log.redeliver(workspaceId, id, NOW);
@@ -172,7 +173,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
   test('a body leaves with the last delivery of its transition', async () => {
     const first = await engine.register();
     const second = await engine.register({ workspaceId: first.workspaceId, url: 'https://b.example.com/in' });
-    const { ids } = await engine.accept([first, second], NOW);
+    const ids = await engine.accept([first, second], NOW);
     const [a = '', b = ''] = ids;
     await engine.settle(a, NOW, 'delivered');
     expect(await daysLeft(a)).toEqual([7, 7, -1]);
@@ -184,21 +185,19 @@ describe('what is settled leaves by itself, what is pending never', () => {
   test('a delivery that is settled again and again, and twice at once, keeps the count of what is open right', async () => {
     const first = await engine.register();
     const second = await engine.register({ workspaceId: first.workspaceId, url: 'https://b.example.com/in' });
-    const { ids } = await engine.accept([first, second], NOW);
+    const ids = await engine.accept([first, second], NOW);
     const [a = '', b = ''] = ids;
     const { delivery, destination } = await engine.load(a);
-    const attempt = { at: NOW, durationMs: 1 };
-    const outcome = { answered: true, gone: false, isProbe: false, wasOwed: false };
+    const lease = await engine.leases.of(a, NOW);
+    const facts = { attempt: { at: NOW, durationMs: 1 }, lease, destinationLimit: LIMIT };
+    const outcome = { answered: true, gone: false, isProbe: false, isRedelivery: false };
     await Promise.all(
       range(10).map((index) => {
         const { deliveries } = index % 2 ? engine.worker : engine.otherWorker;
         if (index % 3 === 0) return deliveries.cancel(a, 'receiver_removed', NOW);
         return deliveries.record({
-          delivery,
-          destination,
-          attempt,
-          now: NOW,
-          verdict: { kind: 'delivered' },
+          ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' } },
+          ...facts,
           ...outcome,
         });
       }),
@@ -206,8 +205,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
     await expectConsistent();
     await engine.settle(b, NOW, 'delivered');
     await expectConsistent();
-    expect(await engine.redis.zcard(engine.keys.open)).toBe(0);
-    expect(await engine.redis.zcard(engine.keys.owed)).toBe(0);
+    expect(await engine.leases.isQueued(b)).toBe(false);
   });
 
   test('everything about a busy workspace is consistent after 300 random steps', async () => {
@@ -226,7 +224,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
       const now = NOW + step;
       const id = ids[random(Math.max(1, ids.length))];
       const choice = random(9);
-      if (id === undefined || choice < 2) ids.push(...(await engine.accept(receivers, now)).ids);
+      if (id === undefined || choice < 2) ids.push(...(await engine.accept(receivers, now)));
       else if (choice === 2) await engine.settle(id, now, 'delivered');
       else if (choice === 3) await engine.settle(id, now, 'failed');
       else if (choice === 4) await engine.record(id, { now, verdict: retryAt(now + 5), answered: random(2) === 0 });
@@ -246,40 +244,95 @@ describe('what is settled leaves by itself, what is pending never', () => {
       await engine.settle(id, NOW + 1_000, 'delivered');
     }
     await expectConsistent();
-    for (const list of [engine.keys.open, engine.keys.owed])
-      expect(await engine.redis.zrange(list, 0, '-1')).toEqual([]);
     for (const id of ids) expect(await daysLeft(id)).toEqual(LEAVES);
   });
 });
 
 describe('a purge', () => {
-  test.each([
-    { how: 'disabled', inBacklog: 0 },
-    // Where they waited went with the receiver; each leaves as soon as it is taken.
-    { how: 'removed', inBacklog: 3 },
-  ])('ends all that is pending for a $how receiver, and nothing of others', async ({ how, inBacklog }) => {
-    const receiver = await engine.register();
-    const { workspaceId } = receiver;
-    const neighbour = await engine.register({ workspaceId, url: 'https://hooks.example.com/other' });
-    const both = await Promise.all(range(1_100).map((index) => engine.accept([receiver, neighbour], NOW + index)));
-    const own = both.map(({ ids }) => ids[0] ?? '');
-    await engine.settle(own[0] ?? '', NOW, 'delivered');
-    await engine.log.redeliver(workspaceId, own[1] ?? '', NOW);
-    for (const id of own.slice(2, 5)) await engine.worker.backlog.put(id, receiver.destination, NOW, false);
-    if (how === 'removed') await engine.stores.receivers.remove(workspaceId, receiver.id, NOW);
-    else await engine.stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, NOW);
+  test.each(['disabled', 'removed'])(
+    'ends all that is pending for a %s receiver, and nothing of others',
+    async (how) => {
+      const receiver = await engine.register();
+      const { workspaceId } = receiver;
+      const neighbour = await engine.register({ workspaceId, url: 'https://other.example.com/in' });
+      const both = await Promise.all(range(1_100).map((index) => engine.accept([receiver, neighbour], NOW + index)));
+      const [first = '', second = ''] = both.map(([own = '']) => own);
+      await engine.settle(first, NOW, 'delivered');
+      await engine.log.redeliver(workspaceId, second, NOW);
+      if (how === 'removed') await engine.stores.receivers.remove(workspaceId, receiver.id, NOW);
+      else await engine.stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, NOW);
 
-    expect(await purgeAll(NOW + 5_000)).toBe(1_099);
-    const { deliveries } = await engine.log.listByEndpoint(workspaceId, receiver.id, {}, 2_000);
-    const reasons = new Set(deliveries.map(({ status, reason }) => `${status} ${reason ?? ''}`));
-    expect(reasons).toEqual(new Set(['delivered ', `canceled receiver_${how}`]));
-    expect(new Set(await Promise.all(both.map(({ ids }) => engine.statusOf(ids[1] ?? ''))))).toEqual(
-      new Set(['pending']),
-    );
-    expect(await engine.redis.zscore(engine.keys.owed, own[1] ?? '')).toBeNull();
+      expect(await purgeAll(NOW + 5_000)).toBe(1_099);
+      const { deliveries } = await engine.log.listByEndpoint(workspaceId, receiver.id, {}, 2_000);
+      const reasons = new Set(deliveries.map(({ status, reason }) => `${status} ${reason ?? ''}`));
+      expect(reasons).toEqual(new Set(['delivered ', `canceled receiver_${how}`]));
+      expect(new Set(await Promise.all(both.map(([, other = '']) => engine.statusOf(other))))).toEqual(
+        new Set(['pending']),
+      );
+      expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+      expect(await engine.waitingFor(neighbour.destination)).toHaveLength(1_100);
+      expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
+      expect(await purgeAll(NOW + 6_000)).toBe(0);
+      expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
+    },
+  );
+
+  test('ends also what still waits for a former url of a receiver that is removed, once it was disabled', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    const patch = (changes: { url?: string; enabled?: boolean }) =>
+      engine.stores.receivers.patch(receiver.workspaceId, receiver.id, changes, NOW);
+    await patch({ url: 'https://second.example.com/in' });
+    await patch({ enabled: false });
+    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    expect(await purgeAll(NOW)).toBe(1);
+    expect(await engine.leases.isQueued(id)).toBe(false);
     expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
-    expect(await engine.redis.zcard(engine.keys.backlog(receiver.destination))).toBe(inBacklog);
-    expect(await purgeAll(NOW + 6_000)).toBe(0);
+    await expectConsistent();
+  });
+
+  test('leaves a redelivery to the worker that will find its receiver gone', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.settle(id, NOW, 'delivered');
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    expect(await purgeAll(NOW)).toBe(0);
+    const [job] = await engine.worker.reserve(NOW);
+    expect(job?.id).toBe(id);
+    await engine.worker.deliveries.cancel(id, 'receiver_removed', NOW);
+    if (job) await engine.worker.finish(job, NOW);
+    expect(await engine.leases.isQueued(id)).toBe(false);
+    await expectConsistent();
+  });
+
+  test('lets what is in work end: it is not enqueued again, and its slot is free', async () => {
+    const receiver = await engine.register();
+    const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW)];
+    const [recorded = '', unsent = ''] = ids;
+    const jobs = await engine.worker.reserve(NOW);
+    expect(jobs.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
+    expect(await purgeAll(NOW)).toBe(2);
+    await engine.record(recorded, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
+    for (const job of jobs.filter(({ id }) => id === unsent)) await engine.worker.finish(job, NOW);
+    expect([await engine.leases.isQueued(recorded), await engine.leases.isQueued(unsent)]).toEqual([false, false]);
+    await expectConsistent();
+  });
+
+  test('takes an endpoint that changes once more meanwhile up again', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    const patch = (changes: { url?: string; enabled?: boolean }) =>
+      engine.stores.receivers.patch(receiver.workspaceId, receiver.id, changes, NOW);
+    await patch({ url: 'https://second.example.com/in' });
+    const leaseEndsAt = NOW + 60_000;
+    expect(await engine.worker.purges.claim(NOW, leaseEndsAt, 10)).toEqual([receiver.id]);
+    for await (const ended of engine.worker.purges.purge(receiver.id, NOW)) expect(ended).toEqual([]);
+    await patch({ enabled: false });
+    await engine.worker.purges.finish(receiver.id, leaseEndsAt);
+    expect(await purgeAll(NOW)).toBe(1);
+    expect(await engine.statusOf(id)).toBe('canceled');
   });
 
   test('says of each what was true when it ended: its receiver may be removed meanwhile', async () => {
@@ -308,7 +361,8 @@ describe('a purge', () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
-    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
+    const mark = `${receiver.id}|${receiver.destination}`;
+    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([mark]);
     expect(await engine.otherWorker.purges.claim(NOW + 59_999, NOW + 90_000, 10)).toEqual([]);
     expect(await purgeAll(NOW + 60_000)).toBe(1);
     expect(await engine.statusOf(id)).toBe('canceled');
@@ -327,49 +381,93 @@ describe('a purge', () => {
   });
 });
 
-describe('an owed redelivery', () => {
-  test('is counted up, made good one attempt at a time, and marked until the last one is recorded', async () => {
+describe('a pending redelivery', () => {
+  test('is counted up, made good one attempt at a time, and in the queue until the last one is recorded', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.settle(id, NOW, 'delivered');
     for (let asked = 0; asked < 3; asked++) {
       expect(await engine.log.redeliver(receiver.workspaceId, id, NOW + 1_000)).toEqual({
-        kind: 'owed',
+        kind: 'pending',
         event: 'task.done',
       });
     }
     for (const left of [2, 1, 0]) {
-      expect(await engine.redis.zscore(engine.keys.owed, id)).toBe(String(NOW + 1_000));
-      expect(await engine.record(id, { now: NOW })).toMatchObject({ kind: 'recorded', owedAttempts: left });
+      expect((await engine.worker.reserve(NOW + 1_000)).map((job) => job.id)).toEqual([id]);
+      expect(await engine.record(id, { now: NOW })).toMatchObject({ kind: 'recorded', pendingRedeliveries: left });
     }
-    expect(await engine.redis.zscore(engine.keys.owed, id)).toBeNull();
+    expect(await engine.leases.isQueued(id)).toBe(false);
   });
 
   test('is not made good by an attempt that began before it was asked for', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     const { delivery, destination } = await engine.load(id);
+    const lease = await engine.leases.of(id, NOW);
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    expect(await engine.waitingFor(receiver.destination)).toEqual([]);
     const reply = await engine.worker.deliveries.record({
       ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
-      ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
+      ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, lease, destinationLimit: LIMIT },
     });
-    expect(reply).toMatchObject({ status: 'delivered', owedAttempts: 1 });
+    expect(reply).toMatchObject({ status: 'delivered', pendingRedeliveries: 1 });
+    expect((await engine.worker.reserve(NOW)).map((job) => job.id)).toEqual([id]);
     await expectConsistent();
   });
 
-  test('is claimed for a sweeper until it is made, under a lease', async () => {
+  test('is made at once when it was asked for just as its delivery was found to be due later', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.record(id, { now: NOW, verdict: retryAt(NOW + 60_000), answered: true });
+    await engine.leases.of(id, NOW);
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    const handle = (await engine.leases.find(id)) ?? '';
+    const { destination } = receiver;
+    const job = { id, handle, group: destination, ring: 1, isProbe: false, loaded: undefined } as const;
+    expect(await engine.worker.finish(job, NOW)).toBe('waits');
+    expect((await engine.worker.reserve(NOW)).map((each) => each.id)).toEqual([id]);
+  });
+
+  test('is in work again elsewhere when its worker dies', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.settle(id, NOW, 'failed');
-    await engine.log.redeliver(receiver.workspaceId, id, NOW + 1_000);
-    const claim = (now: number) => engine.stores.duties.claimOwed(now, now + 30_000, 10);
-    expect(await claim(NOW + 999)).toEqual([]);
-    expect(await claim(NOW + 1_000)).toEqual([{ id, event: 'task.done', deliveryIds: [id] }]);
-    expect(await claim(NOW + 30_999)).toEqual([]);
-    expect(await claim(NOW + 31_000)).toHaveLength(1);
-    await engine.record(id, { now: NOW });
-    expect(await claim(NOW + 90_000)).toEqual([]);
+    await engine.log.redeliver(receiver.workspaceId, id, NOW);
+    const take = async (now: number) => (await engine.otherWorker.reserve(now)).map((job) => job.id);
+    expect(await take(NOW)).toEqual([id]);
+    expect(await engine.worker.recover(NOW + LEASE_MS - 1)).toEqual([]);
+    expect(await engine.worker.recover(NOW + LEASE_MS)).toEqual([id]);
+    expect(await take(NOW + LEASE_MS)).toEqual([id]);
+    await engine.record(id, { now: NOW + LEASE_MS });
+    expect(await engine.leases.isQueued(id)).toBe(false);
+  });
+
+  test('goes before all others of its destination, once, also when it waits for a later try', async () => {
+    const receiver = await engine.register();
+    const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
+    const [first = '', second = ''] = ids;
+    await engine.record(second, { now: NOW + 2, verdict: retryAt(NOW + 60_000), answered: true });
+    await engine.log.redeliver(receiver.workspaceId, second, NOW + 3);
+    expect((await engine.worker.reserve(NOW + 3)).map((job) => job.id)).toEqual([second, first]);
+    expect(await engine.worker.reserve(NOW + 120_000)).toEqual([]);
+  });
+
+  test('of a test event that still waits to be sent is made after it', async () => {
+    const { workspaceId, id: endpointId } = await engine.register();
+    const transitionId = newTestTransitionId();
+    const deliveryId = deliveryIdOf(transitionId, endpointId);
+    const event = { transitionId, deliveryId, endpointId, workspaceId, body: '{}', createdAt: NOW };
+    await engine.stores.testEvents.create(event);
+    await engine.log.redeliver(workspaceId, deliveryId, NOW);
+    const [job, ...others] = await engine.worker.reserve(NOW);
+    expect([job?.id, job?.ring, others]).toEqual([deliveryId, 0, []]);
+    const { delivery, destination } = await engine.load(deliveryId);
+    await engine.worker.deliveries.record({
+      ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
+      ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: LIMIT },
+      lease: job?.handle ?? '',
+    });
+    expect(await engine.worker.reserve(NOW)).toMatchObject([{ id: deliveryId, group: destination }]);
   });
 
   test.each<{ status: 'delivered' | 'failed'; ends: AttemptVerdict['kind']; then: string }>([
@@ -400,6 +498,17 @@ describe('an owed redelivery', () => {
   });
 });
 
+/** What one attempt leaves, beside the delivery's own record. */
+async function readTraces(id: string, { id: endpointId, destination }: Receiver) {
+  return await Promise.all([
+    engine.redis.lrange(engine.keys.attempts(id), 0, -1),
+    engine.redis.hget(engine.keys.endpoint(endpointId), 'fails'),
+    engine.redis.hgetall(engine.keys.queue.group(destination)),
+    engine.redis.hgetall(engine.keys.delivery(id)),
+    engine.waitingFor(destination),
+  ]);
+}
+
 test('an attempt whose record is sent twice, since the connection broke before the reply, is logged and counted once', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
@@ -410,53 +519,86 @@ test('an attempt whose record is sent twice, since the connection broke before t
   const { delivery, destination } = await engine.load(id);
   const failure = {
     ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at: NOW, durationMs: 1 } },
-    ...{ answered: false, gone: false, isProbe: false, wasOwed: true, disableAfterMs: 1_000_000 },
+    ...{ answered: false, gone: false, isProbe: false, isRedelivery: true, disableAfterMs: 1_000_000 },
+    ...{ lease: await engine.leases.of(id, NOW), destinationLimit: LIMIT },
   };
   await engine.worker.deliveries.record(failure);
-  const seen = () =>
-    Promise.all([
-      engine.redis.lrange(engine.keys.attempts(id), 0, -1),
-      engine.redis.hget(engine.keys.endpoint(receiver.id), 'fails'),
-      engine.redis.hget(engine.keys.breaker(destination.id), 'fails'),
-      engine.redis.hgetall(engine.keys.delivery(id)),
-    ]);
-  const before = await seen();
-  expect(before).toMatchObject([{ length: 1 }, '1', '1', { n: '1', owe: '1' }]);
+  const before = await readTraces(id, receiver);
+  expect(before).toMatchObject([{ length: 1 }, '1', { fails: '1' }, { n: '1', owe: '1' }, [id]]);
   await engine.worker.deliveries.record(failure);
-  expect(await seen()).toEqual(before);
+  expect(await readTraces(id, receiver)).toEqual(before);
+});
+
+test('a record that is sent twice takes the delivery from nobody who has it by then', async () => {
+  const receiver = await engine.register();
+  const id = await engine.acceptOne(receiver, NOW);
+  const { delivery, destination } = await engine.load(id);
+  const failure = {
+    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW), attempt: { at: NOW, durationMs: 1 } },
+    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false },
+    ...{ lease: await engine.leases.of(id, NOW), destinationLimit: LIMIT },
+  };
+  await engine.worker.deliveries.record(failure);
+  const [job] = await engine.otherWorker.reserve(NOW);
+  expect(job?.id).toBe(id);
+  await engine.worker.deliveries.record(failure);
+  expect(await engine.leases.find(id)).toBe(job?.handle);
+  expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+  await expectConsistent();
 });
 
 test('an attempt whose record comes again after another worker made one is logged and counted once', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
   const { delivery, destination } = await engine.load(id);
+  const lease = await engine.leases.of(id, NOW);
   const failure = (at: number) => ({
     ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at, durationMs: 1 } },
-    ...{ answered: false, gone: false, isProbe: false, wasOwed: false, disableAfterMs: 1_000_000 },
+    ...{ answered: false, gone: false, isProbe: false, isRedelivery: false, disableAfterMs: 1_000_000 },
+    ...{ lease, destinationLimit: LIMIT },
   });
   await engine.worker.deliveries.record(failure(NOW));
   await engine.otherWorker.deliveries.record(failure(NOW + 1));
-  const seen = () =>
-    Promise.all([
-      engine.redis.lrange(engine.keys.attempts(id), 0, -1),
-      engine.redis.hget(engine.keys.endpoint(receiver.id), 'fails'),
-      engine.redis.hget(engine.keys.breaker(destination.id), 'fails'),
-    ]);
-  const before = await seen();
-  expect(before).toMatchObject([{ length: 2 }, '2', '2']);
+  const before = await readTraces(id, receiver);
+  expect(before).toMatchObject([{ length: 2 }, '2', { fails: '2' }, { n: '1' }, [id]]);
   await engine.worker.deliveries.record(failure(NOW));
-  expect(await seen()).toEqual(before);
+  expect(await readTraces(id, receiver)).toEqual(before);
 });
 
 test('two attempts that were decided on the same try count as one', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
   const { delivery, destination } = await engine.load(id);
-  const attempt = (at: number) => ({
-    ...{ delivery, destination, now: NOW, verdict: retryAt(at), attempt: { at: NOW, durationMs: 1 } },
-    ...{ answered: true, gone: false, isProbe: false, wasOwed: false },
+  const lease = await engine.leases.of(id, NOW);
+  const attempt = (at: number, durationMs: number) => ({
+    ...{ delivery, destination, now: NOW, verdict: retryAt(at), attempt: { at: NOW, durationMs } },
+    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, lease, destinationLimit: LIMIT },
   });
-  expect((await engine.worker.deliveries.record(attempt(NOW + 5))).kind).toBe('recorded');
-  expect((await engine.otherWorker.deliveries.record(attempt(NOW + 9))).kind).toBe('superseded');
+  expect((await engine.worker.deliveries.record(attempt(NOW + 5, 1))).kind).toBe('recorded');
+  expect((await engine.otherWorker.deliveries.record(attempt(NOW + 9, 2))).kind).toBe('superseded');
   expect((await engine.load(id)).delivery).toMatchObject({ tries: 1, nextAttemptAt: NOW + 5 });
+});
+
+test('a delivery whose record fails stays in work, so that its worker can put it back', async () => {
+  const receiver = await engine.register();
+  const id = await engine.acceptOne(receiver, NOW);
+  const [job] = await engine.worker.reserve(NOW);
+  if (!job) throw new Error('it was due');
+  const { transitionId } = (await engine.load(id)).delivery;
+  const body = await engine.redis.hgetall(engine.keys.transition(transitionId));
+  const { delivery, destination } = await engine.load(id);
+  await engine.redis.del(engine.keys.transition(transitionId));
+  await engine.redis.set(engine.keys.transition(transitionId), 'of another type');
+  const recording = engine.worker.deliveries.record({
+    ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
+    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: LIMIT },
+    lease: job.handle,
+  });
+  await expect(recording).rejects.toThrow('WRONGTYPE');
+  expect(await engine.leases.find(id)).toBe(job.handle);
+  expect(await engine.worker.putBack(job, NOW)).toBe(1);
+  await engine.redis.del(engine.keys.transition(transitionId));
+  await engine.redis.hset(engine.keys.transition(transitionId), body);
+  expect((await engine.worker.reserve(NOW)).map((each) => each.id)).toEqual([id]);
+  expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { createBacklogView, createFailedView, createLineView } from '@herald/infra';
+import { createDestinationView, createFailedView } from '@herald/infra';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
 
 const START = 1_900_000_000_000;
@@ -15,7 +15,7 @@ function failedView({ redis, stores: { keyspace } }: Engine) {
 }
 
 describe('failed deliveries', () => {
-  test('are listed newest first, page by page, and found by id', async () => {
+  test('are listed newest first, page by page', async () => {
     const receiver = await engine.register();
     const ids: string[] = [];
     for (const index of range(5)) {
@@ -29,8 +29,12 @@ describe('failed deliveries', () => {
     await expect(view.count(START + 30)).resolves.toBe(5);
     const pages = [await view.list(START + 30, 0, 2), await view.list(START + 30, 3, 5)];
     expect(pages.map((page) => page.map(({ delivery }) => delivery.id))).toEqual([ids.slice(0, 3), ids.slice(3)]);
-    await expect(view.find(ids[4] ?? '')).resolves.toMatchObject({ delivery: { status: 'failed' }, attempts: 1 });
-    await expect(view.find(delivered)).resolves.toBeUndefined();
+    expect(pages[0]?.[0]).toMatchObject({
+      delivery: { status: 'failed' },
+      attempts: 1,
+      destination: receiver.destination,
+    });
+    await expect(view.listIds(START + 30, 1, 3)).resolves.toEqual(ids.slice(1, 4));
   });
 
   test('leave the list when a redelivery arrives, or a replay sets them pending', async () => {
@@ -69,50 +73,23 @@ describe('failed deliveries', () => {
   });
 });
 
-test('a backlog tells since when its first has waited, live or replayed, and nothing of what is in work', async () => {
-  const { redis, keys, worker, stores } = engine;
+test('a destination tells what is due and since when, until when nothing goes there, and nothing of what is in work', async () => {
+  const { stores, worker, redis } = engine;
   const receiver = await engine.register();
-  const id = await engine.acceptOne(receiver, START);
-  const view = createBacklogView({ redis, keyspace: stores.keyspace });
-  await worker.backlog.put(id, receiver.destination, START + 5, false);
-  const waiting = await view.find(receiver.destination, START + 60_000);
-  expect(waiting).toMatchObject({
-    count: 1,
-    isOpen: false,
-    waitsSince: START + 5,
-    next: [{ host: 'hooks.example.com' }],
-  });
-  await worker.backlog.take(receiver.destination, START + 60_000, START + 90_000, 1);
-  await expect(view.list(START + 60_000)).resolves.toEqual([expect.not.objectContaining({ waitsSince: START + 5 })]);
-  await redis.zadd(keys.backlog(receiver.destination), START + 7, id);
-  await expect(view.list(START + 60_000)).resolves.toMatchObject([{ waitsSince: START + 7 }]);
-});
-
-test('who looks at a queue doesn’t write to it, and a paused one has nothing due', async () => {
-  const { redis, keys, queue } = engine;
-  // BullMQ has a clock of its own.
-  const start = Date.now();
-  const view = createLineView({ redis, keys, name: 'deliveries' });
-  await view.count();
-  const receiver = await engine.register();
-  const [now, later] = [await engine.acceptOne(receiver, start), await engine.acceptOne(receiver, start)];
-  const before = await redis.hgetall(`${keys.bullPrefix}:deliveries:meta`);
-  await queue.add(
-    [
-      { id: now, event: 'task.done' },
-      { id: later, event: 'task.done', dueAt: start + 60_000 },
-    ],
-    start,
-  );
-  const [delayed] = await view.list(['delayed'], 0, 9);
-  expect(delayed).toMatchObject({ id: later, delivery: { host: 'hooks.example.com', attempts: 0 } });
-  await expect(view.count()).resolves.toEqual({ active: 0, waiting: 1, delayed: 1 });
-  await expect(view.find(now)).resolves.toMatchObject({ state: 'waiting', event: 'task.done' });
-  await expect(redis.hgetall(`${keys.bullPrefix}:deliveries:meta`)).resolves.toEqual(before);
-  await expect(queue.countDue(start)).resolves.toBe(1);
-  await view.pause();
-  await expect(Promise.all([view.isPaused(), queue.countDue(start)])).resolves.toEqual([true, 0]);
-  await view.resume();
-  await expect(Promise.all([view.isPaused(), queue.countDue(start)])).resolves.toEqual([false, 1]);
-  await view.close();
+  let now = START;
+  const view = createDestinationView({ redis, keyspace: stores.keyspace, now: () => now });
+  const [first, second] = [await engine.acceptOne(receiver, START), await engine.acceptOne(receiver, START + 5)];
+  now = START + 60_000;
+  await expect(view.list()).resolves.toMatchObject([
+    {
+      ...{ id: receiver.destination, waiting: 2, due: 2, inWork: 0, isOpen: false, firstDueAt: START },
+      first: { delivery: { id: first }, host: 'hooks.example.com' },
+    },
+  ]);
+  await worker.reserve(now, 1);
+  await expect(view.list()).resolves.toMatchObject([
+    { waiting: 1, inWork: 1, firstDueAt: START + 5, first: { delivery: { id: second } } },
+  ]);
+  await engine.record(first, { now, holdUntil: now + 9_000 });
+  await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, pausedUntil: now + 9_000 }]);
 });

@@ -24,17 +24,17 @@ async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delive
     );
     return id;
   };
-  const backlog = engine.keys.backlog(receiver.destination);
+  const waiting = engine.keys.queue.waiting(receiver.destination);
   return {
-    ...{ receiver, ids, create, backlog },
-    inBacklog: () => engine.redis.zrange(backlog, 0, '-1'),
-    /** Steps until it ends, emptying the backlog as workers would; returns how often each was let in. */
+    ...{ receiver, ids, create, waiting },
+    findWaiting: () => engine.waitingFor(receiver.destination),
+    /** Steps until it ends, emptying the group as workers would; returns how often each was let in. */
     async carryOn(id: string, workers = [engine.worker]) {
       const lets = new Map<string, number>();
       for (let step = 0; step < 1_000; step++) {
         const replies = await Promise.all(workers.map(({ steps }) => steps.step(id, LATER + step)));
-        for (const each of await engine.redis.zrange(backlog, 0, '-1')) lets.set(each, (lets.get(each) ?? 0) + 1);
-        await engine.redis.del(backlog);
+        for (const each of await engine.redis.zrange(waiting, 0, '-1')) lets.set(each, (lets.get(each) ?? 0) + 1);
+        await engine.redis.del(waiting);
         if (replies.some(({ kind }) => kind === 'ended')) return lets;
       }
       throw new Error('it never ended');
@@ -83,18 +83,18 @@ test('starts the schedule anew, and leaves the log of attempts as it was', async
 });
 
 test('takes only what was accepted in its time and has one of its statuses', async () => {
-  const { receiver, ids, create, inBacklog } = await prepare(range(6).map((index) => NOW + index * 10));
+  const { receiver, ids, create, findWaiting } = await prepare(range(6).map((index) => NOW + index * 10));
   await engine.worker.steps.step(await create({ since: NOW + 10, until: NOW + 40 }), LATER);
   const inTime = ids.slice(1, 4);
-  expect((await inBacklog()).sort()).toEqual([...inTime].sort());
+  expect((await findWaiting()).sort()).toEqual([...inTime].sort());
 
   const delivered = await engine.acceptOne(receiver, NOW + 60);
   await engine.settle(delivered, NOW + 61, 'delivered');
   const pending = await engine.acceptOne(receiver, NOW + 62);
-  await engine.redis.del(engine.keys.backlog(receiver.destination));
+  await engine.redis.del(engine.keys.queue.waiting(receiver.destination));
   const replay = await create({ statuses: ['delivered'] });
   await engine.worker.steps.step(replay, LATER);
-  expect(await inBacklog()).toEqual([delivered]);
+  expect(await findWaiting()).toEqual([delivered]);
   expect(await engine.statusOf(pending)).toBe('pending');
 });
 
@@ -106,24 +106,17 @@ test('two replays of the same range let each in once', async () => {
   expect(await engine.replays.find('ws_other', first)).toBeUndefined();
 });
 
-test('waits while the backlog is long, and goes on when it is short', async () => {
-  const { create, backlog, find } = await prepare(range(120).map((index) => NOW + index));
+test('waits while many wait for the destination, and goes on when they are few', async () => {
+  const { create, waiting, find } = await prepare(range(120).map((index) => NOW + index));
   const others = range(501).flatMap((index) => [1, `dlv_other${index}`]);
-  await engine.redis.zadd(backlog, ...others);
+  await engine.redis.zadd(waiting, ...others);
   const id = await create();
   expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'wait' });
   expect(await find(id)).toMatchObject({ status: 'running', seen: 0 });
-  await engine.redis.zrem(backlog, 'dlv_other0');
+  await engine.redis.zrem(waiting, 'dlv_other0');
   expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'stepped' });
   expect(await find(id)).toMatchObject({ seen: 100 });
   expect(await engine.worker.steps.step(id, LATER)).toMatchObject({ kind: 'wait' });
-});
-
-test('each step has the backlog looked at now, also when its breaker makes it wait for later', async () => {
-  const { receiver, create } = await prepare([NOW]);
-  await engine.redis.zadd(engine.keys.backlogs, LATER + 300_000, receiver.destination);
-  await engine.worker.steps.step(await create(), LATER);
-  expect(await engine.redis.zscore(engine.keys.backlogs, receiver.destination)).toBe(String(LATER));
 });
 
 test.each(['disabled', 'removed'])('stops when its receiver is %s meanwhile', async (how) => {
@@ -151,7 +144,7 @@ test('a stop by request leaves what it has not reached, and is not undone by a w
 });
 
 test('leaves out a test event, and what is gone', async () => {
-  const { receiver, ids, create, inBacklog } = await prepare([NOW, NOW + 1, NOW + 2]);
+  const { receiver, ids, create, findWaiting } = await prepare([NOW, NOW + 1, NOW + 2]);
   const transitionId = newTestTransitionId();
   const test = { transitionId, deliveryId: deliveryIdOf(transitionId, receiver.id), endpointId: receiver.id };
   const { workspaceId } = receiver;
@@ -161,7 +154,7 @@ test('leaves out a test event, and what is gone', async () => {
   await engine.redis.del(engine.keys.delivery(first));
   await engine.redis.del(engine.keys.transition((await engine.load(second)).delivery.transitionId));
   await engine.worker.steps.step(await create(), LATER);
-  expect(await inBacklog()).toEqual([third]);
+  expect(await findWaiting()).toEqual([third]);
 });
 
 test('a replay under way is taken on by one worker at a time', async () => {

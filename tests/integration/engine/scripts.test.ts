@@ -1,4 +1,10 @@
-import { closeRedis, connectRedis, createBacklogStore, createPurgeStore, createDeliveryRetention } from '@herald/infra';
+import {
+  closeRedis,
+  connectRedis,
+  createDeliveryRetention,
+  createDeliveryStore,
+  createPurgeStore,
+} from '@herald/infra';
 import { startRedis } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 
@@ -10,19 +16,12 @@ test('a script that is defined while answers are awaited is refused, rather than
     name: 'test',
     onError: () => undefined,
   });
-  const deps = { redis, keys: shardKeys() };
-  const backlog = createBacklogStore(deps);
-  const put = backlog.put('dlv_a', 'dst', 1, true);
+  const deps = { redis, keys: shardKeys(), retention: createDeliveryRetention(1) };
+  const deliveries = createDeliveryStore(deps);
+  const loaded = deliveries.load('dlv_a');
+  const canceled = deliveries.cancel('dlv_a', 'body_lost', 1);
   // Within one tick, as everything is that the client sends together.
-  expect(() => createPurgeStore({ ...deps, retention: createDeliveryRetention(1) })).toThrow(
-    /before the client is in use/,
-  );
-  const taken = backlog.take('dst', 2, 3, 1);
-  await put;
-  expect(await taken).toEqual({
-    kind: 'taken',
-    deliveries: [{ id: 'dlv_a', loaded: { kind: 'missing' } }],
-    isProbe: false,
-  });
+  expect(() => createPurgeStore(deps)).toThrow(/before the client is in use/);
+  expect([await loaded, await canceled]).toEqual([{ kind: 'missing' }, { kind: 'missing' }]);
   await closeRedis(redis);
 });

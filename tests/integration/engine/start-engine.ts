@@ -1,25 +1,28 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type DeliveryId, type Endpoint } from '@herald/core';
 import {
-  createBacklogStore,
   createDeliveryLog,
-  createDeliveryQueue,
+  createDeliveryQueueScripts,
   createDeliveryRetention,
   createDeliveryStore,
   createPurgeStore,
   createReplaySteps,
   createReplayStore,
+  defineScript,
   newRevision,
-  type DeliveryPlace,
   type RedisClient,
 } from '@herald/infra';
+import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
+import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
+import { LEASE_MS } from '../../support/leases.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
 export const RETENTION_MS = 7 * 86_400_000;
 const DISABLE_AFTER_MS = 5 * 86_400_000;
-export const LEASE_MS = 20_000;
+/** Deliveries of one destination that may be in work. */
+export const LIMIT = 10;
 
 export type Engine = Awaited<ReturnType<typeof startEngine>>;
-type Receiver = Endpoint & { readonly destination: string };
+export type Receiver = Endpoint & { readonly destination: string };
 
 /** What an attempt came to, as the worker tells the store. */
 export interface Attempt {
@@ -31,27 +34,53 @@ export interface Attempt {
   isProbe?: boolean;
   gone?: boolean;
   holdUntil?: number;
-  place?: DeliveryPlace;
+  /** Default: that under which it is in work, or would be. */
+  lease?: string;
 }
+
+let reserves = 0;
 
 /** All that the engine keeps in Redis, as two workers and an API have it, and no process. */
 export async function startEngine() {
   await using cleanUp = new AsyncDisposableStack();
-  const stores = cleanUp.use(await startStores());
-  const { keys, keyspace } = stores;
+  let acceptedAt = Date.now();
+  const stores = cleanUp.use(await startStores(1, () => acceptedAt));
+  const { keys, keyspace, leases } = stores;
+  const { queue } = keys;
   const retention = createDeliveryRetention(RETENTION_MS);
-  const createWorker = (redis: RedisClient) => ({
-    deliveries: createDeliveryStore({ redis, keys, retention }),
-    backlog: createBacklogStore({ redis, keys }),
-    steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
-    purges: createPurgeStore({ redis, keys, retention }),
-  });
+  const { loadLua, readRows } = createDeliveryQueueScripts();
+  const createWorker = (redis: RedisClient) => {
+    const define = (name: string, lua: string) => defineScript(redis, name, lua);
+    const reserve = createReserve(define, queue, loadLua, readRows);
+    const putBack = define('testPutBack', PUT_BACK_LUA);
+    const finish = define('testFinish', createFinishScript(loadLua));
+    const recover = define('testRecover', RECOVER_LUA);
+    return {
+      deliveries: createDeliveryStore({ redis, keys, retention }),
+      steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
+      purges: createPurgeStore({ redis, keys, retention }),
+      async reserve(now: number, most = 10): Promise<readonly Reserved[]> {
+        const reply = await reserve({
+          now,
+          leaseEndsAt: now + LEASE_MS,
+          nonce: `r${reserves++}`,
+          groupLimit: LIMIT,
+          rooms: [most, most, most],
+          slowGroups: [],
+        });
+        return reply.kind === 'paused' ? [] : reply.jobs;
+      },
+      putBack: ({ handle, isProbe }: Reserved, now: number) =>
+        putBack([queue.leases], [keys.prefix, now, LIMIT, handle, 0, isProbe ? 1 : 0]),
+      finish: ({ handle, isProbe }: Reserved, now: number) =>
+        finish([queue.leases], [keys.prefix, now, LIMIT, handle, isProbe ? 1 : 0]),
+      recover: (now: number) => recover([queue.leases], [keys.prefix, now, LIMIT, 100]),
+    };
+  };
   const worker = createWorker(stores.redis);
   const otherWorker = createWorker(stores.second.redis);
   const log = createDeliveryLog({ redis: stores.redis, keyspace });
   const replays = createReplayStore({ redis: stores.redis, keyspace, keepMs: RETENTION_MS });
-  const queue = createDeliveryQueue({ redis: stores.redis, keys, name: 'deliveries' });
-  cleanUp.defer(queue.close);
 
   const register = async (more: Partial<Endpoint> = {}): Promise<Receiver> => {
     const receiver = buildReceiver(more.workspaceId ?? newWorkspaceId(), more);
@@ -62,11 +91,9 @@ export async function startEngine() {
   };
 
   /** One transition to these receivers of one workspace; returns the ids of its deliveries, in their order. */
-  const accept = async (
-    receivers: readonly Receiver[],
-    now: number,
-  ): Promise<{ ids: DeliveryId[]; inBacklog: string[] }> => {
+  const accept = async (receivers: readonly Receiver[], now: number): Promise<DeliveryId[]> => {
     const workspaceId = receivers[0]?.workspaceId ?? '';
+    acceptedAt = now;
     const task = buildTask(workspaceId, { createdAt: now });
     await stores.tasks.create(task);
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
@@ -80,14 +107,10 @@ export async function startEngine() {
       },
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
-    const ids = receivers.map(({ id }) => deliveryIdOf(transitionId, id));
-    const pending = await stores.duties.findPending('deliveries', ids);
-    // As if workers had fetched them: a test puts in line what it needs there.
-    await queue.remove(ids);
-    return { ids, inBacklog: pending.filter(({ isInBacklog }) => isInBacklog).map(({ id }) => id) };
+    return receivers.map(({ id }) => deliveryIdOf(transitionId, id));
   };
   const acceptOne = async (receiver: Receiver, now: number): Promise<DeliveryId> => {
-    const [id] = (await accept([receiver], now)).ids;
+    const [id] = await accept([receiver], now);
     if (id === undefined) throw new Error('one receiver, one delivery');
     return id;
   };
@@ -103,11 +126,12 @@ export async function startEngine() {
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
     const { delivery, destination } = await load(id);
     return await worker.deliveries.record({
-      ...{ delivery, destination, verdict, now, gone: false, isProbe: false },
+      ...{ delivery, destination, verdict, now, gone: false, isProbe: false, destinationLimit: LIMIT },
       attempt: { at: now, durationMs: ++attempts }, // no two are the same
       answered: verdict.kind === 'delivered',
-      wasOwed: delivery.owedAttempts > 0,
+      isRedelivery: delivery.owedAttempts > 0,
       disableAfterMs: DISABLE_AFTER_MS,
+      lease: await leases.of(id, now, destination),
       ...more,
     });
   };
@@ -119,9 +143,11 @@ export async function startEngine() {
 
   const stack = cleanUp.move();
   return {
-    ...{ stores, keys, redis: stores.redis, worker, otherWorker, log, replays, queue },
+    ...{ stores, keys, redis: stores.redis, leases, worker, otherWorker, log, replays },
     ...{ register, accept, acceptOne, load, record, settle },
     statusOf: async (id: DeliveryId) => (await stores.redis.hget(keys.delivery(id), 's')) ?? 'missing',
+    /** Ids of a group's waiting deliveries, as they stand. */
+    waitingFor: (destination: string) => stores.redis.zrange(queue.waiting(destination), '0', '-1'),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -35,6 +35,7 @@ async function open(role: 'api' | 'worker', shardCount = 1) {
     failed: () => undefined,
     moved: () => undefined,
     lost: (finding: Finding | undefined) => void reports.push(finding),
+    upgrade: { began: () => undefined, ended: () => undefined, waits: () => undefined, watches: () => undefined },
   };
   const shards = await openShards({ redis, shardCount, role, now: Date.now, report });
   opened.push(shards);

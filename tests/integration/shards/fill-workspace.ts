@@ -1,7 +1,7 @@
 import { callbackIdOf, deliveryIdOf, newReplayId, newTestTransitionId } from '@herald/core';
 import { randomBytes } from 'node:crypto';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
-import type { Engine } from '../engine/start-engine.ts';
+import type { Data } from './start-data.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -9,9 +9,9 @@ const HOUR_MS = 3_600_000;
 export type FilledWorkspace = Awaited<ReturnType<typeof fillWorkspace>>;
 
 /** Everything that a workspace can have in Redis, in every state that matters to where it must lie. */
-export async function fillWorkspace(engine: Engine, workspaceId: string, now: number) {
-  const { stores, log, replays, queue, worker } = engine;
-  const register = (name: string) => engine.register({ workspaceId, url: `https://${name}.example.com/in` });
+export async function fillWorkspace(data: Data, workspaceId: string, now: number) {
+  const { stores, redis, keys, deliveries, log, replays } = data;
+  const register = (name: string) => data.register(workspaceId, `https://${name}.example.com/in`);
   const [good, slow, off, gone] = [
     await register('good'),
     await register('slow'),
@@ -19,25 +19,29 @@ export async function fillWorkspace(engine: Engine, workspaceId: string, now: nu
     await register('gone'),
   ];
 
-  const waiting = await engine.acceptOne(good, now);
-  const delayed = await engine.acceptOne(good, now);
-  await engine.record(delayed, { now, verdict: { kind: 'retry', at: now + HOUR_MS } });
-  await queue.add([{ id: delayed, event: 'task.done', dueAt: now + HOUR_MS }], now);
-  const failed = await engine.acceptOne(good, now);
-  await engine.settle(failed, now, 'failed');
-  const redelivered = await engine.acceptOne(good, now);
-  await engine.settle(redelivered, now, 'delivered');
+  const waiting = await data.accept(good, now);
+  const inWork = await data.accept(good, now);
+  await data.takeIntoWork(inWork, good.destination);
+  const delayed = await data.accept(good, now);
+  await data.retryAt(delayed, now + HOUR_MS, now);
+  const failed = await data.accept(good, now);
+  await deliveries.giveUp(failed, now);
+  const redelivered = await data.accept(good, now);
+  await deliveries.giveUp(redelivered, now);
   await log.redeliver(workspaceId, redelivered, now + 1_000);
+  const replayed = await data.accept(good, now);
+  await data.replay(replayed, now + 2_000);
+  const retriedReplay = await data.accept(good, now);
+  await data.replay(retriedReplay, now + 2_000);
+  await data.retryAt(retriedReplay, now + 3_000, now);
 
-  const inBacklog = await engine.acceptOne(slow, now);
-  for (let tries = 0; tries < 5; tries++) {
-    await engine.record(inBacklog, { now, verdict: { kind: 'retry', at: now }, answered: false });
-  }
-  await worker.backlog.put(inBacklog, slow.destination, now, false);
+  const breaker = { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS, hold: now + 2 * HOUR_MS };
+  await redis.hset(keys.queue.group(slow.destination), { ...breaker, sus: now + HOUR_MS });
+  const heldBack = await data.accept(slow, now);
 
-  const ofDisabled = await engine.acceptOne(off, now);
+  const ofDisabled = await data.accept(off, now);
   await stores.receivers.patch(workspaceId, off.id, { enabled: false }, now);
-  const ofRemoved = await engine.acceptOne(gone, now);
+  const ofRemoved = await data.accept(gone, now);
   await stores.receivers.remove(workspaceId, gone.id, now);
 
   const replayIds = [newReplayId(randomBytes(12)), newReplayId(randomBytes(12))] as const;
@@ -60,7 +64,29 @@ export async function fillWorkspace(engine: Engine, workspaceId: string, now: nu
     ...{ transitionId, deliveryId: testEvent, endpointId: good.id, workspaceId, body: '{}', createdAt: now },
   });
   return {
-    ...{ workspaceId, good, slow, off, gone, taskId: task.id, replayIds },
-    ...{ waiting, delayed, failed, redelivered, inBacklog, ofDisabled, ofRemoved, testEvent },
+    ...{ workspaceId, now, good, slow, off, gone, taskId: task.id, replayIds, breaker },
+    ...{ waiting, inWork, delayed, failed, redelivered, replayed, retriedReplay, heldBack },
+    ...{ ofDisabled, ofRemoved, testEvent },
   };
+}
+
+/**
+ * Where each delivery of a workspace must stand in the queue, by its id: its group, and its score there, 0 when it is urgent and due. Nothing
+ * else may stand there.
+ */
+export function placesOf(filled: FilledWorkspace): Map<string, { group: string; score: number }> {
+  const { now, good, slow, off } = filled;
+  const [usual, background] = [1e13, 2e13];
+  return new Map([
+    [filled.waiting, { group: good.destination, score: usual + now }],
+    [filled.inWork, { group: good.destination, score: usual + now }],
+    [filled.delayed, { group: good.destination, score: usual + now + HOUR_MS }],
+    [filled.redelivered, { group: good.destination, score: 0 }],
+    [filled.replayed, { group: good.destination, score: background + now + 2_000 }],
+    [filled.retriedReplay, { group: good.destination, score: usual + now + 3_000 }],
+    [filled.heldBack, { group: slow.destination, score: usual + now }],
+    [filled.ofDisabled, { group: off.destination, score: usual + now }],
+    [filled.ofRemoved, { group: '', score: usual + now }],
+    [filled.testEvent, { group: '!tests', score: 0 }],
+  ]);
 }

@@ -2,44 +2,37 @@ import {
   createDeliveryLog,
   createDeliveryRetention,
   createDeliveryStore,
-  createDutyStore,
+  createFindDestinations,
   createKeyspace,
   createReceiverStore,
   createReplayStore,
-  createServiceStateReader,
   createShardRecordStore,
   createTaskRetention,
   createTaskStore,
-  createWorkerPresence,
   moveShards,
   type MoveReport,
   type RedisClient,
 } from '@herald/infra';
+import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
-import { newWorkspaceId } from '../../support/start-stores.ts';
-import { startEngine, type Engine } from '../engine/start-engine.ts';
-import { fillWorkspace, type FilledWorkspace } from './fill-workspace.ts';
+import { expectQueue } from './expect-queue.ts';
+import { fillWorkspace, placesOf, type FilledWorkspace } from './fill-workspace.ts';
 import { allKinds, readLayout } from './read-layout.ts';
+import { newWorkspaceIdIn, startData, type Data } from './start-data.ts';
 
 /** A workspace in each of four shards. */
 const WORKSPACES = 4;
-function newWorkspaceIdIn(shard: number): string {
-  const { shards, of } = createKeyspace(WORKSPACES);
-  let id = newWorkspaceId();
-  while (of(id) !== shards[shard]) id = newWorkspaceId();
-  return id;
-}
 
-let engine: Engine;
+let data: Data;
 let filled: FilledWorkspace[];
 beforeEach(async () => {
-  engine = await startEngine();
+  data = await startData();
   const now = Date.now();
   filled = [];
   for (let shard = 0; shard < WORKSPACES; shard++)
-    filled.push(await fillWorkspace(engine, newWorkspaceIdIn(shard), now));
+    filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, WORKSPACES), now));
 });
-afterEach(() => engine[Symbol.asyncDispose]());
+afterEach(() => data[Symbol.asyncDispose]());
 
 type Crash = { readonly atCopy?: number; readonly atProgress?: number };
 
@@ -48,7 +41,7 @@ async function move(redis: RedisClient, to: number, { atCopy, atProgress }: Cras
   let [copies, steps] = [0, 0];
   const report: MoveReport = await moveShards(
     {
-      ...{ redis, lineRedis: engine.stores.second.redis, now: Date.now, findRunning: () => Promise.resolve([]) },
+      ...{ redis, now: Date.now, findRunning: () => Promise.resolve([]) },
       confirmWrite: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
       onProgress: () => {
         if (++steps === atProgress) throw new Error('killed');
@@ -65,6 +58,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
   const keyspace = createKeyspace(shardCount);
   const log = createDeliveryLog({ redis, keyspace });
   const receivers = createReceiverStore({ redis, keyspace });
+  const findDestinations = createFindDestinations({ redis, keyspace, now: Date.now });
   const tasks = createTaskStore({ redis, keyspace, retention: createTaskRetention(1_000) });
   const replays = createReplayStore({ redis, keyspace, keepMs: 1_000 });
   const retention = createDeliveryRetention(1_000);
@@ -83,7 +77,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
       const ids = pages.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
       return {
         ...{ list, pages, subscriptions: await receivers.findSubscriptions(workspaceId) },
-        destinations: await receivers.findDestinations(list),
+        destinations: (await findDestinations(list)).map(({ isOpen, heldUntil }) => ({ isOpen, heldUntil })),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),
         loaded: await Promise.all(ids.map(async (id) => await loaders.get(workspaceId)?.load(id))),
         task: await tasks.find(workspaceId, taskId),
@@ -102,22 +96,13 @@ async function readAll(redis: RedisClient, shardCount: number) {
   return { perWorkspace, running: running.map(({ id }) => id).sort() };
 }
 
-/** Where the line has a delivery: the time from which it is due (ms, 0: now), or nowhere. */
-async function dueInLine(redis: RedisClient, shardCount: number, workspaceId: string, id: string) {
-  const { bullPrefix } = createKeyspace(shardCount).of(workspaceId);
-  const line = `${bullPrefix}:deliveries`;
-  const score = await redis.zscore(`${line}:delayed`, id);
-  if (score !== null) return Math.floor(Number(score) / 4_096);
-  return (await redis.lrange(`${line}:wait`, 0, -1)).includes(id) ? 0 : undefined;
-}
-
 test('there is a key of every kind in what is moved, or this test proves too little', async () => {
-  const { kinds } = await readLayout(engine.redis);
-  expect([...kinds].filter((kind) => kind !== 'line').sort()).toEqual(allKinds());
+  const { kinds } = await readLayout(data.redis);
+  expect([...kinds].sort()).toEqual(allKinds());
 });
 
 test('from one shard to four, to two, and back to one: everything is there, with its times, and nothing is left behind', async () => {
-  const { redis } = engine;
+  const { redis } = data;
   const [layout, read] = [await readLayout(redis), await readAll(redis, 1)];
   for (const to of [4, 2, 1]) {
     const { report } = await move(redis, to);
@@ -126,29 +111,18 @@ test('from one shard to four, to two, and back to one: everything is there, with
     expect(after.contents).toEqual(layout.contents);
     expect([...after.shards].every((shard) => shard < to)).toBe(true);
     expect(await readAll(redis, to)).toEqual(read);
-    expect(await createShardRecordStore(redis).read()).toEqual({ count: to });
+    await expectQueue(redis, to, filled);
+    expect(await createShardRecordStore(redis).read()).toEqual({ count: to, layout: 2 });
   }
 });
 
-test('pending deliveries are in the new line at the time of their next try, and what waits elsewhere, ended or is a test is not', async () => {
-  const { redis } = engine;
-  const { report } = await move(redis, 4);
-  expect(report.lined).toBe(WORKSPACES * 4); // waiting, delayed, and those of the disabled and the removed receiver
-  for (const { workspaceId, ...ids } of filled) {
-    const due = (id: string) => dueInLine(redis, 4, workspaceId, id);
-    expect(await due(ids.waiting)).toBe(0);
-    const keys = createKeyspace(4).of(workspaceId);
-    // BullMQ reckons from its own look at the clock.
-    const late = Number(await due(ids.delayed)) - Number(await redis.hget(keys.delivery(ids.delayed), 'due'));
-    expect(late >= 0 && late < 1_000).toBe(true);
-    for (const id of [ids.inBacklog, ids.failed, ids.redelivered, ids.testEvent]) expect(await due(id)).toBeUndefined();
-    const [pending] = await createDutyStore({ redis, keys }).findPending('deliveries', [ids.inBacklog]);
-    expect(pending).toMatchObject({ isInBacklog: true });
-  }
+test('it says how many deliveries it has enqueued', async () => {
+  const { report } = await move(data.redis, 4);
+  expect(report.enqueued).toBe(filled.flatMap((each) => [...placesOf(each)]).length);
 });
 
 test('a move that dies between any copy and its deletion, or behind any step, is completed by the next one', async () => {
-  const { redis } = engine;
+  const { redis } = data;
   const [read, snapshot] = [await readAll(redis, 1), await takeSnapshot(redis)];
   const { copies, steps } = await move(redis, 4);
   expect(copies).toBeGreaterThan(50);
@@ -160,17 +134,17 @@ test('a move that dies between any copy and its deletion, or behind any step, is
     await restoreSnapshot(redis, snapshot);
     const layout = await readLayout(redis);
     await expect(move(redis, 4, crash)).rejects.toThrow('killed');
-    expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4 });
+    expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4, layout: 2 });
     await expect(move(redis, 2)).rejects.toThrow('half moved from 1 to 4 shards');
     await move(redis, 4);
     expect((await readLayout(redis)).contents).toEqual(layout.contents);
     expect(await readAll(redis, 4)).toEqual(read);
-    for (const { workspaceId, waiting } of filled) expect(await dueInLine(redis, 4, workspaceId, waiting)).toBe(0);
+    await expectQueue(redis, 4, filled);
   }
 }, 60_000);
 
 test('logs of many thousand entries go page by page, with their times', async () => {
-  const { redis, keys } = engine;
+  const { redis, keys } = data;
   const one = filled[3];
   if (!one) throw new Error('there are four');
   const entries = Array.from({ length: 2_500 }, (_, index) => [1_700_000_000_000 + index, `dlv_${index}`]).flat();
@@ -180,38 +154,28 @@ test('logs of many thousand entries go page by page, with their times', async ()
   expect((await readLayout(redis)).contents).toEqual(layout.contents);
 });
 
-test('a line that an operator has paused stays paused in every shard', async () => {
-  const { redis, keys } = engine;
-  await redis.hset(`${keys.bullPrefix}:deliveries:meta`, 'paused', 1);
+test('a queue that an operator has paused stays paused in every shard', async () => {
+  const { redis, keys } = data;
+  await redis.hset(keys.queue.settings, 'paused', '1');
   await move(redis, 4);
-  for (const { bullPrefix } of createKeyspace(4).shards) {
-    expect(await redis.hget(`${bullPrefix}:deliveries:meta`, 'paused')).toBe('1');
-    expect(await redis.hexists(`${bullPrefix}:tests:meta`, 'paused')).toBe(0);
-  }
+  for (const { queue } of createKeyspace(4).shards) expect(await redis.hget(queue.settings, 'paused')).toBe('1');
+});
+
+test('what is not of this layout is not moved, and nothing is changed', async () => {
+  const { redis, keys } = data;
+  await redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
+  const before = await dumpRedis(redis);
+  await expect(move(redis, 4)).rejects.toThrow('stop every API and worker of that version, and start one of this');
+  expect(await dumpRedis(redis)).toEqual(before);
 });
 
 test('what belongs to nothing any more is dropped with its shard, and never comes back to life', async () => {
-  const { redis } = engine;
+  const { redis } = data;
   await move(redis, 4);
   const [, , , fourth] = createKeyspace(4).shards;
   if (!fourth) throw new Error('there are four');
-  await redis.zadd(fourth.owed, 1, 'trn_of_nobody');
-  await redis.hset(fourth.breaker('nowhere'), 'fails', 1);
+  await redis.zadd(fourth.failed, 1, 'dlv_of_nobody');
+  await redis.hset(fourth.queue.group('nowhere'), 'fails', 1);
   expect((await move(redis, 2)).report.dropped).toBe(2);
-  expect(await redis.exists(fourth.owed, fourth.breaker('nowhere'))).toBe(0);
-});
-
-test('a shard that was filled by a move counts what waits as any other does', async () => {
-  const { redis } = engine;
-  const stateOf = (shardCount: number) =>
-    createServiceStateReader({
-      ...{ redis, keyspace: createKeyspace(shardCount), presence: createWorkerPresence(redis), now: Date.now },
-    })();
-  const sum = (shards: readonly { openTransitions: number }[]) =>
-    shards.reduce((total, { openTransitions }) => total + openTransitions, 0);
-  const before = sum((await stateOf(1)).shards);
-  await move(redis, 4);
-  const { shards } = await stateOf(4);
-  expect(sum(shards)).toBe(before);
-  expect(shards.every(({ openTransitions }) => openTransitions < before)).toBe(true);
+  expect(await redis.exists(fourth.failed, fourth.queue.group('nowhere'))).toBe(0);
 });

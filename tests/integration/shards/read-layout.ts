@@ -11,9 +11,11 @@ export interface Layout {
   readonly shards: ReadonlySet<number>;
 }
 
-const INDEXES = new Set(['tasksIn', 'owed', 'open', 'backlogs', 'replays', 'failed', 'purge']);
-/** Apart from these two: BullMQ's line is made anew, and every shard has the same generations. */
-const APART = new Set(['line', 'generations']);
+const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'purge']);
+/** Where deliveries stand is made anew, and every shard has the same of the others. */
+const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'generations']);
+/** What is not a destination's stays with no shard. */
+const OF_NO_DESTINATION = /^(?:!.*)?$/;
 
 export async function readLayout(redis: RedisClient): Promise<Layout> {
   const kinds = new Set<string>();
@@ -28,7 +30,7 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
     }
     kinds.add(key.kind);
     shards.add(key.shard);
-    if (APART.has(key.kind)) continue;
+    if (APART.has(key.kind) || (key.kind === 'group' && OF_NO_DESTINATION.test(key.id))) continue;
     const rest = name.slice(name.indexOf(':') + 1);
     const ends = String(await redis.pexpiretime(name));
     if (INDEXES.has(key.kind)) {
@@ -37,15 +39,27 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
       members.set(rest, [...(members.get(rest) ?? []), ...pairs]);
     } else {
       if (contents.has(rest)) throw new Error(`${rest} lies in two shards`);
-      contents.set(rest, `${value} ${ends}`);
+      contents.set(rest, key.kind === 'group' ? await readGroup(redis, name) : `${withoutClaim(key, value)} ${ends}`);
     }
   }
   for (const [rest, all] of members) contents.set(rest, all.sort().join('\n'));
   return { kinds, shards, contents };
 }
 
+/** A test event that nobody has sent is claimed on the way, so that nobody does. */
+function withoutClaim({ kind }: { kind: string }, value: string): string {
+  return kind === 'delivery' ? value.replace(/,"claim":"\d+"/, '') : value;
+}
+
+/** What is known of a group, but for its place, and until when that is known. */
+async function readGroup(redis: RedisClient, key: string): Promise<string> {
+  const { p: _place, n: _inWork, ttl: _ttl, ...known } = await redis.hgetall(key);
+  return JSON.stringify(Object.entries(known).sort());
+}
+
 /** Every kind of key that a shard can have. */
 export function allKinds(): string[] {
-  const { prefix: _prefix, bullPrefix: _bullPrefix, ...kinds } = createKeyspace(1).shards[0] ?? {};
-  return Object.keys(kinds).sort();
+  const { prefix: _prefix, queue, ...kinds } = createKeyspace(1).shards[0] ?? {};
+  const { prefix: _queuePrefix, ...queueKinds } = queue ?? {};
+  return Object.keys({ ...kinds, ...queueKinds }).sort();
 }

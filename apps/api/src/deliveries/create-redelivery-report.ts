@@ -12,8 +12,5 @@ export function createRedeliveryReport({ logger, acceptance }: RedeliveryReportD
       acceptance.redeliveryRequested();
       logger.info('delivery.redelivery_requested', { deliveryId: id, workspaceId });
     },
-    leftOwed(id, error) {
-      logger.warn('delivery.redelivery_left_owed', { deliveryId: id }, error);
-    },
   };
 }

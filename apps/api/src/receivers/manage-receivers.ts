@@ -18,6 +18,7 @@ import type {
   DeliveryMetrics,
   DestinationHealth,
   EndpointRecord,
+  FindDestinations,
   Logger,
   ReceiverStore,
   SecretBox,
@@ -28,6 +29,7 @@ export type FindUrlProblem = (url: string) => string | undefined;
 
 export type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
+  readonly findDestinations: FindDestinations;
   readonly sealSecret: SecretBox['seal'];
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
@@ -48,9 +50,9 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 export function createManageReceivers(deps: ManageReceiversDeps) {
-  const { receivers, sealSecret, findUrlProblem, metrics, logger, now } = deps;
+  const { receivers, findDestinations, sealSecret, findUrlProblem, metrics, logger, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
-    const [destination] = await receivers.findDestinations([receiver]);
+    const [destination] = await findDestinations([receiver]);
     return { receiver, destination };
   };
   const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<EndpointRecord> => {
@@ -62,7 +64,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     find: async (workspaceId: WorkspaceId, id: EndpointId) => await withHealth(await find(workspaceId, id)),
     list: async (workspaceId: WorkspaceId) => {
       const list = await receivers.list(workspaceId);
-      const destinations = await receivers.findDestinations(list);
+      const destinations = await findDestinations(list);
       return list.map((receiver, index) => ({ receiver, destination: destinations[index] }));
     },
     /** The receiver, and its signing secret in clear, this once: not when an earlier run with this seed registered it. */

@@ -21,7 +21,7 @@ import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
 import { toReplayView } from '../replays/replay-view.ts';
-import type { ManageReceivers, ReceiverWithHealth } from './manage-receivers.ts';
+import type { ManageReceivers } from './manage-receivers.ts';
 import { toReceiverView } from './receiver-view.ts';
 import type { TestOutcome } from './test-outcome-view.ts';
 
@@ -30,36 +30,33 @@ export type ReceiverRoutesDeps = {
   readonly deliveries: ManageDeliveries;
   readonly replays: ReplayOperations;
   readonly sendTestEvent: (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
-  /** Epoch ms. */
-  readonly now: () => number;
 };
 
 /** `/api/public/webhooks` (spec section 4). */
 export function createReceiverRoutes(deps: ReceiverRoutesDeps): Router {
-  const { receivers, deliveries, replays, sendTestEvent, now } = deps;
-  const toView = (receiver: ReceiverWithHealth) => toReceiverView(receiver, now());
+  const { receivers, deliveries, replays, sendTestEvent } = deps;
   const router = refuseMalformedIds(Router(), { id: 'receiver' });
   router
     .route('/')
     .get(async (req, res) => {
       const list = await receivers.list(workspaceOf(req));
-      res.json({ webhooks: list.map(toView), events: EVENT_NAMES });
+      res.json({ webhooks: list.map(toReceiverView), events: EVENT_NAMES });
     })
     .post(async (req, res) => {
       const request = readBody(RegisterReceiver, req);
       const { receiver, secret } = await receivers.register(workspaceOf(req), request, seedOf(req));
       if (secret === undefined) res.set(REPLAYED, 'true');
       res.status(201).location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
-      res.json({ ...toView(receiver), ...(secret !== undefined && { secret }) });
+      res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
     })
     .all(refuseOtherMethods('GET', 'POST'));
   router
     .route('/:id')
     .get(async (req, res) => {
-      res.json(toView(await receivers.find(workspaceOf(req), req.params.id)));
+      res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
     })
     .patch(async (req, res) => {
-      res.json(toView(await receivers.patch(workspaceOf(req), req.params.id, readBody(PatchReceiver, req))));
+      res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, readBody(PatchReceiver, req))));
     })
     .delete(async (req, res) => {
       await receivers.remove(workspaceOf(req), req.params.id);

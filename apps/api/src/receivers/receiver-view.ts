@@ -71,8 +71,7 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
-/** @param now epoch ms */
-export function toReceiverView({ receiver, destination }: ReceiverWithHealth, now: number): ReceiverView {
+export function toReceiverView({ receiver, destination }: ReceiverWithHealth): ReceiverView {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
   return {
     id,
@@ -83,13 +82,13 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth, no
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
-    health: toHealth(receiver, destination, now),
+    health: toHealth(receiver, destination),
   };
 }
 
-function toHealth(receiver: EndpointRecord, destination: DestinationHealth | undefined, now: number): ReceiverHealth {
+function toHealth(receiver: EndpointRecord, destination: DestinationHealth | undefined): ReceiverHealth {
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
-  const { state, since } = judgeEndpointHealth(receiver, destination, now);
+  const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
     state,
     since: toTime(since),

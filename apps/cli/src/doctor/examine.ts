@@ -1,9 +1,9 @@
 import {
   ConfigError,
-  countOldOwed,
   createKeyspace,
   createLossMark,
   createShardRecordStore,
+  findLayoutProblem,
   findShardCounts,
   isUnrecorded,
   judgeShards,
@@ -19,7 +19,7 @@ import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';
 import { checkRedisServer } from './check-redis-server.ts';
 import { checkSecrets, type SecretsKeys } from './check-secrets.ts';
-import { judgeWork, judgeWorkers, STUCK_AFTER_MS } from './judge-work.ts';
+import { judgeWork, judgeWorkers } from './judge-work.ts';
 
 export type Examination = {
   readonly checks: readonly Check[];
@@ -59,7 +59,7 @@ export async function examine({ env, processes, withHerald }: ExamineDeps): Prom
 }
 
 async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Promise<Examination> {
-  const { redis, config, keyspace, now } = herald;
+  const { redis, config } = herald;
   const server = await checkRedisServer(herald);
   try {
     const [record, counts, isLost] = await Promise.all([
@@ -67,12 +67,16 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
       findShardCounts(redis),
       createLossMark(redis).isThere(),
     ]);
+    const layoutProblem = await findLayoutProblem(redis, record);
     const queues = await readQueues(herald);
     const checks: Check[] = [
       server,
       {
         name: 'shards',
-        findings: isLost && isUnrecorded(record) ? [LOSS_KNOWN] : judgeShards({ record, counts }, config.shardCount),
+        findings:
+          isLost && isUnrecorded(record)
+            ? [LOSS_KNOWN]
+            : [...judgeShards({ record, counts }, config.shardCount), ...(layoutProblem ? [layoutProblem] : [])],
         well:
           counts.sampled === 0
             ? 'there is no data yet'
@@ -83,7 +87,7 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
       { name: 'workers', findings: judgeWorkers(queues), well: `${queues.workers} seen lately` },
       {
         name: 'work',
-        findings: judgeWork(queues, await countOldOwed(redis, keyspace, now() - STUCK_AFTER_MS)),
+        findings: judgeWork(queues),
         well: 'nothing is stuck, nothing failed lately',
       },
     ];

@@ -1,9 +1,9 @@
-import type { Queues } from '../queues/read-queues.ts';
+import type { DestinationLine, QueueLine, Queues } from '../queues/read-queues.ts';
 import { judgeWork, judgeWorkers } from './judge-work.ts';
 
-const QUEUE = {
+const QUEUE: QueueLine = {
   shard: 0,
-  queue: 'deliveries' as const,
+  queue: 'deliveries',
   waiting: 0,
   active: 0,
   delayed: 0,
@@ -11,36 +11,51 @@ const QUEUE = {
   isPaused: false,
 };
 const QUEUES: Queues = {
-  ...{ workers: 1, queues: [QUEUE], backlogs: [], backlogDestinations: 0, backlogDeliveries: 0 },
-  ...{ openTransitions: 0, overdueOwed: 0, runningReplays: 0, failedLately: 0 },
+  workers: 1,
+  queues: [QUEUE],
+  destinations: [],
+  destinationCount: 0,
+  runningReplays: 0,
+  failedLately: 0,
 };
-const BACKLOG = {
-  ...{ workspace: 'ws_x', host: 'a.example', deliveries: 3, unanswered: 7 },
-  ...{ nextProbeAt: null, holdUntil: null, waitsSince: null },
+const OPEN: DestinationLine = {
+  ...{ workspace: 'ws_x', host: 'a.example', deliveries: 3, due: 1, inWork: 0, state: 'breaker_open', unanswered: 7 },
+  ...{ nextProbeAt: null, pausedUntil: null, waitsSince: null, nextDueAt: null },
 };
 
 test('a service at rest has no findings', () => {
-  expect([...judgeWorkers(QUEUES), ...judgeWork(QUEUES, 0)]).toEqual([]);
+  expect([...judgeWorkers(QUEUES), ...judgeWork(QUEUES)]).toEqual([]);
 });
 
 test.each([
-  ['nothing to send', 0, 'warning'],
-  ['something to send', 4, 'error'],
-])('no worker, with %s', (_name, openTransitions, level) => {
-  expect(judgeWorkers({ ...QUEUES, workers: 0, openTransitions })).toMatchObject([{ level, code: 'no_worker' }]);
+  ['nothing to send', {}, 'warning'],
+  ['something that is due', { waiting: 4 }, 'error'],
+  ['something for later', { delayed: 1 }, 'error'],
+  ['something that a dead worker had', { active: 2 }, 'error'],
+])('no worker, with %s', (_name, change, level) => {
+  expect(judgeWorkers({ ...QUEUES, workers: 0, queues: [{ ...QUEUE, ...change }] })).toMatchObject([
+    { level, code: 'no_worker' },
+  ]);
 });
 
-test.each<[string, Partial<Queues>, number, string, string]>([
-  ['work that is due and not taken', { queues: [{ ...QUEUE, oldestDueMs: 31_000 }] }, 0, 'error', 'queue_stuck'],
-  ['too few workers', { queues: [{ ...QUEUE, active: 5, oldestDueMs: 31_000 }] }, 0, 'warning', 'queue_behind'],
-  ['a paused queue', { queues: [{ ...QUEUE, isPaused: true, oldestDueMs: 99_000 }] }, 0, 'warning', 'queue_paused'],
-  ['marks that nobody takes', {}, 2, 'error', 'owed_left'],
-  ['an open breaker', { backlogs: [{ ...BACKLOG, state: 'breaker_open' }] }, 0, 'warning', 'breaker_open'],
-  ['failed deliveries', { failedLately: 1 }, 0, 'warning', 'deliveries_failed'],
-])('%s', (_name, change, oldOwed, level, code) => {
-  expect(judgeWork({ ...QUEUES, ...change }, oldOwed)).toMatchObject([{ level, code }]);
+test.each<[string, Partial<Queues>, string, string]>([
+  ['work that is due and not taken', { queues: [{ ...QUEUE, oldestDueMs: 31_000 }] }, 'error', 'queue_stuck'],
+  ['too few workers', { queues: [{ ...QUEUE, active: 5, oldestDueMs: 31_000 }] }, 'warning', 'queue_behind'],
+  ['a paused queue', { queues: [{ ...QUEUE, isPaused: true, oldestDueMs: 99_000 }] }, 'warning', 'queue_paused'],
+  ['an open breaker', { destinations: [OPEN] }, 'warning', 'breaker_open'],
+  ['failed deliveries', { failedLately: 1 }, 'warning', 'deliveries_failed'],
+])('%s', (_name, change, level, code) => {
+  expect(judgeWork({ ...QUEUES, ...change })).toMatchObject([{ level, code }]);
+});
+
+test('a destination that is paused or answers is no finding', () => {
+  const destinations: DestinationLine[] = [
+    { ...OPEN, state: 'paused' },
+    { ...OPEN, state: 'flowing' },
+  ];
+  expect(judgeWork({ ...QUEUES, destinations })).toEqual([]);
 });
 
 test('without a worker a queue that waits is no finding of its own', () => {
-  expect(judgeWork({ ...QUEUES, workers: 0, queues: [{ ...QUEUE, oldestDueMs: 99_000 }] }, 3)).toEqual([]);
+  expect(judgeWork({ ...QUEUES, workers: 0, queues: [{ ...QUEUE, oldestDueMs: 99_000 }] })).toEqual([]);
 });

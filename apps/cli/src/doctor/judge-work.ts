@@ -1,39 +1,30 @@
 import type { Finding } from '@herald/infra';
 import { countOf } from '../output/count-of.ts';
 import { spanText } from '../output/time-text.ts';
-import type { Queues } from '../queues/read-queues.ts';
+import type { QueueLine, Queues } from '../queues/read-queues.ts';
 import { error, warning } from './check.ts';
 
 /** What is due for longer than this is stuck, or there is more than the workers can send; in ms. */
-export const STUCK_AFTER_MS = 30_000;
+const STUCK_AFTER_MS = 30_000;
 
-export function judgeWorkers({ workers, openTransitions }: Queues): Finding[] {
+export function judgeWorkers({ workers, queues }: Queues): Finding[] {
   if (workers > 0) return [];
+  const pending = queues.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0);
   const start = 'start one: node apps/worker/dist/main.js';
   return [
-    openTransitions > 0
+    pending > 0
       ? error(
           'no_worker',
-          `no worker was seen lately, with something to send (pending: ${countOf(openTransitions, 'transition')}); ${start}`,
+          `no worker was seen lately, with something to send (pending: ${countOf(pending, 'delivery')}); ${start}`,
         )
       : warning('no_worker', `no worker was seen lately: transitions are accepted, and nothing is sent; ${start}`),
   ];
 }
 
-/** @param oldOwed marks "jobs owed" that no sweeper has taken for `STUCK_AFTER_MS` */
-export function judgeWork({ workers, queues, backlogs, failedLately }: Queues, oldOwed: number): Finding[] {
+export function judgeWork({ workers, queues, destinations, failedLately }: Queues): Finding[] {
   return [
     ...(workers > 0 ? queues.flatMap(judgeQueue) : []),
-    ...(workers > 0 && oldOwed > 0
-      ? [
-          error(
-            'owed_left',
-            `jobs are owed for more than ${spanText(STUCK_AFTER_MS)} (${countOf(oldOwed, 'mark')}), so no sweeper works; ` +
-              'restart the workers, and read what they log',
-          ),
-        ]
-      : []),
-    ...judgeBreakers(backlogs),
+    ...judgeBreakers(destinations),
     ...(failedLately > 0
       ? [
           warning(
@@ -46,7 +37,7 @@ export function judgeWork({ workers, queues, backlogs, failedLately }: Queues, o
   ];
 }
 
-function judgeQueue({ shard, queue, waiting, active, oldestDueMs, isPaused }: Queues['queues'][number]): Finding[] {
+function judgeQueue({ shard, queue, waiting, active, oldestDueMs, isPaused }: QueueLine): Finding[] {
   const name = `the queue ${queue} of shard ${shard}`;
   if (isPaused) {
     return [
@@ -65,8 +56,8 @@ function judgeQueue({ shard, queue, waiting, active, oldestDueMs, isPaused }: Qu
   ];
 }
 
-function judgeBreakers(backlogs: Queues['backlogs']): Finding[] {
-  const open = backlogs.filter(({ state }) => state === 'breaker_open');
+function judgeBreakers(destinations: Queues['destinations']): Finding[] {
+  const open = destinations.filter(({ state }) => state === 'breaker_open');
   if (open.length === 0) return [];
   const deliveries = open.reduce((sum, each) => sum + each.deliveries, 0);
   return [

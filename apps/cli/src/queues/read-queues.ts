@@ -1,67 +1,62 @@
 import {
-  createBacklogView,
+  createDestinationView,
   createFailedView,
-  createLineView,
   createServiceStateReader,
   createWorkerPresence,
-  QUEUE_NAMES,
-  type BacklogDescription,
+  type DestinationDescription,
+  type ServiceState,
 } from '@herald/infra';
 import type { Herald } from '../open-herald.ts';
 
 /** All that waits, as Redis has it. Times are ISO, spans in ms. */
-export async function readQueues({ config, redis, keyspace, resources, now }: Herald) {
-  const presence = createWorkerPresence(redis);
+export async function readQueues({ config, redis, keyspace, now }: Herald) {
+  const readState = createServiceStateReader({ redis, keyspace, presence: createWorkerPresence(redis), now });
+  const destinations = createDestinationView({ redis, keyspace, now });
   const at = now();
-  const [state, backlogs, failed, paused] = await Promise.all([
-    createServiceStateReader({ redis, keyspace, presence, now })(),
-    createBacklogView({ redis, keyspace }).list(at),
+  const [state, waiting, failedLately] = await Promise.all([
+    readState(),
+    destinations.list(),
     createFailedView({ redis, keyspace, keepMs: config.retentionMs }).count(at),
-    Promise.all(
-      keyspace.shards.map((keys) =>
-        Promise.all(
-          QUEUE_NAMES.map(async (name) => {
-            const line = createLineView({ redis, keys, name });
-            resources.add('line', line.close);
-            return [name, await line.isPaused()] as const;
-          }),
-        ),
-      ),
-    ),
   ]);
-  const sum = (read: (shard: (typeof state.shards)[number]) => number) =>
-    state.shards.reduce((total, shard) => total + read(shard), 0);
   return {
     workers: state.workers,
-    queues: state.shards.flatMap(({ queues }, shard) =>
-      QUEUE_NAMES.map((name) => ({
-        ...{ shard, queue: name, ...queues[name] },
-        isPaused: paused[shard]?.some(([each, isPaused]) => each === name && isPaused) ?? false,
-      })),
-    ),
-    backlogs: backlogs.map(toBacklogJson),
-    backlogDestinations: backlogs.length + sum((shard) => shard.backlogsNotLookedAt),
-    backlogDeliveries: backlogs.reduce((total, { count }) => total + count, 0),
-    openTransitions: sum((shard) => shard.openTransitions),
-    overdueOwed: sum((shard) => shard.overdueOwed),
-    runningReplays: sum((shard) => shard.runningReplays),
-    failedLately: failed,
+    queues: state.shards.map(({ queue: { waiting, active, delayed, oldestDueAt = state.at, isPaused } }, shard) => ({
+      ...{ shard, queue: 'deliveries', waiting, active, delayed },
+      ...{ oldestDueMs: Math.max(0, state.at - oldestDueAt), isPaused },
+    })),
+    destinations: waiting.map((destination) => toDestinationJson(destination, at)),
+    destinationCount: countDestinations(state),
+    runningReplays: state.shards.reduce((total, { runningReplays }) => total + runningReplays, 0),
+    failedLately,
   };
 }
 export type Queues = Awaited<ReturnType<typeof readQueues>>;
 export type QueueLine = Queues['queues'][number];
-export type BacklogLine = Queues['backlogs'][number];
+export type DestinationLine = Queues['destinations'][number];
 
-function toBacklogJson({ first, count, isOpen, unanswered, nextProbeAt, holdUntil, waitsSince }: BacklogDescription) {
+/** With waiting deliveries, also those that were not looked at. */
+function countDestinations({ shards }: ServiceState): number {
+  const counts = shards.flatMap(({ queue: { byHealth, groupsNotLookedAt } }) => [
+    groupsNotLookedAt,
+    ...Object.values(byHealth).map(({ groups }) => groups),
+  ]);
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+function toDestinationJson(destination: DestinationDescription, now: number) {
+  const { first, waiting, due, inWork, isOpen, unanswered, nextProbeAt, pausedUntil, firstDueAt } = destination;
   return {
     workspace: first?.delivery.workspaceId ?? null,
     host: first?.host ?? null,
-    deliveries: count,
-    state: isOpen ? ('breaker_open' as const) : holdUntil === undefined ? ('flowing' as const) : ('on_hold' as const),
+    deliveries: waiting,
+    due,
+    inWork,
+    state: isOpen ? ('breaker_open' as const) : pausedUntil === undefined ? ('flowing' as const) : ('paused' as const),
     unanswered,
     nextProbeAt: toIso(nextProbeAt),
-    holdUntil: toIso(holdUntil),
-    waitsSince: toIso(waitsSince),
+    pausedUntil: toIso(pausedUntil),
+    waitsSince: toIso(firstDueAt <= now ? firstDueAt : undefined),
+    nextDueAt: toIso(firstDueAt > now ? firstDueAt : undefined),
   };
 }
 

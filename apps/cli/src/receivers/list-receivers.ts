@@ -1,5 +1,11 @@
 import type { WorkspaceId } from '@herald/core';
-import { createReceiverStore, judgeEndpointHealth, walkReceivers, type EndpointRecord } from '@herald/infra';
+import {
+  createFindDestinations,
+  createReceiverStore,
+  judgeEndpointHealth,
+  walkReceivers,
+  type EndpointRecord,
+} from '@herald/infra';
 import type { Herald } from '../open-herald.ts';
 
 /** Receivers, by workspace and then by age. There is no index of all: without a workspace every key is looked at. */
@@ -19,10 +25,9 @@ export async function listReceivers(
     }
   }
   found.sort((a, b) => a.workspaceId.localeCompare(b.workspaceId) || a.createdAt - b.createdAt);
-  const destinations = await store.findDestinations(found);
-  const at = now();
+  const destinations = await createFindDestinations({ redis, keyspace, now })(found);
   return found.map((receiver, index) => {
-    const { state, since } = judgeEndpointHealth(receiver, destinations[index], at);
+    const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
     const { id, url, events, description, disabledReason, createdAt, health } = receiver;
     return {
       ...{ id, workspace: receiver.workspaceId, url: withUrls ? url : originOf(url), events, description, state },

@@ -14,11 +14,10 @@ export type MoveTold = {
 
 /** Moves the service's data to `to` shards. */
 export async function moveTo(
-  { redis, confirmWrite, config, connect, now }: Herald,
+  { redis, confirmWrite, config, now }: Herald,
   to: number,
   { onProgress, onWatch }: MoveTold,
 ): Promise<MoveReport> {
   const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
-  const lineRedis = await connect();
-  return await moveShards({ redis, lineRedis, confirmWrite, findRunning, onProgress, now }, config.shardCount, to);
+  return await moveShards({ redis, confirmWrite, findRunning, onProgress, now }, config.shardCount, to);
 }

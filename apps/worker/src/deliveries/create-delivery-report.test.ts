@@ -13,11 +13,11 @@ const loaded: LoadedDelivery = {
     ...{ event: 'task.done', status: 'pending', createdAt: NOW, tries: 0, scheduledAt: NOW, owedAttempts: 0 },
   },
   body: Buffer.from('{}'),
-  destination: { id: 'dst', isOpen: false, holdUntil: 0 },
+  destination: 'dst',
   requestId: 'req_1',
 };
 const recorded = (reply: Partial<RecordReply>): RecordReply => ({
-  ...{ kind: 'recorded', owedAttempts: 0, hasBacklog: false },
+  ...{ kind: 'recorded', pendingRedeliveries: 0 },
   ...reply,
 });
 

@@ -73,7 +73,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     }
     if (reply.breaker) {
       attempts.breakerChanged(reply.breaker);
-      const facts = { destination: loaded.destination.id, workspaceId, host: hostOf(endpoint) };
+      const facts = { destination: loaded.destination, workspaceId, host: hostOf(endpoint) };
       if (reply.breaker === 'opened') logger.warn('destination.breaker_opened', facts);
       else logger.info('destination.breaker_closed', facts);
     }

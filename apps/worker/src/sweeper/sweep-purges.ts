@@ -1,8 +1,7 @@
-import type { DeliveryQueue, Logger, PurgedDelivery, PurgeStore } from '@herald/infra';
+import { readPurgeMark, type Logger, type PurgedDelivery, type PurgeStore } from '@herald/infra';
 
 export type SweepPurgesDeps = {
   readonly purges: PurgeStore;
-  readonly queue: Pick<DeliveryQueue, 'remove'>;
   readonly reportPurged: (endpointId: string, deliveries: readonly PurgedDelivery[]) => void;
   readonly logger: Logger;
   readonly now: () => number;
@@ -12,21 +11,22 @@ const BATCH = 10;
 const LEASE_MS = 60_000;
 
 /**
- * Ends what was pending for endpoints that were disabled or removed, and moves what waits for a former url. A crash leaves the endpoint on the list, and the
- * next sweep goes through its deliveries again, which changes nothing twice.
+ * Ends what was pending for endpoints that were disabled or removed, and moves what waits in the group of a former url. A
+ * crash leaves the endpoint on the list, and the next sweep goes through its deliveries again, which changes nothing twice.
  * @returns deliveries ended
  */
-export async function sweepPurges({ purges, queue, reportPurged, logger, now }: SweepPurgesDeps): Promise<number> {
+export async function sweepPurges({ purges, reportPurged, logger, now }: SweepPurgesDeps): Promise<number> {
   let total = 0;
   const at = now();
-  for (const endpointId of await purges.claim(at, at + LEASE_MS, BATCH)) {
+  const leaseEndsAt = at + LEASE_MS;
+  for (const mark of await purges.claim(at, leaseEndsAt, BATCH)) {
+    const { endpointId } = readPurgeMark(mark);
     let ended = 0;
-    for await (const deliveries of purges.purge(endpointId, now())) {
+    for await (const deliveries of purges.purge(mark, now())) {
       reportPurged(endpointId, deliveries);
-      await queue.remove(deliveries.map(({ id }) => id));
       ended += deliveries.length;
     }
-    await purges.finish(endpointId);
+    await purges.finish(mark, leaseEndsAt);
     if (ended > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: ended });
     total += ended;
   }

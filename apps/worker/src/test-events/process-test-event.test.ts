@@ -23,9 +23,9 @@ async function processUnsendable(delivery: Delivery) {
       makeAttempt: never,
       reply: (_id, reply) => Promise.resolve(void done.push(reply)),
       report: { attempted: () => undefined, ended: () => undefined },
-      ...{ deadlineMs: 1, now: () => 0 },
+      ...{ destinationLimit: 1, deadlineMs: 1, now: () => 0 },
     },
-    delivery.id,
+    { id: delivery.id, lease: 'lease', isProbe: false },
     new AbortController().signal,
   );
   expect(verdict).toEqual({ kind: 'finished' });

@@ -6,17 +6,19 @@ import {
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
-import type { CancelReason, DeliveryStore, LoadReply, TestReply } from '@herald/infra';
+import type { CancelReason, DeliveryStore, TestReply } from '@herald/infra';
 import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from '../deliveries/make-attempt.ts';
 import { toAttemptRecord } from '../deliveries/to-attempt-record.ts';
-import type { ProcessVerdict } from '../deliveries/process-delivery.ts';
+import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
 
 export type ProcessTestEventDeps = {
   readonly deliveries: Pick<DeliveryStore, 'load' | 'record' | 'cancel'>;
   readonly claim: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<string>;
   readonly makeAttempt: MakeAttempt;
   readonly reply: (id: DeliveryId, reply: TestReply) => Promise<void>;
+  /** Deliveries of one destination that may be in work, over all workers. */
+  readonly destinationLimit: number;
   /** The delivery deadline, in ms. */
   readonly deadlineMs: number;
   readonly report: Pick<DeliveryReport, 'attempted' | 'ended'>;
@@ -28,13 +30,11 @@ const FINISHED: ProcessVerdict = { kind: 'finished' };
 /**
  * Sends a test event, once: whatever the receiver's filter, also to a disabled one, and never again. A crash after the
  * claim leaves it claimed and unsettled, and whoever finds it so settles it without sending.
- * @param read what was read of it when its job was fetched; absent: it is read now
  */
 export async function processTestEvent(
   deps: ProcessTestEventDeps,
-  id: DeliveryId,
+  { id, lease, loaded: read }: DeliveryTurn,
   signal: AbortSignal,
-  read?: LoadReply,
 ): Promise<ProcessVerdict> {
   const loaded = read ?? (await deps.deliveries.load(id));
   if (loaded.kind !== 'loaded') return FINISHED;
@@ -67,7 +67,8 @@ export async function processTestEvent(
   const recorded = await deps.deliveries.record({
     ...{ delivery, destination: loaded.destination, attempt, verdict, now },
     ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
-    ...{ gone: false, isProbe: false, wasOwed: false },
+    ...{ gone: false, isProbe: false, isRedelivery: false, lease },
+    destinationLimit: deps.destinationLimit,
   });
   const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
   deps.report.attempted({ loaded, endpoint, outcome, attempt, reply: recorded, reason, now });
@@ -77,5 +78,5 @@ export async function processTestEvent(
       ? { kind: 'answered', status: outcome.status }
       : { kind: 'unanswered', error: errorCodeOf(outcome) ?? 'connection_failed' },
   );
-  return FINISHED;
+  return { kind: 'recorded', end: isUnanswered(outcome) ? 'unanswered' : 'answered' };
 }

@@ -21,7 +21,7 @@ const WorkerEnv = withOneRedis(
       15_000,
     ),
     WORKER_SHARDS: ShardList.optional(),
-    DESTINATION_CONCURRENCY: IntegerText(1, 10_000).default(10),
+    DESTINATION_CONCURRENCY: IntegerText(1, 10_000).default(50),
     DISABLE_AFTER: Duration.default(5 * 86_400_000),
     RETRY_SCHEDULE: DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations').default([
       ...DEFAULT_SCHEDULE_MS,

@@ -33,7 +33,7 @@ export type DeliveryFilter = {
 export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly next?: DeliveryCursor };
 
 export type RedeliverReply =
-  | { readonly kind: 'owed'; readonly event: EventName }
+  | { readonly kind: 'pending'; readonly event: EventName }
   | { readonly kind: 'missing' }
   /** Its endpoint is gone. */
   | { readonly kind: 'removed' }
@@ -60,15 +60,15 @@ export type DeliveryLog = {
     workspaceId: WorkspaceId,
     id: DeliveryId,
   ) => Promise<{ readonly delivery: Delivery; readonly attempts: readonly AttemptRecord[] } | undefined>;
-  /** Owes the delivery one more attempt; a sweeper sees to it from `sweepFrom` (epoch ms) on. */
-  readonly redeliver: (workspaceId: WorkspaceId, id: DeliveryId, sweepFrom: number) => Promise<RedeliverReply>;
+  /** Asks for one more attempt of the delivery, and enqueues it. `now` is epoch ms. */
+  readonly redeliver: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<RedeliverReply>;
 };
 
 /** Records read in one go, and at most so many goes for one page: a filter that nothing matches must end. */
 const WINDOW = 200;
 const WINDOWS = 10;
 
-const RedeliverText = z.tuple([z.enum(['owed', 'missing', 'removed', 'disabled'])], z.string());
+const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled'])], z.string());
 
 export type DeliveryLogDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace };
 
@@ -160,11 +160,11 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
       return delivery && { delivery, attempts: attempts.map((text) => JSON.parse(text) as AttemptRecord) };
     },
 
-    async redeliver(workspaceId, id, sweepFrom) {
+    async redeliver(workspaceId, id, now) {
       const keys = keyspace.of(workspaceId);
-      const reply = await redeliver([keys.delivery(id), keys.owed], [keys.prefix, id, workspaceId, sweepFrom]);
+      const reply = await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now]);
       const [kind, detail = ''] = RedeliverText.parse(reply);
-      if (kind === 'owed') return { kind, event: EventName.parse(detail) };
+      if (kind === 'pending') return { kind, event: EventName.parse(detail) };
       if (kind === 'disabled') return { kind, endpointId: detail };
       return { kind };
     },

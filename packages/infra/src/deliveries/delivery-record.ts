@@ -8,7 +8,7 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
-import { BREAKER_FIELDS, DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
+import { DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
 
 /** What one attempt leaves in the log. */
 export type AttemptRecord = {
@@ -23,15 +23,6 @@ export type AttemptRecord = {
   readonly answer?: string;
 };
 
-/** What keeps a destination's deliveries back for now. */
-export type DestinationState = {
-  readonly id: DestinationId;
-  /** The breaker is open: one probe at a time, and no more. */
-  readonly isOpen: boolean;
-  /** Nothing goes out before this time, epoch ms; 0: nothing was asked. */
-  readonly holdUntil: number;
-};
-
 /** A delivery with all that an attempt needs. */
 export type LoadedDelivery = {
   readonly kind: 'loaded';
@@ -41,58 +32,83 @@ export type LoadedDelivery = {
   readonly traceparent?: string;
   /** Absent when it was removed meanwhile. */
   readonly endpoint?: EndpointRecord;
-  readonly destination: DestinationState;
+  readonly destination: DestinationId;
   /** Of the request that reported the transition; for the log. */
   readonly requestId?: string;
-  /** It waits in its destination's backlog, visible from then (epoch ms); a time in the future is a lease: it is in work. */
-  readonly inBacklogFrom?: number;
 };
 
 /** `body_lost`: Redis forgot the transition but not the record, as a failover can. */
 export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'missing' };
 
-const LoadedValues = z.array(z.string().nullable());
+const Values = z.array(z.string().nullable());
+const Shared = z.union([Values, z.literal(1)]);
+const LoadedRow = z.union([z.tuple([Values, Shared, Shared]), z.tuple([])]);
 
-/** Parses what `LOAD_DELIVERIES_LUA` replies for one delivery. */
-export function readLoadedDelivery(id: DeliveryId, reply: unknown): LoadReply {
-  const values = LoadedValues.parse(reply).values();
+/** What deliveries of one reply share: each is in it once. */
+type SharedParts = {
+  readonly transitions: Map<string, TransitionPart>;
+  readonly endpoints: Map<string, EndpointRecord | undefined>;
+};
+type TransitionPart = { readonly fields: Readonly<Record<string, string>>; readonly body: Buffer | undefined };
+
+/**
+ * Parses what a script read of deliveries with `load`, all of one reply. Undefined where that failed, so that nothing else fails with it:
+ * whoever needs the delivery loads it by itself, and learns why.
+ */
+export function readLoadedDeliveries(
+  rows: readonly { readonly id: DeliveryId; readonly row: unknown }[],
+): (LoadReply | undefined)[] {
+  const shared: SharedParts = { transitions: new Map(), endpoints: new Map() };
+  return rows.map(({ id, row }) => {
+    try {
+      return readLoadedDelivery(id, row, shared);
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+function readLoadedDelivery(id: DeliveryId, reply: unknown, shared: SharedParts): LoadReply {
+  const row = LoadedRow.parse(reply);
+  if (row.length === 0) return { kind: 'missing' };
+  const [values, transitionValues, endpointValues] = row;
   const fields = takeFields(DELIVERY_FIELDS, values);
-  if (fields.s === undefined) return { kind: 'missing' };
-  const { ev, ws = '', task, body, req, trace } = takeFields(TRANSITION_FIELDS, values);
-  if (body === undefined) return { kind: 'body_lost' };
-  const record = readEndpoint(fields.e ?? '', takeFields(ENDPOINT_FIELDS, values));
-  const { open, hold } = takeFields(BREAKER_FIELDS, values);
-  const { score } = takeFields(['score'], values);
+  const transition = readTransition(fields.x ?? '', transitionValues, shared);
+  const endpoint = readSharedEndpoint(fields.e ?? '', endpointValues, shared);
+  const { ev, ws = '', task, req, trace } = transition.fields;
+  if (transition.body === undefined) return { kind: 'body_lost' };
   return {
     kind: 'loaded',
     delivery: readDelivery(id, fields, { workspaceId: ws, event: EventName.parse(ev), ...(task && { taskId: task }) }),
-    body: Buffer.from(body),
+    body: transition.body,
     ...(trace !== undefined && { traceparent: trace }),
-    ...(record && { endpoint: record }),
-    destination: { id: record?.destination ?? '', isOpen: open === '1', holdUntil: Number(hold ?? 0) },
+    ...(endpoint && { endpoint }),
+    destination: endpoint?.destination ?? '',
     ...(req !== undefined && { requestId: req }),
-    ...(score !== undefined && { inBacklogFrom: Number(score) }),
   };
 }
 
-/**
- * Parses what a script read on the way to something else. Undefined when that failed, so that nothing else fails with it: whoever needs
- * the delivery loads it by itself, and learns why.
- */
-export function readLoadedIfSound(id: DeliveryId, reply: unknown): LoadReply | undefined {
-  try {
-    return readLoadedDelivery(id, reply);
-  } catch {
-    return undefined;
+function readTransition(id: string, values: z.infer<typeof Shared>, { transitions }: SharedParts): TransitionPart {
+  if (values !== 1) {
+    const fields = takeFields(TRANSITION_FIELDS, values);
+    transitions.set(id, { fields, body: fields.body === undefined ? undefined : Buffer.from(fields.body) });
   }
+  const part = transitions.get(id);
+  if (!part) throw new Error('the reply has no such transition');
+  return part;
 }
 
-/** The next values by the names of their fields; those that there aren't are left out. */
-function takeFields(names: readonly string[], values: Iterator<string | null>): Record<string, string> {
+function readSharedEndpoint(id: string, values: z.infer<typeof Shared>, { endpoints }: SharedParts) {
+  if (values !== 1) endpoints.set(id, readEndpoint(id, takeFields(ENDPOINT_FIELDS, values)));
+  return endpoints.get(id);
+}
+
+/** Values by the names of their fields; those that there aren't are left out. */
+function takeFields(names: readonly string[], values: readonly (string | null)[]): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (const name of names) {
-    const next = values.next();
-    if (next.done !== true && next.value !== null) fields[name] = next.value;
+  for (const [index, name] of names.entries()) {
+    const value = values[index];
+    if (value != null) fields[name] = value;
   }
   return fields;
 }

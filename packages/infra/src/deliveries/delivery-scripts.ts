@@ -1,23 +1,37 @@
-import { BREAKER_FIELDS, DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
+import { scoreOf } from '@herald/queue';
+import { DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
 
 /**
- * All that an attempt needs, shared by the scripts that read it: {} when there is no such delivery, else one flat list of values, or
- * false where there is none: the fields of the delivery, its transition, its endpoint and its breaker, as loaded-fields.ts names
- * them, and its score in its destination's backlog.
+ * All that an attempt needs, shared by the scripts that read it: {} when there is no such delivery, else the values of its
+ * fields, of its transition's and of its endpoint's, as loaded-fields.ts names them, false where there is none. What one run
+ * has replied before is 1: ten deliveries of a transition bring its body once.
  */
 export const LOAD_LUA = /* lua */ `
+local replied = {}
+local function readOnce(key, ...)
+  if replied[key] then return 1 end
+  replied[key] = true
+  return redis.call('HMGET', key, ...)
+end
+
 local function load(prefix, id)
-  local row = redis.call('HMGET', prefix .. 'd:' .. id, ${quote(DELIVERY_FIELDS)})
-  if not row[3] then return {} end
-  local transition = redis.call('HMGET', prefix .. 'x:' .. row[2], ${quote(TRANSITION_FIELDS)})
-  local endpoint = redis.call('HMGET', prefix .. 'e:' .. row[1], ${quote(ENDPOINT_FIELDS)})
-  local destination = endpoint[1] or ''
-  local breaker = redis.call('HMGET', prefix .. 'k:' .. destination, ${quote(BREAKER_FIELDS)})
-  for _, values in ipairs({ transition, endpoint, breaker }) do
-    for _, value in ipairs(values) do row[#row + 1] = value end
-  end
-  row[#row + 1] = redis.call('ZSCORE', prefix .. 'b:' .. destination, id)
-  return row
+  local delivery = redis.call('HMGET', prefix .. 'd:' .. id, ${quote(DELIVERY_FIELDS)})
+  if not delivery[3] then return {} end
+  local transition = readOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
+  return { delivery, transition, readOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
+end
+
+`;
+
+/** Where a delivery waits again that was in work, and of which nothing was recorded. */
+export const DUE_AGAIN_LUA = /* lua */ `
+-- Returns its score, or nil when nothing is left to do.
+local function dueAgain(prefix, id, now)
+  local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due')
+  -- Urgent, which is class 0.
+  if facts[2] then return now end
+  if facts[1] ~= 'pending' then return nil end
+  return ${scoreOf('usual', 0)} + (facts[3] or 0)
 end
 `;
 
@@ -42,19 +56,19 @@ const FAILED_LIMIT = 1_000;
 
 /** Ends a delivery. Shared by the scripts that do; what ends stays for the retention, its body with the last. */
 export const SETTLE_LUA = /* lua */ `
-local function settle(prefix, id, status, reason, now, ttl)
+-- transition: its id   reason: '' for none   tries: as it has had now, nil when that doesn't change
+local function settle(prefix, id, transition, status, reason, now, ttl, tries)
   local record = prefix .. 'd:' .. id
-  redis.call('HSET', record, 's', status, 'end', now)
-  redis.call('HDEL', record, 'due')
-  if reason ~= '' then redis.call('HSET', record, 'why', reason) else redis.call('HDEL', record, 'why') end
+  local fields = { 's', status, 'end', now }
+  if reason ~= '' then fields[5], fields[6] = 'why', reason end
+  if tries then fields[#fields + 1], fields[#fields + 2] = 'n', tries end
+  redis.call('HSET', record, unpack(fields))
+  if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
   redis.call('PEXPIRE', record, ttl)
   redis.call('PEXPIRE', record .. ':a', ttl)
-  local transition = redis.call('HGET', record, 'x')
   local key = prefix .. 'x:' .. transition
   if redis.call('HINCRBY', key, 'open', -1) <= 0 then
     redis.call('PEXPIRE', key, ttl)
-    redis.call('ZREM', prefix .. 'open', transition)
-    redis.call('ZREM', prefix .. 'owed', transition)
   end
   if status == 'failed' and redis.call('HGET', key, 'ev') ~= 'webhook.test' then
     redis.call('ZADD', prefix .. 'failed', now, id)
@@ -74,15 +88,15 @@ ${SETTLE_LUA}
 local status = redis.call('HGET', KEYS[1], 's')
 if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
-redis.call('ZREM', ARGV[1] .. 'owed', ARGV[2])
-local transition = ARGV[1] .. 'x:' .. redis.call('HGET', KEYS[1], 'x')
+local transition = redis.call('HGET', KEYS[1], 'x')
+local key = ARGV[1] .. 'x:' .. transition
 if status ~= 'pending' then
   redis.call('PEXPIRE', KEYS[1], ARGV[5], 'NX')
   redis.call('PEXPIRE', KEYS[1] .. ':a', ARGV[5], 'NX')
-  if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then redis.call('PEXPIRE', transition, ARGV[5], 'NX') end
+  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then redis.call('PEXPIRE', key, ARGV[5], 'NX') end
   return { 'settled' }
 end
-local event = redis.call('HGET', transition, 'ev') or ''
-settle(ARGV[1], ARGV[2], ARGV[6], ARGV[3], ARGV[4], ARGV[5])
+local event = redis.call('HGET', key, 'ev') or ''
+settle(ARGV[1], ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5])
 return { 'ended', event }
 `;

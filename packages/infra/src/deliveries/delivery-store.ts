@@ -4,16 +4,16 @@ import {
   type Delivery,
   type DeliveryId,
   type DeliveryStatus,
+  type DestinationId,
   type DisabledReason,
 } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { QueueName } from '../queues/queue-names.ts';
-import { jobPrefixOf, type ShardKeys } from '../redis/keys.ts';
+import type { ShardKeys } from '../redis/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { gatherCalls } from '../redis/gather-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
-import { readLoadedDelivery, type AttemptRecord, type DestinationState, type LoadReply } from './delivery-record.ts';
+import { readLoadedDeliveries, type AttemptRecord, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
 import { END_DELIVERY_LUA, LOAD_DELIVERIES_LUA } from './delivery-scripts.ts';
 import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
@@ -23,7 +23,7 @@ export type CancelReason = 'receiver_removed' | 'receiver_disabled' | 'not_sent_
 
 export type RecordedAttempt = {
   readonly delivery: Delivery;
-  readonly destination: Pick<DestinationState, 'id'>;
+  readonly destination: DestinationId;
   readonly attempt: AttemptRecord;
   readonly verdict: AttemptVerdict;
   /** Epoch ms. */
@@ -36,29 +36,25 @@ export type RecordedAttempt = {
   readonly holdUntil?: number;
   /** It went out through an open breaker. */
   readonly isProbe: boolean;
-  /** It made good a redelivery that was owed. */
-  readonly wasOwed: boolean;
+  /** Somebody asked for it. */
+  readonly isRedelivery: boolean;
   /**
    * How long the endpoint may fail without one success before it is disabled, in ms. Absent: the attempt says nothing
    * about its health, as a test event's.
    */
   readonly disableAfterMs?: number;
-  /** What the attempt was made for: when nothing is left to do, the delivery leaves it with the record. */
-  readonly place?: DeliveryPlace;
+  /** Of the delivery in the queue; it ends with the record. */
+  readonly lease: string;
+  /** Deliveries of one destination that may be in work, over all workers. */
+  readonly destinationLimit: number;
 };
-
-/** Where a delivery is in work: as a job of a queue, under the lock of this token, or in its destination's backlog. */
-export type DeliveryPlace =
-  { readonly kind: 'job'; readonly queue: QueueName; readonly token: string } | { readonly kind: 'backlog' };
 
 export type RecordReply = {
   /** `superseded`: another attempt moved the delivery on; this one is in the log. */
   readonly kind: 'recorded' | 'superseded' | 'missing';
   readonly status?: DeliveryStatus;
-  /** Redeliveries still owed. */
-  readonly owedAttempts: number;
-  /** Other deliveries wait for this destination. */
-  readonly hasBacklog: boolean;
+  /** Redeliveries still pending. */
+  readonly pendingRedeliveries: number;
   /** The endpoint was disabled by this attempt. */
   readonly disabled?: DisabledReason;
   /**
@@ -68,8 +64,6 @@ export type RecordReply = {
   readonly change?: 'settled' | 'recovered';
   /** The destination's breaker was opened, or closed, by this attempt. */
   readonly breaker?: 'opened' | 'closed';
-  /** Nothing is left to do, and the delivery has left its place with the record. */
-  readonly hasLeft?: boolean;
 };
 
 /** Whether this call ended the delivery; another may have done so before. The event is absent when Redis forgot it. */
@@ -92,7 +86,10 @@ export type DeliveryStoreDeps = {
   readonly retention: DeliveryRetention;
 };
 
-/** Of one call of a script, and how many calls at a time: fewer and larger ones cost less, and leave the worker nothing to do while it waits. */
+/**
+ * Of one call of a script, and how many calls at a time: fewer and larger ones cost less, and leave the worker nothing to do
+ * while it waits.
+ */
 const TOGETHER = { limit: 10, underWay: 4 };
 
 const LoadReplies = z.array(z.unknown());
@@ -100,11 +97,9 @@ const RecordText = z.tuple([
   z.enum(['recorded', 'superseded', 'missing']),
   z.string(),
   z.number(),
-  z.number(),
   z.enum(['', 'gone', 'failing']),
   z.enum(['', 'settled', 'recovered']),
   z.enum(['', 'opened', 'closed']),
-  z.number(),
 ]);
 const RecordReplies = z.array(z.union([RecordText, z.tuple([z.literal('failed'), z.string()])]));
 
@@ -119,8 +114,10 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
 
   const load = gatherCalls({
-    call: async (ids: readonly DeliveryId[]) =>
-      LoadReplies.parse(await loadAll(ids.map(keys.delivery), [keys.prefix, ...ids])),
+    call: async (ids: readonly DeliveryId[]) => {
+      const rows = LoadReplies.parse(await loadAll(ids.map(keys.delivery), [keys.prefix, ...ids]));
+      return readLoadedDeliveries(ids.map((id, index) => ({ id, row: rows[index] })));
+    },
     ...TOGETHER,
   });
   const record = gatherCalls({
@@ -144,34 +141,33 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
 
   return {
     async load(id) {
-      return readLoadedDelivery(id, await load(id));
+      const loaded = await load(id);
+      if (!loaded) throw new Error(`${id} could not be read`);
+      return loaded;
     },
-    async record({ delivery, destination, attempt, verdict, place, ...facts }) {
+    async record({ delivery, destination, attempt, verdict, ...facts }) {
       const { id, endpointId } = delivery;
       const reply = await record({
-        ...{ id, endpoint: endpointId, destination: destination.id, tries: delivery.tries },
+        ...{ id, endpoint: endpointId, destination, tries: delivery.tries },
+        ...{ lease: facts.lease, limit: facts.destinationLimit },
         ...{ now: facts.now, ttl: retention.recordMs },
         ...{ disableAfter: facts.disableAfterMs ?? 0, newVersion: newRevision() },
-        ...{ answered: facts.answered, probe: facts.isProbe, owed: facts.wasOwed, gone: facts.gone },
+        ...{ answered: facts.answered, probe: facts.isProbe, redelivery: facts.isRedelivery, gone: facts.gone },
         ...{ hold: facts.holdUntil, health: facts.disableAfterMs !== undefined },
         status: verdict.kind === 'retry' ? 'pending' : verdict.kind,
         due: verdict.kind === 'retry' ? verdict.at : undefined,
         why: verdict.kind === 'failed' ? verdict.reason : '',
-        ...(place?.kind === 'job' && { job: { prefix: jobPrefixOf(keys, place.queue), token: place.token } }),
-        ...(place?.kind === 'backlog' && { backlog: true }),
         attempt,
       });
       if (reply[0] === 'failed') throw new ScriptCommandError(reply[1]);
-      const [kind, status, owedAttempts, backlog, disabled, change, breaker, left] = reply;
+      const [kind, status, pendingRedeliveries, disabled, change, breaker] = reply;
       return {
         kind,
         ...(status !== '' && { status: status as DeliveryStatus }),
-        owedAttempts,
-        hasBacklog: backlog === 1,
+        pendingRedeliveries,
         ...(disabled !== '' && { disabled }),
         ...(change !== '' && { change }),
         ...(breaker !== '' && { breaker }),
-        ...(left === 1 && { hasLeft: true }),
       };
     },
     cancel: (id, reason, now) => endDelivery(id, 'canceled', reason, now),

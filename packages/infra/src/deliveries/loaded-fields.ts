@@ -8,4 +8,3 @@ export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
   ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To'] as const),
 ];
-export const BREAKER_FIELDS = ['open', 'hold'] as const;

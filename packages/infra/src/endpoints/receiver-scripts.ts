@@ -39,15 +39,20 @@ return 'patched'
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `
--- Remove a receiver. Its deliveries keep their records; a sweeper ends the pending ones.
+-- Remove a receiver. Its deliveries keep their records; a sweeper ends the pending ones. Where they wait goes with the
+-- receiver, and so it is in what the sweeper finds (see purge-mark.ts).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
+local mark = ARGV[1]
+for _, destination in ipairs(redis.call('HMGET', KEYS[2], 'dst', 'dstWas')) do
+  if destination then mark = mark .. '|' .. destination end
+end
 redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[3], ARGV[2])
-redis.call('ZADD', KEYS[4], ARGV[3], ARGV[1])
+redis.call('ZADD', KEYS[4], ARGV[3], mark)
 return 'removed'
 `;
 

@@ -22,15 +22,6 @@ import {
 /** A workspace's subscriptions as of a version; acceptance commits only if the version still holds. */
 export type Subscriptions = { readonly version: string; readonly receivers: readonly EndpointRecord[] };
 
-/** How a destination is: what waits for it, and what keeps it back. */
-export type DestinationHealth = {
-  readonly backlog: number;
-  /** Its breaker is open. */
-  readonly isOpen: boolean;
-  /** It asked to be left alone until then, epoch ms; 0: it didn't. */
-  readonly holdUntil: number;
-};
-
 export type ReceiverStore = {
   /** `exists`: an earlier run of the same request registered it. */
   readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'exists' | 'full'>;
@@ -48,8 +39,6 @@ export type ReceiverStore = {
     overlapEndsAt: number | undefined,
     now: number,
   ) => Promise<boolean>;
-  /** How the destinations of some endpoints are, in their order. */
-  readonly findDestinations: (endpoints: readonly EndpointRecord[]) => Promise<readonly DestinationHealth[]>;
   readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
 };
 
@@ -101,18 +90,6 @@ export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
       const { endpoint, generations } = keyspace.of(workspaceId);
       const args = [workspaceId, sealedSecret, overlapEndsAt ?? '', now];
       return (await rotate([endpoint(id), generations], args)) === 'rotated';
-    },
-    async findDestinations(endpoints) {
-      return await Promise.all(
-        endpoints.map(async ({ workspaceId, destination }) => {
-          const keys = keyspace.of(workspaceId);
-          const [backlog, [open, hold]] = await Promise.all([
-            redis.zcard(keys.backlog(destination)),
-            redis.hmget(keys.breaker(destination), 'open', 'hold'),
-          ]);
-          return { backlog, isOpen: open === '1', holdUntil: Number(hold ?? 0) };
-        }),
-      );
     },
     async findSubscriptions(workspaceId) {
       // The version is read first: a change in between makes it stale, and the commit is refused.

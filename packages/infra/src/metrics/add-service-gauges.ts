@@ -1,7 +1,10 @@
+import { GROUP_HEALTHS } from '@herald/queue';
 import { Gauge } from 'prom-client';
-import { BACKLOG_STATES, type ServiceState, type ShardState } from '../service-state/create-service-state-reader.ts';
-import { QUEUE_NAMES } from '../queues/queue-names.ts';
+import type { ServiceState, ShardState } from '../service-state/create-service-state-reader.ts';
 import type { MetricsRegistry } from './create-metrics-registry.ts';
+
+/** The label of the one queue that a shard has. */
+const QUEUE = 'deliveries';
 
 /**
  * Gauges of what all processes share. Every process shows the same numbers, so they are aggregated by `max`, never by `sum`.
@@ -17,43 +20,42 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     limitBytes: gauge('herald_redis_memory_limit_bytes', 'Memory that Redis may use; 0 without a limit.', []),
   };
   const perShard = {
-    jobs: gauge('herald_queue_jobs', 'Jobs in BullMQ, by state.', ['shard', 'queue', 'state']),
-    oldestDue: gauge('herald_queue_oldest_due_seconds', 'How long the oldest due job has been due.', [
+    jobs: gauge('herald_queue_jobs', 'Deliveries in the queue, by state.', ['shard', 'queue', 'state']),
+    oldestDue: gauge(
+      'herald_queue_oldest_due_seconds',
+      'For how long the first delivery has waited that only waits for a worker.',
+      ['shard', 'queue'],
+    ),
+    destinations: gauge('herald_destinations', 'Destinations with waiting deliveries.', ['shard', 'state']),
+    deliveries: gauge('herald_destination_due_deliveries', 'Deliveries that are due, and wait.', ['shard', 'state']),
+    oldest: gauge('herald_destination_oldest_due_seconds', 'For how long the oldest of these has been due.', [
       'shard',
-      'queue',
+      'state',
     ]),
-    deliveries: gauge('herald_backlog_deliveries', 'Deliveries that wait for their destination.', ['shard', 'state']),
-    destinations: gauge('herald_backlog_destinations', 'Destinations with a backlog.', ['shard', 'state']),
-    oldest: gauge('herald_backlog_oldest_seconds', 'How long the first of a backlog has waited.', ['shard', 'state']),
-    owed: gauge('herald_owed_overdue', 'Transitions and redeliveries whose jobs are owed and overdue.', ['shard']),
-    open: gauge('herald_open_transitions', 'Transitions with pending deliveries.', ['shard']),
     replays: gauge('herald_replays_running', 'Replays under way.', ['shard']),
   };
-  const showShard = ({ queues, backlogs, ...counts }: ShardState, shard: string) => {
-    for (const queue of QUEUE_NAMES) {
-      const { waiting, active, delayed, oldestDueMs } = queues[queue];
-      for (const [state, count] of Object.entries({ waiting, active, delayed })) {
-        perShard.jobs.set({ shard, queue, state }, count);
-      }
-      perShard.oldestDue.set({ shard, queue }, oldestDueMs / 1_000);
+  const showShard = ({ queue, runningReplays }: ShardState, shard: string, at: number) => {
+    const secondsSince = (time = at) => Math.max(0, at - time) / 1_000;
+    const { waiting, active, delayed } = queue;
+    for (const [state, count] of Object.entries({ waiting, active, delayed })) {
+      perShard.jobs.set({ shard, queue: QUEUE, state }, count);
     }
-    for (const state of BACKLOG_STATES) {
-      const { destinations, deliveries, oldestMs } = backlogs[state];
-      perShard.destinations.set({ shard, state }, destinations);
-      perShard.deliveries.set({ shard, state }, deliveries);
-      perShard.oldest.set({ shard, state }, oldestMs / 1_000);
+    perShard.oldestDue.set({ shard, queue: QUEUE }, secondsSince(queue.oldestDueAt));
+    for (const state of GROUP_HEALTHS) {
+      const { groups, due, oldestDueAt } = queue.byHealth[state];
+      perShard.destinations.set({ shard, state }, groups);
+      perShard.deliveries.set({ shard, state }, due);
+      perShard.oldest.set({ shard, state }, secondsSince(oldestDueAt));
     }
-    perShard.destinations.set({ shard, state: 'not_looked_at' }, counts.backlogsNotLookedAt);
-    perShard.owed.set({ shard }, counts.overdueOwed);
-    perShard.open.set({ shard }, counts.openTransitions);
-    perShard.replays.set({ shard }, counts.runningReplays);
+    perShard.destinations.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
+    perShard.replays.set({ shard }, runningReplays);
   };
   return (state) => {
     known.set(state ? 1 : 0);
     for (const each of Object.values(totals)) each.remove();
     for (const each of Object.values(perShard)) each.reset();
     if (!state) return;
-    for (const [shard, shardState] of state.shards.entries()) showShard(shardState, String(shard));
+    for (const [shard, shardState] of state.shards.entries()) showShard(shardState, String(shard), state.at);
     totals.workers.set(state.workers);
     if (!state.memory) return;
     totals.usedBytes.set(state.memory.usedBytes);

@@ -1,9 +1,9 @@
-import { EventName, type Delivery, type DeliveryId } from '@herald/core';
+import { EventName, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { readDelivery, type AttemptRecord } from '../deliveries/delivery-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 
-/** What an operator sees of a delivery: no secret, no body, no receiver's answer, and of the url its host alone. */
+/** What an operator sees of a delivery: no secret, no body, and of the url its host alone. */
 export type DeliveryDescription = {
   readonly delivery: Delivery;
   /** Host and port of the endpoint's url; the rest of it may hold tokens. Absent when the endpoint was removed. */
@@ -11,8 +11,12 @@ export type DeliveryDescription = {
   readonly endpointState: 'enabled' | 'disabled' | 'removed';
   /** Attempts in its log, redeliveries included. */
   readonly attempts: number;
+  /** Absent before the first. */
+  readonly lastAttempt?: AttemptRecord;
   /** Status or error code of the last attempt; absent before the first. */
   readonly lastOutcome?: string;
+  /** Where it waits when it does, of its endpoint as that is now; absent when the endpoint was removed. */
+  readonly destination?: DestinationId;
 };
 
 /**
@@ -35,13 +39,14 @@ async function describe(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Pr
   ]);
   const { x, e } = fields;
   if (x === undefined || e === undefined) return undefined;
-  const [[workspaceId, event, taskId], [url, on]] = await Promise.all([
+  const [[workspaceId, event, taskId], [url, on, destination]] = await Promise.all([
     redis.hmget(keys.transition(x), 'ws', 'ev', 'task'),
-    redis.hmget(keys.endpoint(e), 'url', 'on'),
+    redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
   ]);
   // Redis forgot the transition but not the record, as a failover can: the worker ends it.
   if (workspaceId == null || event == null) return undefined;
-  const lastOutcome = last === null ? undefined : outcomeOf(JSON.parse(last) as AttemptRecord);
+  const lastAttempt = last === null ? undefined : (JSON.parse(last) as AttemptRecord);
+  const lastOutcome = lastAttempt && outcomeOf(lastAttempt);
   return {
     delivery: readDelivery(id, fields, {
       ...{ workspaceId, event: EventName.parse(event) },
@@ -50,7 +55,9 @@ async function describe(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Pr
     ...(url != null && { host: hostOf(url) }),
     endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
     attempts,
+    ...(lastAttempt && { lastAttempt }),
     ...(lastOutcome !== undefined && { lastOutcome }),
+    ...(destination != null && { destination }),
   };
 }
 

@@ -1,40 +1,51 @@
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 
 export const PURGE_LUA = /* lua */ `
--- End the pending ones among some deliveries of an endpoint that was disabled or removed. Of one that is enabled and has
--- got another destination, move those that wait in the former one's backlog; what is leased there is just being sent.
+-- End the pending ones among some deliveries of an endpoint that was disabled or removed, and take them out of the queue. One
+-- that is in work leaves when its worker is done. Of an endpoint that is enabled and has got another destination, move
+-- those that wait in the former one's group; what is in work there is just being sent. Twice is as once.
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] destination id, or ''
--- ARGV[5..n+4] their ids
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] destinations for which they may wait, joined by |, the
+-- present one first   ARGV[5..n+4] their ids
 -- Returns {id, event, reason} of each that was ended; none when the endpoint is enabled.
+local prefix, now = ARGV[1], tonumber(ARGV[2])
+${GROUP_LUA}
+${ENQUEUE_LUA}
 ${SETTLE_LUA}
-local ended = {}
+local ended, places = {}, {}
+for place in string.gmatch(ARGV[4], '[^|]+') do places[#places + 1] = place end
 local endpoint = redis.call('HMGET', KEYS[1], 'on', 'dstWas')
 if endpoint[1] == '1' then
-  if not endpoint[2] or endpoint[2] == ARGV[4] then return ended end
-  local former = ARGV[1] .. 'b:' .. endpoint[2]
-  for index = 5, #ARGV do
-    local score = redis.call('ZSCORE', former, ARGV[index])
-    if score and tonumber(score) <= tonumber(ARGV[2]) then
-      redis.call('ZREM', former, ARGV[index])
-      redis.call('ZADD', ARGV[1] .. 'b:' .. ARGV[4], 'NX', score, ARGV[index])
-      redis.call('ZADD', ARGV[1] .. 'backlogs', 'LT', ARGV[2], ARGV[4])
-    end
+  local present = places[1]
+  if not endpoint[2] or endpoint[2] == present then return ended end
+  local entries = {}
+  for id, score in pairs(dequeue(endpoint[2], { unpack(ARGV, 5) }, now)) do
+    entries[#entries + 1] = { present, id, score }
   end
+  enqueue(entries, now, 'NX')
   return ended
 end
+if endpoint[2] then places[#places + 1] = endpoint[2] end
 -- Told here: it may have been removed since the caller looked.
+local gone = {}
 local reason = endpoint[1] and 'receiver_disabled' or 'receiver_removed'
 for index = 2, #KEYS do
   local id = ARGV[index + 3]
-  if redis.call('HGET', KEYS[index], 's') == 'pending' then
+  local facts = redis.call('HMGET', KEYS[index], 's', 'owe', 'x')
+  if facts[1] == 'pending' then
     redis.call('HDEL', KEYS[index], 'owe')
-    redis.call('ZREM', ARGV[1] .. 'owed', id)
-    redis.call('ZREM', ARGV[1] .. 'b:' .. ARGV[4], id)
-    local event = redis.call('HGET', ARGV[1] .. 'x:' .. redis.call('HGET', KEYS[index], 'x'), 'ev') or ''
-    settle(ARGV[1], id, 'canceled', reason, ARGV[2], ARGV[3])
+    local event = redis.call('HGET', prefix .. 'x:' .. facts[3], 'ev') or ''
+    settle(prefix, id, facts[3], 'canceled', reason, ARGV[2], ARGV[3])
     ended[#ended + 1] = { id, event, reason }
+    gone[#gone + 1] = id
+  elseif not facts[2] then
+    -- An earlier run ended it, which did not know where it waits.
+    gone[#gone + 1] = id
   end
 end
+-- A resharding enqueued for nobody what it found of a removed one.
+if not endpoint[1] then places[#places + 1] = '' end
+for _, place in ipairs(places) do dequeue(place, gone, now) end
 return ended
 `;

@@ -1,13 +1,5 @@
-import type {
-  DeliveryId,
-  DestinationId,
-  EndpointId,
-  TaskId,
-  TaskStatus,
-  TransitionId,
-  WorkspaceId,
-} from '@herald/core';
-import type { QueueName } from '../queues/queue-names.ts';
+import type { DeliveryId, EndpointId, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
+import { createQueueKeys } from '@herald/queue';
 import { SHARD_TAGS, shardOf } from './shards.ts';
 
 /**
@@ -16,11 +8,10 @@ import { SHARD_TAGS, shardOf } from './shards.ts';
  */
 export function createShardKeys(tag: string) {
   const prefix = `{${tag}}:`;
-  const bullPrefix = `{${tag}}`;
   return {
     prefix,
-    /** BullMQ's prefix: its queues live in the shard's slot too. */
-    bullPrefix,
+    /** The queue of the shard's deliveries. */
+    queue: createQueueKeys(prefix),
     /** zset: ids of a workspace's receivers, by time of registration */
     receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
     /** string: changes with every change to a workspace's receivers */
@@ -47,14 +38,6 @@ export function createShardKeys(tag: string) {
     delivery: (id: DeliveryId) => `${prefix}d:${id}`,
     /** list: JSON of a delivery's attempts, oldest first */
     attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
-    /** zset: ids of the transitions (or deliveries) whose jobs are owed, by the time from which a sweeper adds them */
-    owed: `${prefix}owed`,
-    /** zset: ids of a destination's deliveries that wait outside BullMQ, by the time from which each may be taken */
-    backlog: (id: DestinationId) => `${prefix}b:${id}`,
-    /** zset: ids of the destinations with a backlog, by the time from which a sweeper looks whether anybody serves it */
-    backlogs: `${prefix}backlogs`,
-    /** hash: a destination's breaker and hold; there is none while all is well */
-    breaker: (id: DestinationId) => `${prefix}k:${id}`,
     /** hash: a replay and how far it is */
     replay: (id: string) => `${prefix}r:${id}`,
     /** zset: ids of the replays under way, by the time from which a worker carries each on */
@@ -63,18 +46,11 @@ export function createShardKeys(tag: string) {
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
     /** zset: ids of deliveries that failed lately, by the time at which each did; at most a thousand */
     failed: `${prefix}failed`,
-    /** zset: ids of the endpoints whose pending deliveries must end or move, by the time at which that became so */
+    /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
-    /** zset: ids of the transitions with pending deliveries, by the time of their next audit */
-    open: `${prefix}open`,
   };
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;
-
-/** Of the keys of a queue and its jobs, as BullMQ makes them. */
-export function jobPrefixOf({ bullPrefix }: ShardKeys, queue: QueueName): string {
-  return `${bullPrefix}:${queue}:`;
-}
 
 /** The keys of every shard, and which of them is a workspace's. */
 export type Keyspace = { readonly shards: readonly ShardKeys[]; readonly of: (id: WorkspaceId) => ShardKeys };
@@ -105,8 +81,13 @@ export const GLOBAL_KEYS = {
   workers: 'herald:workers',
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
-  /** hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another; `dataId`, which data it is */
+  /**
+   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another; `layout` of each shard; `upgradingTo`
+   * while a former layout is taken over; `dataId`, which data it is
+   */
   shards: 'herald:shards',
+  /** string: the process that takes the data of a former version over */
+  upgrade: 'herald:upgrade',
   /** string: processes that run have seen the data vanish; leaves by itself once they have ended */
   dataLost: 'herald:data-lost',
   /** string: written to see whether Redis takes writes */

@@ -3,6 +3,7 @@ import type { RedisMetrics } from '../metrics/create-redis-metrics.ts';
 import { createStuckCheck } from './check-stuck.ts';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from './connect-redis.ts';
 import { startHeartbeat, type Heartbeat } from './heartbeat.ts';
+import { nameConnection } from './layout.ts';
 import type { RedisTarget } from './redis-target.ts';
 
 export type OpenConnectionsDeps = {
@@ -68,7 +69,7 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
         for (const listener of listeners) listener();
       };
       const ownUse = holds === 'subscriptions' ? holds : use;
-      const redis = await connectRedis({ target, use: ownUse, name, onError, onReconnect });
+      const redis = await connectRedis({ target, use: ownUse, name: nameConnection(name), onError, onReconnect });
       held.push({ name, redis, heartbeat: startHeartbeat(redis, holds) });
       return redis;
     },

@@ -1,3 +1,8 @@
+import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
+
+/** Background: behind all that is live. */
+const BACKGROUND = scoreOf('background', 0);
+
 export const CREATE_REPLAY_LUA = /* lua */ `
 -- Write down what is to be replayed; a worker carries it out. What an earlier run of the same request wrote stays as it is.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
@@ -28,10 +33,12 @@ export const STEP_REPLAY_LUA = /* lua */ `
 -- crash repeats or skips nothing, and two workers at the same replay do each step once.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
--- ARGV[5] backlog that must be there at most   ARGV[6] time to live of a finished replay (ms)   ARGV[7] audit at (ms)
--- ARGV[8] time from which a sweeper looks after the backlog (ms)
--- Returns {'stepped' | 'wait' (the backlog must empty first) | 'ended', deliveries set pending}.
+-- ARGV[5] deliveries that may wait in the group at most   ARGV[6] time to live of a finished replay (ms)
+-- Returns {'stepped' | 'wait' (others must go first) | 'ended', deliveries set pending}.
 local prefix, now = ARGV[1], ARGV[3]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
@@ -48,8 +55,7 @@ if replay.s ~= 'running' then
 end
 local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst')
 if endpoint[1] ~= '1' then return finish('stopped', 0) end
-local backlog = prefix .. 'b:' .. endpoint[2]
-if redis.call('ZCARD', backlog) > tonumber(ARGV[5]) then return { 'wait', 0 } end
+if redis.call('ZCARD', prefix .. 'q:' .. endpoint[2]) > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
 -- Where the step begins: after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local from, skip = replay.since, 0
@@ -60,6 +66,7 @@ end
 local limit = tonumber(ARGV[4])
 local rows = redis.call('ZRANGEBYSCORE', prefix .. 'e:' .. replay.e .. ':log', from, '(' .. replay['until'],
   'WITHSCORES', 'LIMIT', 0, limit + skip)
+local inWork, entries = jobsInWork(), {}
 local seen, replayed, lastAt, lastId = 0, 0, replay.lastAt, replay.lastId
 for index = 1, #rows, 2 do
   local id, at = rows[index], rows[index + 1]
@@ -79,12 +86,12 @@ for index = 1, #rows, 2 do
       redis.call('PERSIST', record .. ':a')
       redis.call('HINCRBY', transition, 'open', 1)
       redis.call('PERSIST', transition)
-      redis.call('ZADD', prefix .. 'open', 'NX', ARGV[7], facts[2])
-      redis.call('ZADD', backlog, 'NX', now, id)
+      -- What is in work is enqueued when it is recorded.
+      if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, ${BACKGROUND} + now } end
     end
   end
 end
-if replayed > 0 then redis.call('ZADD', prefix .. 'backlogs', 'LT', ARGV[8], endpoint[2]) end
+enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
 if seen < limit then return finish('done', replayed) end

@@ -3,13 +3,12 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 import { CLAIM_IDS_LUA } from '../redis/claim-script.ts';
 import { defineScript } from '../redis/script.ts';
-import { FIRST_AUDIT_MS } from '../transitions/transition-store.ts';
 import { STEP_REPLAY_LUA } from './replay-scripts.ts';
 
 /** Deliveries looked at in one step. */
 const STEP = 100;
-/** Backlog above which a replay waits: more would only lie there. */
-const BACKLOG_LIMIT = 500;
+/** Deliveries that wait in the group, above which a replay waits: more would only lie there. */
+const WAITING_LIMIT = 500;
 
 /** What came of a step, and how many deliveries it set pending. */
 export type ReplayStep = { readonly kind: 'stepped' | 'wait' | 'ended'; readonly replayed: number };
@@ -33,10 +32,7 @@ export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps): Rep
       return z.array(z.string()).parse(await claim([keys.replays], [now, leaseEndsAt, limit]));
     },
     async step(id, now) {
-      const reply = await step(
-        [keys.replay(id), keys.replays],
-        [...[keys.prefix, id, now, STEP, BACKLOG_LIMIT, keepMs], ...[now + FIRST_AUDIT_MS, now]],
-      );
+      const reply = await step([keys.replay(id), keys.replays], [keys.prefix, id, now, STEP, WAITING_LIMIT, keepMs]);
       const [kind, replayed] = StepReply.parse(reply);
       return { kind, replayed };
     },

@@ -1,4 +1,5 @@
 import { deliveryIdOf } from '@herald/core';
+import { EXPRESS_MARK } from '@herald/queue';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createShardKeys, type Keyspace, type ShardKeys } from '../redis/keys.ts';
 import { SHARD_TAGS } from '../redis/shards.ts';
@@ -20,30 +21,42 @@ export type MoveRecordsDeps = {
 };
 
 /**
- * Moves the lists that go alone: logs and backlogs. Before the records move, as a removed receiver's log is known by them. Deletes every
- * line too: jobs are made anew from the records.
+ * Moves the lists that go alone: logs. Before the records move, as a removed receiver's log is known by them. Deletes too what says where
+ * deliveries stand in the queue: that is made anew from the records.
  * @returns keys moved
  */
 export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
   const { redis, target, owners, confirmCopies } = deps;
   return await walkShardKeys(deps, async ({ shard, kind, id }, name) => {
-    if (kind === 'line') {
-      // Of the settings, which say whether an operator has paused it, the new shards have a copy.
-      if (id !== 'meta' || shard >= target.shards.length) await redis.unlink(name);
-      return 0;
-    }
+    if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_STEPS[kind] !== 'list') return 0;
     const from = keysOf(shard);
-    const owner = kind === 'backlog' ? await owners.ofDestination(from, id) : await owners.ofEndpoint(from, id);
+    const owner = await owners.ofEndpoint(from, id);
     if (owner === undefined) return 0;
     const to = target.of(owner);
     if (to.prefix === from.prefix) return 0;
-    const home = kind === 'backlog' ? to.backlog(id) : to.endpointLog(id);
+    const home = to.endpointLog(id);
     if (!(await copySortedSet(redis, name, home))) return 0;
     await confirmCopies([home]);
     await redis.unlink(name);
     return 1;
   });
+}
+
+/**
+ * Of the queue, deletes what says where deliveries stand. What is known of a group stays, such as an open breaker, but not its place.
+ * @returns whether there is nothing more to do with this key
+ */
+async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
+  const isOfNoDestination = id === '' || id.startsWith(EXPRESS_MARK);
+  if (KEY_STEPS[kind] === 'rebuilt' || (kind === 'group' && isOfNoDestination)) {
+    await redis.unlink(name);
+    return true;
+  }
+  if (kind === 'group') await redis.hdel(name, 'p', 'n');
+  // How many wait.
+  if (kind === 'settings') await redis.hdel(name, 'n');
+  return kind === 'group' || kind === 'settings';
 }
 
 /**
@@ -75,7 +88,7 @@ export async function moveRecords(deps: MoveRecordsDeps): Promise<number> {
 }
 
 function isRecord(kind: KeyName['kind']): kind is KindsOf<'record'> {
-  return kind !== 'line' && KEY_STEPS[kind] === 'record';
+  return KEY_STEPS[kind] === 'record';
 }
 
 /** Whose a record is, and the keys that go with it. */
@@ -88,7 +101,7 @@ async function readRecord(redis: RedisClient, keys: ShardKeys, kind: KindsOf<'re
     case 'endpoint': {
       const [owner, destination, former] = await redis.hmget(keys.endpoint(id), 'ws', 'dst', 'dstWas');
       const destinations = [destination, former].filter((each) => each != null);
-      return { owner: owner ?? undefined, attached: destinations.map(keys.breaker) };
+      return { owner: owner ?? undefined, attached: destinations.map(keys.queue.group) };
     }
     case 'task': {
       const owner = (await redis.hget(keys.task(id), 'ws')) ?? undefined;

@@ -1,29 +1,28 @@
 import { ConfigError } from '../config/env.ts';
-import { QUEUE_NAMES } from '../queues/queue-names.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createKeyspace, jobPrefixOf, type Keyspace } from '../redis/keys.ts';
+import { createKeyspace, type Keyspace } from '../redis/keys.ts';
 import { SHARD_TAGS } from '../redis/shards.ts';
 import type { ConfirmWrite } from '../redis/write-confirmation.ts';
 import { createConfirmCopies } from './confirm-copies.ts';
 import type { FindRunning } from './find-running.ts';
 import { describeHalfMove } from './judge-shards.ts';
+import { KEY_STEPS } from './key-name.ts';
 import { moveLists, moveRecords, walkShardKeys } from './move-records.ts';
 import { learnRecord } from './open-shards.ts';
 import { createOwners } from './owners.ts';
-import { rebuildLines } from './rebuild-lines.ts';
+import { enqueuePending } from './rebuild/enqueue-pending.ts';
 import { createShardRecordStore } from './shard-record.ts';
 import { splitIndexes } from './split-indexes.ts';
+import { findLayoutProblem } from './upgrade/find-layout-problem.ts';
 
 /** Rounds through all keys after which something else must be writing. */
 const ROUND_LIMIT = 5;
 
-export type MoveStep = 'indexes' | 'lists' | 'records' | 'lines' | 'leftovers';
+export type MoveStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
 export type MoveProgress = { readonly step: MoveStep; readonly done: number; readonly total: number };
 
 export type MoveShardsDeps = {
   readonly redis: RedisClient;
-  /** Another connection. */
-  readonly lineRedis: RedisClient;
   /** Absent: no replica has to confirm. */
   readonly confirmWrite: ConfirmWrite | undefined;
   readonly findRunning: FindRunning;
@@ -39,8 +38,8 @@ export type MoveReport = {
   readonly to: number;
   /** Keys moved by this run. */
   readonly keys: number;
-  /** Deliveries put in line again, wherever they were before. */
-  readonly lined: number;
+  /** Deliveries enqueued again, wherever they were before. */
+  readonly enqueued: number;
   /** Keys that belonged to nothing any more, deleted with the shards that are no more. */
   readonly dropped: number;
 };
@@ -49,12 +48,15 @@ export type MoveReport = {
  * Moves everything to where SHARDS=`to` looks for it, while no process works on it. Copies before it deletes, and says in Redis that it is
  * under way, so that no process starts: a run that is killed at any moment is completed by another.
  * @param given SHARDS as the service has had it, for data of releases that recorded none
- * @throws ConfigError when a process is alive, another move is half done, or `given` isn't what the data is laid out for
+ * @throws ConfigError when a process is alive, another move is half done, `given` isn't what the data is laid out for, or a process of
+ * this version has yet to take over the data of a former one
  */
 export async function moveShards(deps: MoveShardsDeps, given: number, to: number): Promise<MoveReport> {
   const { redis, findRunning } = deps;
   const records = createShardRecordStore(redis);
   const known = await records.read();
+  const obstacle = await findLayoutProblem(redis, known);
+  if (obstacle) throw new ConfigError(obstacle.sentence);
   if (known.movingTo === undefined && known.count === to) return { kind: 'in_place', ...nothing(to, to) };
   if (known.movingTo !== undefined && known.movingTo !== to) {
     throw new ConfigError(describeHalfMove(known, known.movingTo));
@@ -74,13 +76,9 @@ export async function moveShards(deps: MoveShardsDeps, given: number, to: number
   return { kind: 'moved', ...nothing(from, to), ...moved };
 }
 
-const nothing = (from: number, to: number) => ({ from, to, keys: 0, lined: 0, dropped: 0 });
+const nothing = (from: number, to: number) => ({ from, to, keys: 0, enqueued: 0, dropped: 0 });
 
-async function moveAll(
-  { redis, lineRedis, confirmWrite, onProgress, now }: MoveShardsDeps,
-  target: Keyspace,
-  isFewer: boolean,
-) {
+async function moveAll({ redis, confirmWrite, onProgress, now }: MoveShardsDeps, target: Keyspace, isFewer: boolean) {
   const confirmCopies = createConfirmCopies(confirmWrite);
   const common = { redis, target, owners: createOwners(redis), confirmCopies };
   const inStep = (step: MoveStep) => ({
@@ -104,8 +102,8 @@ async function moveAll(
     moved = (await moveLists(inStep('lists'))) + (await moveRecords(inStep('records')));
     keys += moved;
   }
-  const lined = await rebuildLines({ ...inStep('lines'), redis: lineRedis, now });
-  return { keys, lined, dropped: isFewer ? await dropLeftovers(inStep('leftovers')) : 0 };
+  const enqueued = await enqueuePending({ ...inStep('queue'), keyspace: target, now });
+  return { keys, enqueued, dropped: isFewer ? await dropLeftovers(inStep('leftovers')) : 0 };
 }
 
 /** Every shard of the new ones knows each key that secrets were ever sealed with: more than it needs does no harm. */
@@ -121,13 +119,11 @@ async function mergeGenerations(redis: RedisClient, sources: Keyspace['shards'],
   }
 }
 
-/** What an operator has paused stays paused, with all that now shares its line. */
+/** What an operator has paused stays paused, with all that now shares its queue. */
 async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
-  for (const name of QUEUE_NAMES) {
-    const metas = sources.map((keys) => redis.hexists(`${jobPrefixOf(keys, name)}meta`, 'paused'));
-    if (!(await Promise.all(metas)).includes(1)) continue;
-    for (const keys of target.shards) await redis.hset(`${jobPrefixOf(keys, name)}meta`, 'paused', 1);
-  }
+  const paused = await Promise.all(sources.map(({ queue }) => redis.hexists(queue.settings, 'paused')));
+  if (!paused.includes(1)) return;
+  for (const { queue } of target.shards) await redis.hset(queue.settings, 'paused', '1');
 }
 
 /** What is left in shards that are no more belongs to nothing: it would come back to life if there were more again. */
@@ -135,7 +131,7 @@ async function dropLeftovers(deps: Parameters<typeof moveLists>[0]): Promise<num
   return await walkShardKeys(deps, async ({ shard, kind }, name) => {
     if (shard < deps.target.shards.length) return 0;
     const removed = await deps.redis.unlink(name);
-    return kind === 'line' || kind === 'generations' ? 0 : removed;
+    return KEY_STEPS[kind] === 'merged' ? 0 : removed;
   });
 }
 

@@ -10,6 +10,10 @@ import { answerWithin } from '../lifecycle/answer-within.ts';
 import { createProcessPresence, SEEN_EVERY_MS, type ProcessRole } from './process-presence.ts';
 import { createShardRecordStore, type ShardRecord, type ShardRecordStore } from './shard-record.ts';
 import { randomToken } from '../redis/random-token.ts';
+import { LAYOUT } from '../redis/layout.ts';
+import { judgeLayout } from './upgrade/find-layout-problem.ts';
+import { hasFormerKeys } from './upgrade/former-keys.ts';
+import { takeOverData, type UpgradeEvents } from './upgrade/take-over-data.ts';
 
 export type OpenShardsDeps = {
   readonly redis: RedisClient;
@@ -24,6 +28,8 @@ export type OpenShardsDeps = {
     readonly moved: (finding: Finding) => void;
     /** The data has vanished, or (undefined) is there again. Told once each time. */
     readonly lost: (finding: Finding | undefined) => void;
+    /** Data of a former version is taken over before this process works on it. */
+    readonly upgrade: UpgradeEvents;
   };
 };
 
@@ -51,8 +57,9 @@ const UNSURE: Finding = {
  * Lets a process start whose SHARDS is what the data is laid out for, and keeps looking. The first process on an empty Redis
  * decides. It shows itself before it looks, as a move looks for processes after it has said that it begins: one of
  * both sees the other. Data that vanishes afterwards is never entered anew while a process runs that had it open: an empty
- * Redis is begun with only by processes that are started after all of those have ended.
- * @throws ConfigError when the data is laid out for another number, is being moved, or has vanished under others
+ * Redis is begun with only by processes that are started after all of those have ended. Data of a former version is taken over first.
+ * @throws ConfigError when the data is laid out for another number, is being moved, has vanished under others, is of a newer version, or
+ * is worked on by a process of a former one
  */
 export async function openShards({ redis, shardCount, role, now, report }: OpenShardsDeps): Promise<OpenShards> {
   const records = createShardRecordStore(redis);
@@ -60,6 +67,9 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
   const lossMark = createLossMark(redis);
   const id = randomUUID();
   const refusalOf = (record: ShardRecord) => judgeShards({ record }, shardCount)[0];
+  // That another process takes over what a former version has left again harms nobody who works meanwhile.
+  const problemOf = (record: ShardRecord) =>
+    refusalOf(record) ?? (record.upgradingTo === LAYOUT ? undefined : judgeLayout(record));
   let isFailing = false;
   const noteFailure = (error: unknown) => {
     if (!isFailing) report.failed(error);
@@ -83,6 +93,7 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
     if (isUnrecorded(record) && (await lossMark.isThere())) throw new ConfigError(LOSS_KNOWN.sentence);
     const refusal = refusalOf(await learnRecord(redis, records, shardCount));
     if (refusal) throw new ConfigError(refusal.sentence);
+    await takeOverData({ redis, records, presence, events: report.upgrade, now });
     openedId = await records.identify(randomToken());
   } catch (error) {
     await leave();
@@ -102,7 +113,7 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
     if (loss?.sentence !== lost?.sentence) report.lost(loss);
     lost = loss;
     // Other data is no move of ours, whatever number it is laid out for.
-    const found = loss ? undefined : refusalOf(known.record);
+    const found = loss ? undefined : problemOf(known.record);
     if (found && !moved) report.moved(found);
     moved = found;
     seenAt = at;
@@ -147,8 +158,8 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
 }
 
 /**
- * What is recorded. An empty Redis gets this process' number, and so does one that an earlier release has filled and that
- * the number fits.
+ * What is recorded. An empty Redis gets this process' number and layout. One that an earlier release has filled gets the number if that fits;
+ * the layout is recorded when its data is taken over.
  */
 export async function learnRecord(
   redis: RedisClient,
@@ -160,5 +171,5 @@ export async function learnRecord(
   const found = judgeShards({ record, counts: await findShardCounts(redis) }, shardCount);
   const refusal = found.find(({ level }) => level === 'error');
   if (refusal) throw new ConfigError(refusal.sentence);
-  return await records.enter(shardCount);
+  return await records.enter(shardCount, (await hasFormerKeys(redis)) ? undefined : LAYOUT);
 }

@@ -1,4 +1,4 @@
-import type { DeliveryId, DestinationId, EndpointId, WorkspaceId } from '@herald/core';
+import type { DeliveryId, EndpointId, WorkspaceId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../redis/keys.ts';
 
@@ -13,8 +13,6 @@ export type Owners = {
   readonly ofDelivery: OwnerOf<DeliveryId>;
   /** Also of one that was removed, as long as its log has deliveries. */
   readonly ofEndpoint: OwnerOf<EndpointId>;
-  /** By what waits in its backlog. */
-  readonly ofDestination: OwnerOf<DestinationId>;
 };
 
 export function createOwners(redis: RedisClient): Owners {
@@ -36,6 +34,5 @@ export function createOwners(redis: RedisClient): Owners {
     ofDelivery,
     ofEndpoint: async (keys, id) =>
       (await ofRecord(keys.endpoint(id))) ?? (await ofMembers(keys, keys.endpointLog(id))),
-    ofDestination: (keys, id) => ofMembers(keys, keys.backlog(id)),
   };
 }

@@ -1,4 +1,5 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
+import { readPurgeMark } from '../purges/purge-mark.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../redis/keys.ts';
 import { readScoredIds, type ScoredId } from '../redis/scored-ids.ts';
@@ -14,17 +15,11 @@ type SplitKind = KindsOf<'split'>;
 /** Whose a member of an index is. */
 type OwnerOf = (owners: Owners, keys: ShardKeys, id: string) => Promise<WorkspaceId | undefined>;
 
-const ofTransition: OwnerOf = (owners, keys, id) => owners.ofRecord(keys.transition(id));
-const ofDelivery: OwnerOf = (owners, keys, id) => owners.ofDelivery(keys, id);
 const MEMBERS: Record<SplitKind, OwnerOf> = {
   tasksIn: (owners, keys, id) => owners.ofRecord(keys.task(id)),
-  // Transitions, and deliveries with an owed redelivery.
-  owed: (owners, keys, id) => (id.startsWith('dlv_') ? ofDelivery : ofTransition)(owners, keys, id),
-  open: ofTransition,
-  backlogs: (owners, keys, id) => owners.ofDestination(keys, id),
   replays: (owners, keys, id) => owners.ofRecord(keys.replay(id)),
-  failed: ofDelivery,
-  purge: (owners, keys, id) => owners.ofEndpoint(keys, id),
+  failed: (owners, keys, id) => owners.ofDelivery(keys, id),
+  purge: (owners, keys, mark) => owners.ofEndpoint(keys, readPurgeMark(mark).endpointId),
 };
 
 type Index = { readonly key: (keys: ShardKeys) => string; readonly ownerOf: OwnerOf };

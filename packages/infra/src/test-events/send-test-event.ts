@@ -9,7 +9,6 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { EndReply } from '../deliveries/delivery-store.ts';
-import type { DeliveryJob } from '../queues/delivery-queue.ts';
 import type { TestEvent, TestEventStore } from './test-event-store.ts';
 import type { TestReplies } from './test-replies.ts';
 
@@ -27,7 +26,6 @@ export type SendTestEventDeps = {
   readonly countWorkers: (now: number) => Promise<number>;
   readonly testEvents: Pick<TestEventStore, 'create' | 'claim'>;
   readonly cancel: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<EndReply>;
-  readonly addToLane: (workspaceId: WorkspaceId, job: DeliveryJob, now: number) => Promise<void>;
   readonly listenForReplies: (id: DeliveryId) => Promise<TestReplies>;
   readonly report: TestEventReport;
   readonly now: () => number;
@@ -60,7 +58,6 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
       const event = { transitionId, deliveryId, endpointId, workspaceId, body, createdAt };
       if ((await deps.testEvents.create(event)) === 'missing') throw new NotFoundError('receiver', endpointId);
       deps.report.created(event);
-      await deps.addToLane(workspaceId, { id: deliveryId, event: 'webhook.test' }, createdAt);
       return await waitForOutcome(replies, async () => {
         // Whoever claims it first decides: a worker that comes late finds it claimed and doesn't send it.
         const claim = await deps.testEvents.claim(workspaceId, deliveryId, deps.now());

@@ -25,9 +25,6 @@ export type TestEventStore = {
   ) => Promise<'claimed' | 'taken' | 'settled' | 'missing'>;
 };
 
-/** When a test event that is still pending counts as lost, in ms: the longest delivery timeout there may be, and a minute. */
-const AUDIT_AFTER_MS = 660_000;
-
 export type TestEventStoreDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
@@ -43,12 +40,9 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
       const reply = await create(
         [
           ...[keys.transition(transitionId), keys.delivery(deliveryId), keys.endpointLog(endpointId)],
-          ...[keys.open, keys.endpoint(endpointId)],
+          keys.endpoint(endpointId),
         ],
-        [
-          ...[transitionId, deliveryId, endpointId, workspaceId, createdAt],
-          ...[body, createdAt + AUDIT_AFTER_MS, retention.logMs],
-        ],
+        [...[transitionId, deliveryId, endpointId, workspaceId, createdAt], ...[body, retention.logMs, keys.prefix]],
       );
       return reply === 'created' ? 'created' : 'missing';
     },

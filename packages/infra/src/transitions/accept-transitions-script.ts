@@ -1,34 +1,37 @@
-import { LINE_UP_LUA } from '../queues/line-up-script.ts';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
-${LINE_UP_LUA}
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state, fact,
--- frozen body, and per endpoint a record and a job. Of each all of it or nothing, whatever becomes of the others.
--- KEYS[1..5] line of jobs, see lineUp   KEYS[6] open (zset)
--- ARGV[1] JSON: { prefix, jobPrefix, recordTtl, logTtl }
+-- frozen body, and per endpoint a delivery, enqueued in its group. Of each all of it or nothing, whatever becomes of the
+-- others. Run again, as when its connection breaks before the reply, it finds a conflict and changes nothing.
+-- KEYS[1] leases of the queue (zset): names the slot
+-- ARGV[1] JSON: { prefix, recordTtl, logTtl, now (ms), score (at which deliveries wait) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
 --   { task, workspace, revision, newRevision, subscriptions, now, from, to (its statuses), sequence, taskTtl, callback (its id),
 --     callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one),
---     transition?: { id, event, auditAt, backlogScore, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
+--     transition?: { id, event, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
 --     'pending' | 'canceled', destination id], ...] } }
 -- ARGV[2n+1] its body, or ''
 -- Keys of one slot are made of prefix: their number varies.
--- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task knows too many facts),
+-- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task knows
+-- too many facts),
 -- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
-local jobs = {}
+${GROUP_LUA}
+${ENQUEUE_LUA}
+local entries = {}
 -- What needs looking at, or doing, once however many transitions are committed.
-local versions, waited, trimmed = {}, {}, {}
--- Entries of endpoints' logs: list by key, and the keys in the order of their first one.
-local entries, logs = {}, {}
+local versions, trimmed = {}, {}
+-- Members of endpoints' logs: list by key, and the keys in the order of their first one.
+local logged, logs = {}, {}
 
 local function logDelivery(endpoint, now, id)
   local key = prefix .. 'e:' .. endpoint .. ':log'
-  local list = entries[key]
+  local list = logged[key]
   if not list then
     list = {}
-    entries[key] = list
+    logged[key] = list
     logs[#logs + 1] = { key = key, now = now }
   end
   list[#list + 1] = now
@@ -44,13 +47,6 @@ local function versionOf(workspace)
   return version
 end
 
--- Whether deliveries wait for a destination. What is in work there is no reason to wait: there may be room beside it.
-local function isWaitedFor(destination, now)
-  local key = prefix .. 'b:' .. destination
-  if waited[key] == nil then waited[key] = redis.call('ZCOUNT', key, '-inf', now) > 0 end
-  return waited[key]
-end
-
 local function deliver(transition, now, isCallbackOn)
   local pending, canceled = 0, 0
   for _, delivery in ipairs(transition.deliveries) do
@@ -60,11 +56,7 @@ local function deliver(transition, now, isCallbackOn)
     if status == 'pending' then
       pending = pending + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
-      if isWaitedFor(destination, now) then
-        redis.call('ZADD', prefix .. 'b:' .. destination, transition.backlogScore, id)
-      else
-        jobs[#jobs + 1] = { id, transition.event, now }
-      end
+      entries[#entries + 1] = { destination, id, common.score }
     else
       canceled = canceled + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
@@ -104,11 +96,7 @@ local function commit(input, body)
   local pending, canceled = deliver(transition, input.now, function() return redis.call('HGET', callback, 'on') == '1' end)
   local key = prefix .. 'x:' .. transition.id
   redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
-  if pending > 0 then
-    redis.call('ZADD', KEYS[6], transition.auditAt, transition.id)
-  else
-    redis.call('PEXPIRE', key, common.recordTtl)
-  end
+  if pending == 0 then redis.call('PEXPIRE', key, common.recordTtl) end
   return { 'accepted', canceled }
 end
 
@@ -118,10 +106,10 @@ for index = 2, #ARGV, 2 do
   replies[#replies + 1] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
 for _, log in ipairs(logs) do
-  redis.call('ZADD', log.key, unpack(entries[log.key]))
+  redis.call('ZADD', log.key, unpack(logged[log.key]))
   redis.call('ZREMRANGEBYSCORE', log.key, '-inf', tonumber(log.now) - tonumber(common.logTtl))
   redis.call('PEXPIRE', log.key, common.logTtl)
 end
-lineUp(KEYS, common.jobPrefix, jobs)
+enqueue(entries, tonumber(common.now))
 return replies
 `;

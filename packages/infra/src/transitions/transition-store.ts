@@ -11,11 +11,11 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
+import { scoreOf } from '@herald/queue';
 import { z } from 'zod';
-import { liveScore } from '../deliveries/backlog-scripts.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { jobPrefixOf, type Keyspace } from '../redis/keys.ts';
+import type { Keyspace } from '../redis/keys.ts';
 import { gatherCalls } from '../redis/gather-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
@@ -25,8 +25,6 @@ import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
 
 /** Checkpoints and actions that one Task may know: each is remembered as long as the Task, to be known when it comes again. */
 export const FACT_LIMIT = 10_000;
-/** How long after acceptance a sweeper first looks whether pending deliveries are still somewhere, in ms. */
-export const FIRST_AUDIT_MS = 60_000;
 
 /** Endpoints that a transition goes to. A disabled one gets a record that says so, and a replay can bring it back. */
 export type Target = {
@@ -78,7 +76,7 @@ export type TransitionStore = {
   ) => Promise<{ readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> } | undefined>;
   /**
    * Those of one moment go to Redis together, whoever asks for them: in their order, and each by itself.
-   * Accepted is durable, and its jobs are in line.
+   * Accepted is durable, and its deliveries are in the queue.
    */
   readonly commit: (commit: TransitionCommit) => Promise<CommitReply>;
 };
@@ -105,10 +103,11 @@ export type TransitionStoreDeps = {
   readonly keyspace: Keyspace;
   readonly taskRetention: TaskRetention;
   readonly deliveryRetention: DeliveryRetention;
+  readonly now: () => number;
 };
 
 export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
-  const { redis, keyspace, taskRetention, deliveryRetention } = deps;
+  const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
   const lookUps = createLookUpKeeper(redis);
   const readFields = gatherCalls({
@@ -125,16 +124,17 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
   });
   const commitIn = new Map(
     keyspace.shards.map((keys) => {
-      const jobPrefix = jobPrefixOf(keys, 'deliveries');
-      const scriptKeys = [...['wait', 'meta', 'id', 'active', 'marker'].map((type) => jobPrefix + type), keys.open];
-      const common = JSON.stringify({
-        ...{ prefix: keys.prefix, jobPrefix },
-        ...{ recordTtl: String(deliveryRetention.recordMs), logTtl: String(deliveryRetention.logMs) },
-      });
-      const call = async (inputs: readonly CommitInput[]) =>
-        CommitReplies.parse(
-          await accept(scriptKeys, [common, ...inputs.flatMap(({ input, body }) => [JSON.stringify(input), body])]),
-        );
+      const common = {
+        prefix: keys.prefix,
+        recordTtl: String(deliveryRetention.recordMs),
+        logTtl: String(deliveryRetention.logMs),
+      };
+      const call = async (inputs: readonly CommitInput[]) => {
+        const at = clock();
+        const shared = JSON.stringify({ ...common, now: String(at), score: String(scoreOf('usual', at)) });
+        const args = inputs.flatMap(({ input, body }) => [JSON.stringify(input), body]);
+        return CommitReplies.parse(await accept([keys.queue.leases], [shared, ...args]));
+      };
       return [keys, gatherCalls({ call, weightOf, limit: CALL_WEIGHT })];
     }),
   );
@@ -167,7 +167,6 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
           emission.targets.length > 0 && {
             transition: {
               ...{ id: emission.transitionId, event: emission.event },
-              ...{ auditAt: String(now + FIRST_AUDIT_MS), backlogScore: String(liveScore(now)) },
               fields: [
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
                 ...(emission.requestId === undefined ? [] : ['req', emission.requestId]),
@@ -182,7 +181,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
           }),
       };
       const commit = commitIn.get(keys);
-      if (!commit) throw new Error('every shard has its line');
+      if (!commit) throw new Error('every workspace has its shard');
       const [[kind, detail]] = await Promise.all([
         commit({ input, body: emission?.body ?? '', deliveries: emission?.targets.length ?? 0 }),
         lookUps.extend(task.id, taskTtl),

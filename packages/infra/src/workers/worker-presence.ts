@@ -5,6 +5,8 @@ import { GLOBAL_KEYS } from '../redis/keys.ts';
 const GONE_AFTER_MS = 15_000;
 /** How often a worker shows itself, in ms. */
 export const PRESENCE_INTERVAL_MS = 4_000;
+/** What the connections are called on which workers wait for jobs, one for each shard that a worker serves. */
+export const WAIT_CONNECTION = 'herald-worker-wait';
 
 /** Who is there to send. A hint for people and for the test operation; no delivery depends on it. */
 export type WorkerPresence = {

@@ -19,13 +19,11 @@ export type ActionRequest = {
   /** Of bull-board's route, in lower case. */
   readonly method: string;
   readonly route: string;
-  /** What the named queue offers; undefined when the route names none, or none that there is. */
-  readonly offered: readonly BoardAction[] | undefined;
   readonly canWrite: boolean;
 };
 
 /** Whether a request to one of bull-board's routes may go on. A route that nobody has judged yet may not. */
-export function judgeAction({ method, route, offered, canWrite }: ActionRequest): ActionVerdict {
+export function judgeAction({ method, route, canWrite }: ActionRequest): ActionVerdict {
   if (method === 'get') return { allow: true };
   if (!canWrite) {
     return {
@@ -35,12 +33,10 @@ export function judgeAction({ method, route, offered, canWrite }: ActionRequest)
     };
   }
   const action = ACTIONS[`${method} ${route}`];
-  if (action === undefined || (offered && !offered.includes(action))) {
-    return { allow: false, status: 403, message: WHY_NOT };
-  }
+  if (action === undefined) return { allow: false, status: 403, message: WHY_NOT };
   return { allow: true, action };
 }
 
 const WHY_NOT =
-  'Not offered here. A job is only a place in line: to remove or change it would not change its delivery, and a sweeper would restore it. ' +
-  'To end deliveries, disable or remove their receiver.';
+  'Not offered here. A job is a delivery, which is not added, changed or removed by hand. ' +
+  'To end deliveries, disable or remove their receiver; to send many again, ask for a replay.';

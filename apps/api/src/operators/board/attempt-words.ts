@@ -1,0 +1,21 @@
+import type { AttemptRecord } from '@herald/infra';
+
+/** Of an answer, in characters: a line is to be read at a glance. The customer's log has 1 KiB. */
+const ANSWER_LENGTH = 200;
+
+/** What came of an attempt, in words. */
+export function toWords({ status, error }: AttemptRecord): string {
+  return status === undefined ? `no answer (${error ?? 'unknown'})` : `answered ${status}`;
+}
+
+export function hasSucceeded({ status }: AttemptRecord): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+/** An attempt as a line of a log, with the beginning of the answer. */
+export function toLogLine(attempt: AttemptRecord): string {
+  const line = `${new Date(attempt.at).toISOString()} ${toWords(attempt)} after ${attempt.durationMs} ms`;
+  const answer = attempt.answer?.replaceAll(/\s+/g, ' ').trim() ?? '';
+  if (answer === '') return line;
+  return `${line}: ${answer.length > ANSWER_LENGTH ? `${answer.slice(0, ANSWER_LENGTH)}…` : answer}`;
+}

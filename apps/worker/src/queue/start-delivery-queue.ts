@@ -1,0 +1,138 @@
+import {
+  answerWithin,
+  BLOCK_LIMIT_MS,
+  createDeliveryQueueScripts,
+  defineScript,
+  isTestGroup,
+  type Clock,
+  type LoadReply,
+  type Logger,
+  type RedisClient,
+  type ShardKeys,
+  type UpkeepMetrics,
+} from '@herald/infra';
+import { GroupBackend } from '@herald/queue';
+import { Worker } from 'bullmq';
+import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
+import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
+
+export type DeliveryQueueDeps = {
+  readonly redis: RedisClient;
+  /** A connection of its own, on which a command blocks. */
+  readonly waitRedis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly concurrency: number;
+  /** Deliveries of one destination that may be in work, over all workers. */
+  readonly destinationLimit: number;
+  readonly process: (turn: DeliveryTurn, isTest: boolean) => Promise<ProcessVerdict>;
+  readonly metrics: Pick<UpkeepMetrics, 'ownFault' | 'queueFailed' | 'jobStalled'>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+};
+
+export type DeliveryQueue = {
+  readonly inWork: () => number;
+  /** Reserves nothing new and waits for what is in work, but not for a Redis that is away. */
+  readonly stop: () => Promise<void>;
+};
+
+// A killed worker's deliveries are in work elsewhere after lease and recovery have passed: at most 20 + 5 s.
+const LEASE_MS = 20_000;
+const RECOVERY_EVERY_MS = 5_000;
+const FETCH_RETRY_MS = 1_000;
+/** How long BullMQ may take to let go of its connection once nothing is in work, in ms. */
+const LET_GO_MS = 2_000;
+const QUEUE = 'deliveries';
+
+/** Serves one shard's queue with BullMQ's worker. */
+export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
+  const { process, metrics, logger } = deps;
+  const backend = createBackend(deps);
+  let inWork = 0;
+  let idle = Promise.withResolvers<undefined>();
+
+  const attempt = async (token: string): Promise<void> => {
+    const { id, handle, group, isProbe, loaded } = backend.reservationOf(token);
+    try {
+      const turn = { id, lease: handle, isProbe, loaded: loaded as LoadReply | undefined };
+      const verdict = await process(turn, isTestGroup(group));
+      if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
+      if (verdict.kind === 'put_back') await backend.putBack(token, 0);
+    } catch (error) {
+      // No fault of the delivery's: it waits, and comes again.
+      metrics.ownFault('delivery');
+      logger.error('delivery.own_fault', { deliveryId: id }, error);
+      throw error;
+    }
+  };
+  const worker = new Worker(
+    QUEUE,
+    async (_job, token = '') => {
+      inWork++;
+      try {
+        await attempt(token);
+      } finally {
+        inWork--;
+        if (inWork === 0) idle.resolve(undefined);
+      }
+    },
+    {
+      connection: {},
+      concurrency: backend.workerConcurrency,
+      lockDuration: LEASE_MS,
+      stalledInterval: RECOVERY_EVERY_MS,
+      drainDelay: BLOCK_LIMIT_MS / 1_000,
+      runRetryDelay: FETCH_RETRY_MS,
+    },
+    () => backend,
+  );
+  worker.on('error', (error) => {
+    metrics.queueFailed(QUEUE);
+    logger.warn('queue.error', { queue: QUEUE }, error);
+  });
+  worker.on('stalled', (id) => {
+    metrics.jobStalled(QUEUE);
+    logger.warn('queue.job_stalled', { queue: QUEUE, deliveryId: id });
+  });
+  return {
+    inWork: () => backend.inWork,
+    stop: async () => {
+      const closed = worker.close();
+      do {
+        // Not left to BullMQ, which waits for no job when its own connection breaks at that moment.
+        idle = Promise.withResolvers<undefined>();
+        if (inWork > 0) await idle.promise;
+        // A reserve that was under way may still bring jobs, or wait for a Redis that is away.
+        await answerWithin(LET_GO_MS, closed, () => {
+          if (inWork === 0) logger.warn('queue.not_let_go', { queue: QUEUE });
+        });
+      } while (inWork > 0);
+    },
+  };
+}
+
+function createBackend(deps: DeliveryQueueDeps): GroupBackend {
+  const { redis, waitRedis, keys, concurrency, destinationLimit, clock, random } = deps;
+  return new GroupBackend({
+    prefix: keys.prefix,
+    defineScript: (name, lua) => defineScript(redis, name, lua),
+    waitConnection: {
+      bzpopmin: (names, seconds) => waitRedis.bzpopmin(names, seconds),
+      disconnect: () => {
+        waitRedis.disconnect();
+      },
+      connect: async () => {
+        // Until then it reconnects by itself.
+        if (waitRedis.status === 'end') await waitRedis.connect();
+      },
+    },
+    ...createDeliveryQueueScripts(),
+    concurrency,
+    groupLimit: destinationLimit,
+    leaseMs: LEASE_MS,
+    blockLimitMs: BLOCK_LIMIT_MS,
+    faultDelayMs: (faults) => ownFaultDelayMs(faults, random()),
+    now: clock.now,
+  });
+}

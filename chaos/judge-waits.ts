@@ -1,0 +1,72 @@
+import type { GroupSeen } from './look-at-queue.ts';
+
+/** Nothing that may go waits longer while a worker lives, in ms. */
+export const LONGEST_WAIT_MS = 5_000;
+/** Two looks further apart show nothing: this machine stood still, or Redis. */
+const LONGEST_GAP_MS = 2_000;
+/** What a worker sends at once, of each shard: suspects get half of it. */
+const CONCURRENCY = 100;
+
+export type WaitJudge = {
+  /**
+   * @param at when this was seen, by `performance.now`
+   * @param ableSince since when some worker has been able to work, by the same clock; undefined: none is
+   */
+  readonly look: (at: number, ableSince: number | undefined, shards: readonly (readonly GroupSeen[])[]) => void;
+  /** Nothing could be seen. */
+  readonly skip: () => void;
+  readonly violations: readonly string[];
+  /** Looks while a worker lived: without any, nothing is shown. */
+  readonly looks: number;
+  /** The longest that one was seen to wait, in ms. */
+  readonly longestMs: number;
+};
+
+/**
+ * Finds deliveries that wait although they may go: the first of its group, which has a slot that is free, while a worker lives that has
+ * slots too. A delivery that waits behind others of its group, or for an answer to those before it, has its reason.
+ */
+export function createWaitJudge(): WaitJudge {
+  let waits = new Map<string, { readonly since: number; readonly isTold: boolean }>();
+  let lastAt = -Infinity;
+  let [longestMs, looks] = [0, 0];
+  const violations: string[] = [];
+  return {
+    violations,
+    get looks() {
+      return looks;
+    },
+    get longestMs() {
+      return longestMs;
+    },
+    skip() {
+      waits = new Map();
+    },
+    look(at, ableSince, shards) {
+      const before = at - lastAt > LONGEST_GAP_MS ? new Map<string, never>() : waits;
+      lastAt = at;
+      waits = new Map();
+      if (ableSince === undefined) return;
+      looks++;
+      for (const groups of shards) {
+        for (const { name, head, inWork, limit } of groups.filter((group) => hasRoom(group, groups))) {
+          if (!head || inWork >= limit) continue;
+          const key = `${head.id} of ${name}`;
+          const { since, isTold } = before.get(key) ?? { since: at, isTold: false };
+          const waitedMs = at - Math.max(since, ableSince);
+          longestMs = Math.max(longestMs, waitedMs);
+          const isLate = waitedMs > LONGEST_WAIT_MS;
+          if (isLate && !isTold)
+            violations.push(`${key} waited ${Math.round(waitedMs)} ms, although it might go and a worker lived`);
+          waits.set(key, { since, isTold: isTold || isLate });
+        }
+      }
+    },
+  };
+}
+
+/** Whether one worker alone would have a slot for it. */
+function hasRoom({ isSuspect }: GroupSeen, groups: readonly GroupSeen[]): boolean {
+  const taken = groups.filter((group) => group.isSuspect === isSuspect).reduce((sum, { inWork }) => sum + inWork, 0);
+  return taken < (isSuspect ? CONCURRENCY / 2 : CONCURRENCY);
+}

@@ -1,0 +1,88 @@
+import { mastersOf, type RedisClient, type ShardKeys } from '@herald/infra';
+
+/** A group of a shard's queue. Times are epoch ms, by Redis' clock. */
+export type GroupSeen = {
+  /** Of all shards. */
+  readonly name: string;
+  /** Its deliveries in work, as it counts them. */
+  readonly inWork: number;
+  readonly isSuspect: boolean;
+  /** Deliveries that it may have in work now. */
+  readonly limit: number;
+  /** The one that goes first of those that may go now, and since when it might; absent: none may. */
+  readonly head?: { readonly id: string; readonly since: number };
+};
+
+/** Deliveries that may be in work: of a destination by default, and of one that is suspect. See packages/queue/README.md. */
+const LIMIT = 50;
+const SUSPECT_LIMIT = 10;
+/** Between the classes' scores. */
+const CLASS = 1e13;
+const CLASSES = [0, 1, 2];
+/** A shard, as far as its queue is concerned. */
+export type QueueOfShard = Pick<ShardKeys, 'prefix' | 'queue'>;
+
+const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold'] as const;
+
+/**
+ * Every group of a shard that has waiting deliveries, wherever the queue itself has put it: read key by key, and so without what the queue
+ * believes of itself. A moment of much traffic may show a group that has just changed; a judge looks more than once.
+ */
+export async function lookAtQueue(redis: RedisClient, { prefix, queue }: QueueOfShard): Promise<GroupSeen[]> {
+  const names = (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}q:*`)))).flat();
+  const [seconds, micros] = await redis.time();
+  const now = Number(seconds) * 1_000 + Number(micros) / 1_000;
+  return await Promise.all(
+    names.map(async (key) => {
+      const group = key.slice(`${prefix}q:`.length);
+      const [fields, ...heads] = await Promise.all([
+        redis.hmget(queue.group(group), ...FIELDS),
+        ...CLASSES.map((each) =>
+          redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'),
+        ),
+      ]);
+      return judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, heads, now);
+    }),
+  );
+}
+
+function judgeGroup(
+  name: string,
+  isExpress: boolean,
+  [n, lim, ok, sus, open, probe, hold]: readonly (string | null | undefined)[],
+  heads: readonly (readonly string[])[],
+  now: number,
+): GroupSeen {
+  const inWork = Number(n ?? 0);
+  const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
+  const most = Math.min(Number(lim ?? LIMIT), isSuspect ? SUSPECT_LIMIT : LIMIT);
+  const pausedUntil = isExpress ? 0 : Math.max(Number(hold ?? 0), open === '1' ? Number(probe ?? 0) : 0);
+  // An urgent one passes a pause; whatever passes goes alone.
+  const limit = isExpress ? Infinity : open === '1' || pausedUntil > now ? Math.min(1, most) : most;
+  const first = heads
+    .flatMap(([id, score], jobClass) =>
+      id === undefined ? [] : [{ id, since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : pausedUntil) }],
+    )
+    .find(({ since }) => since <= now);
+  return { name, inWork, isSuspect, limit, ...(first && { head: first }) };
+}
+
+/** What a queue that has nothing left to do must not have, as sentences. */
+export async function findLeftovers(redis: RedisClient, { prefix, queue }: QueueOfShard): Promise<string[]> {
+  const keysLike = async (pattern: string) =>
+    (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}${pattern}`)))).flat();
+  const left: string[] = [];
+  for (const key of await keysLike('q:*')) left.push(`${key} has ${await redis.zcard(key)} waiting`);
+  for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2)]) {
+    for (const group of await redis.zrange(key, 0, '-1')) left.push(`${key} has the group ${group}`);
+  }
+  for (const handle of await redis.zrange(queue.leases, 0, '-1')) left.push(`the lease ${handle} is held`);
+  for (const key of await keysLike('g:*')) {
+    const [n, place] = await redis.hmget(key, 'n', 'p');
+    if (Number(n ?? 0) !== 0) left.push(`${key} counts ${n ?? ''} in work`);
+    if (place != null) left.push(`${key} stands in ${place}`);
+  }
+  const waiting = await redis.hget(queue.settings, 'n');
+  if (Number(waiting ?? 0) !== 0) left.push(`${queue.settings} counts ${waiting ?? ''} waiting`);
+  return left;
+}

@@ -1,0 +1,37 @@
+import { GROUP_LUA } from '@herald/queue';
+
+export const TAKE_OVER_BREAKERS_LUA = /* lua */ `
+-- Let groups know what a former version knew of their destinations, so that an open breaker stays open. Twice is as once.
+-- KEYS[1..n] breakers (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] ids of the destinations
+-- Returns nothing.
+local prefix, now = ARGV[1], tonumber(ARGV[2])
+${GROUP_LUA}
+for index, key in ipairs(KEYS) do
+  local id, known = ARGV[index + 2], {}
+  local values = redis.call('HMGET', key, 'fails', 'open', 'wait', 'probe', 'hold')
+  for at, name in ipairs({ 'fails', 'open', 'wait', 'probe', 'hold' }) do
+    if values[at] then
+      known[#known + 1] = name
+      known[#known + 1] = values[at]
+    end
+  end
+  if #known > 0 then
+    local group = prefix .. 'g:' .. id
+    redis.call('HSET', group, unpack(known))
+    local ttl = redis.call('PTTL', key)
+    if ttl > 0 then redis.call('PEXPIRE', group, ttl) end
+    local state = readGroup(id)
+    if state.place then place(id, state, now) end
+  end
+end
+`;
+
+export const TAKE_OVER_PAUSE_LUA = /* lua */ `
+-- What an operator has paused stays paused.
+-- KEYS[1] settings of the former queue (hash)   KEYS[2] settings of the queue (hash)
+-- Returns 1 when it is paused, else 0.
+if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then return 0 end
+redis.call('HSET', KEYS[2], 'paused', '1')
+return 1
+`;

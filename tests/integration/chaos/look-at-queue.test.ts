@@ -1,0 +1,58 @@
+import { findLeftovers, lookAtQueue, type QueueOfShard } from '../../../chaos/look-at-queue.ts';
+import { createQueueScripts } from '../queue/queue-scripts.ts';
+import { startQueue } from '../queue/start-queue.ts';
+
+let queue: Awaited<ReturnType<typeof startQueue>>;
+let keys: QueueOfShard;
+beforeAll(async () => {
+  queue = await startQueue();
+  keys = { prefix: queue.keys.prefix, queue: queue.keys };
+});
+afterAll(() => queue[Symbol.asyncDispose]());
+beforeEach(() => queue.redis.flushall());
+
+test('a group is seen with the first of its jobs that may go, until they are in work', async () => {
+  const scripts = createQueueScripts(queue, Date.now);
+  await queue.add({ group: 'a', id: 'second' }, { group: 'a', id: 'first', dueAt: Date.now() - 1_000 });
+  expect(await lookAtQueue(queue.redis, keys)).toMatchObject([
+    { name: '{q}:a', inWork: 0, isSuspect: true, limit: 10, head: { id: 'first' } },
+  ]);
+  const jobs = await scripts.reserve();
+  expect(await lookAtQueue(queue.redis, keys)).toEqual([]);
+  for (const { handle } of jobs) await queue.end(handle, { outcome: 'answered' });
+  await queue.add({ group: 'a', id: 'third' });
+  expect(await lookAtQueue(queue.redis, keys)).toMatchObject([
+    { inWork: 0, isSuspect: false, limit: 50, head: { id: 'third' } },
+  ]);
+});
+
+test('what is not due, or is held back, is none that may go; what is urgent passes a hold', async () => {
+  const scripts = createQueueScripts(queue, Date.now);
+  await queue.add({ group: 'a', id: 'late', dueAt: Date.now() + 60_000 }, { group: 'b', id: 'sent' });
+  const [sent] = await scripts.reserve();
+  await queue.end(sent?.handle ?? '', { heldUntil: Date.now() + 60_000 });
+  await queue.add({ group: 'b', id: 'held' });
+  const heads = async () => (await lookAtQueue(queue.redis, keys)).map(({ head }) => head?.id);
+  expect(await heads()).toEqual([undefined, undefined]);
+  await queue.add({ group: 'b', id: 'urgent', jobClass: 'urgent' });
+  expect((await heads()).filter(Boolean)).toEqual(['urgent']);
+  expect((await lookAtQueue(queue.redis, keys)).find(({ head }) => head)?.limit).toBe(1);
+});
+
+test('what is left in a queue is told: waiting jobs, places, leases and counts; of one that is done nothing is', async () => {
+  const scripts = createQueueScripts(queue, Date.now);
+  await queue.add({ group: 'a', id: 'one' });
+  expect(await findLeftovers(queue.redis, keys)).toEqual([
+    '{q}:q:a has 1 waiting',
+    '{q}:ready:2 has the group a',
+    '{q}:g:a stands in 2',
+    '{q}:queue counts 1 waiting',
+  ]);
+  const [job] = await scripts.reserve();
+  expect(await findLeftovers(queue.redis, keys)).toEqual([
+    `the lease ${job?.handle ?? ''} is held`,
+    '{q}:g:a counts 1 in work',
+  ]);
+  await queue.end(job?.handle ?? '', { outcome: 'answered' });
+  expect(await findLeftovers(queue.redis, keys)).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import { deliveryIdOf, newTestTransitionId, type DeliveryId, type Endpoint } from '@herald/core';
+import { createDeliveryLog, createKeyspace, createReplayStore, newRevision } from '@herald/infra';
+import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
+
+const KEEP_MS = 7 * 86_400_000;
+const LEASE_MS = 20_000;
+
+export type Data = Awaited<ReturnType<typeof startData>>;
+type Receiver = Endpoint & { readonly destination: string };
+
+/** All that Herald keeps in Redis, in one shard, and no process that works on it. */
+export async function startData() {
+  const stores = await startStores();
+  const { redis, keys, keyspace } = stores;
+
+  const register = async (workspaceId: string, url: string): Promise<Receiver> => {
+    const receiver = buildReceiver(workspaceId, { url });
+    await stores.receivers.register(receiver, 'sealed');
+    const found = await stores.receivers.find(workspaceId, receiver.id);
+    if (!found) throw new Error('it was registered just now');
+    return found;
+  };
+
+  /** One transition to one receiver. */
+  const accept = async ({ workspaceId, id, destination }: Receiver, now: number): Promise<DeliveryId> => {
+    const task = buildTask(workspaceId, { createdAt: now });
+    await stores.tasks.create(task);
+    const { version } = await stores.receivers.findSubscriptions(workspaceId);
+    const transitionId = newTestTransitionId();
+    const reply = await stores.transitions.commit({
+      ...{ task, newRevision: newRevision(), subscriptionVersion: version, now },
+      ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+      emission: {
+        ...{ transitionId, event: 'task.done', body: '{"a":1}' },
+        targets: [{ endpointId: id, destination, enabled: true }],
+      },
+    });
+    if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
+    return deliveryIdOf(transitionId, id);
+  };
+
+  /** As if a worker were just sending it. */
+  const takeIntoWork = async (id: DeliveryId, group: string): Promise<void> => {
+    const score = await redis.zscore(keys.queue.waiting(group), id);
+    await redis.zrem(keys.queue.waiting(group), id);
+    await redis.zadd(keys.queue.leases, Date.now() + LEASE_MS, `${score ?? ''}|${group}|nonce|${id}`);
+    await redis.hincrby(keys.queue.group(group), 'n', 1);
+    await redis.hincrby(keys.queue.settings, 'n', -1);
+  };
+
+  /** As if attempts had been recorded after which it is pending. */
+  const retryAt = async (id: DeliveryId, dueAt: number, now: number): Promise<void> => {
+    await redis.rpush(keys.attempts(id), JSON.stringify({ at: now, durationMs: 1, status: 500 }));
+    await redis.hset(keys.delivery(id), 'n', 1, 'due', dueAt);
+  };
+
+  /** As if a replay had brought it back after it had failed. */
+  const replay = async (id: DeliveryId, now: number): Promise<void> => {
+    await redis.hset(keys.delivery(id), 's', 'pending', 'n', 0, 'from', now, 'due', now);
+  };
+
+  return {
+    ...{ stores, redis, keys, deliveries: stores.deliveries },
+    log: createDeliveryLog({ redis, keyspace }),
+    replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),
+    ...{ register, accept, takeIntoWork, retryAt, replay },
+    [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
+  };
+}
+
+/** The id of a workspace that so many shards have in this one of them. */
+export function newWorkspaceIdIn(shard: number, shardCount: number): string {
+  const { shards, of } = createKeyspace(shardCount);
+  let id = newWorkspaceId();
+  while (of(id) !== shards[shard]) id = newWorkspaceId();
+  return id;
+}

@@ -1,0 +1,230 @@
+import {
+  ConfigError,
+  createKeyspace,
+  createShardRecordStore,
+  findLayoutProblem,
+  GLOBAL_KEYS,
+  mastersOf,
+  moveShards,
+  openShards,
+  readKeyName,
+  type OpenShards,
+  type RedisClient,
+} from '@herald/infra';
+import { waitFor } from '@herald/test-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import { dumpRedis } from '../../../support/redis-dump.ts';
+import { restoreSnapshot, takeSnapshot } from '../../../support/redis-snapshot.ts';
+import { listKeys } from '../../../support/start-topology.ts';
+import { expectQueue } from '../expect-queue.ts';
+import { fillWorkspace, type FilledWorkspace } from '../fill-workspace.ts';
+import { readPlaces } from '../read-places.ts';
+import { newWorkspaceIdIn, startData, type Data } from '../start-data.ts';
+import { createMortalClient } from './mortal-client.ts';
+import { writeFormerLayout } from './write-former-layout.ts';
+
+const SHARDS = 2;
+
+let data: Data;
+let filled: FilledWorkspace[];
+beforeEach(async () => {
+  data = await startData();
+  const now = Date.now();
+  filled = [];
+  for (let shard = 0; shard < SHARDS; shard++) {
+    filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, SHARDS), now));
+  }
+  const nobody = () => Promise.resolve([]);
+  const deps = { redis: data.redis, confirmWrite: undefined, findRunning: nobody, onProgress: () => undefined };
+  await moveShards({ ...deps, now: Date.now }, 1, SHARDS);
+  await writeFormerLayout(data.redis, SHARDS, filled);
+});
+const opened: OpenShards[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+  await data[Symbol.asyncDispose]();
+});
+
+/** Starts what every process starts with. */
+async function open(redis: RedisClient = data.redis, role: 'api' | 'worker' = 'worker') {
+  const events: string[] = [];
+  const note = (name: string) => () => void events.push(name);
+  const upgrade = { began: note('began'), ended: note('ended'), waits: note('waits'), watches: note('watches') };
+  const report = { failed: note('failed'), moved: note('moved'), lost: note('lost'), upgrade };
+  const shards = await openShards({ redis, shardCount: SHARDS, role, now: Date.now, report });
+  opened.push(shards);
+  return { ...shards, events };
+}
+
+async function expectTakenOver(): Promise<void> {
+  await expectQueue(data.redis, SHARDS, filled);
+  const unknown = (await listKeys(data.redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
+  expect(unknown).toEqual([]);
+  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2 });
+}
+
+test('whatever waited, was in work, delayed, held back or promised in the former layout is in the queue once, and nothing else', async () => {
+  const settled = await data.redis.hgetall(
+    createKeyspace(SHARDS)
+      .of(filled[0]?.workspaceId ?? '')
+      .delivery(filled[0]?.failed ?? ''),
+  );
+  expect((await open()).events).toEqual(['began', 'ended']);
+  await expectTakenOver();
+  const { delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
+  expect(await data.redis.hgetall(delivery(filled[0]?.failed ?? ''))).toEqual(settled);
+  expect(await data.redis.hexists(queue.settings, 'paused')).toBe(0);
+  // What is known of a destination is forgotten some day, as before.
+  expect(await data.redis.pttl(queue.group(filled[0]?.slow.destination ?? ''))).toBeGreaterThan(3_600_000);
+  expect((await open()).events).toEqual([]);
+  await expectTakenOver();
+});
+
+test('what an operator has paused stays paused', async () => {
+  const [first, second] = createKeyspace(SHARDS).shards;
+  await data.redis.hset(`${second?.prefix ?? ''}deliveries:meta`, 'paused', 1);
+  await open();
+  expect(await data.redis.hget(second?.queue.settings ?? '', 'paused')).toBe('1');
+  expect(await data.redis.hexists(first?.queue.settings ?? '', 'paused')).toBe(0);
+});
+
+test('data of the unreleased version, which has recorded its SHARDS, is taken over as well', async () => {
+  await data.redis.hset(GLOBAL_KEYS.shards, { count: SHARDS, dataId: 'known' });
+  expect((await open()).events).toEqual(['began', 'ended']);
+  await expectTakenOver();
+  expect(await data.redis.hget(GLOBAL_KEYS.shards, 'dataId')).toBe('known');
+});
+
+test('a process that dies before any of its writes is followed by another, which completes it', async () => {
+  const snapshot = await takeSnapshot(data.redis);
+  const whole = createMortalClient(data.redis);
+  await open(whole.redis);
+  const writes = whole.countWrites();
+  expect(writes).toBeGreaterThan(30);
+  for (let dieAt = 1; dieAt <= writes; dieAt++) {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+    await restoreSnapshot(data.redis, snapshot);
+    await expect(open(createMortalClient(data.redis, dieAt).redis)).rejects.toThrow('killed');
+    const left = await data.redis.pttl(GLOBAL_KEYS.upgrade);
+    expect(left).toBeLessThanOrEqual(10_000);
+    expect(left).not.toBe(-1);
+    await data.redis.del(GLOBAL_KEYS.upgrade); // as it leaves by itself
+    await open();
+    await expectTakenOver();
+  }
+}, 90_000);
+
+test('of processes that start at once one does it, and the others wait for it', async () => {
+  const both = await Promise.all([open(data.redis, 'api'), open(data.stores.second.redis)]);
+  expect(both.flatMap(({ events }) => events.filter((event) => event !== 'waits'))).toEqual(['began', 'ended']);
+  await expectTakenOver();
+});
+
+test('while it is under way no process of a former version starts, which takes it for a move', async () => {
+  // At the deletion of what the former version had.
+  const { redis } = createMortalClient(data.redis, 12);
+  await expect(open(redis)).rejects.toThrow('killed');
+  expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toEqual({
+    ...{ count: String(SHARDS), movingTo: String(SHARDS), upgradingTo: '2' },
+  });
+  const record = await createShardRecordStore(data.redis).read();
+  expect(await findLayoutProblem(data.redis, record)).toMatchObject({ code: 'layout_upgrading' });
+});
+
+describe('beside a process of a former version', () => {
+  test('that is connected, nothing is changed', async () => {
+    const [other = data.stores.second.redis] = mastersOf(data.stores.second.redis);
+    await other.client('SETNAME', 'herald-api-queue');
+    const before = Object.fromEntries(await dumpRedis(data.redis));
+    const refusal: unknown = await open().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect((refusal as Error).message).toMatch(
+      /^A former version of Herald works on this Redis: herald-api-queue at .*$/,
+    );
+    // SHARDS is recorded before.
+    const after = { ...before, [GLOBAL_KEYS.shards]: '{"count":"2"}' };
+    expect(Object.fromEntries(await dumpRedis(data.redis))).toEqual(after);
+  });
+
+  test.each([
+    ['that shows itself', GLOBAL_KEYS.processes, 'api:3f'],
+    ['of the first release, a worker,', GLOBAL_KEYS.workers, '5e'],
+  ])('%s nothing is changed', async (_, key, member) => {
+    const living = { isOn: true };
+    const life = (async () => {
+      while (living.isOn) {
+        await data.redis.zadd(key, Date.now(), member);
+        await pause(20);
+      }
+    })();
+    const refusal: unknown = await open().catch((error: unknown) => error);
+    living.isOn = false;
+    await life;
+    expect(refusal).toMatchObject({ message: expect.stringContaining(member) as string });
+    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS });
+  });
+
+  test('a half of it that is done already stays marked as such', async () => {
+    await expect(open(createMortalClient(data.redis, 12).redis)).rejects.toThrow('killed');
+    await data.redis.del(GLOBAL_KEYS.upgrade);
+    const [other = data.stores.second.redis] = mastersOf(data.stores.second.redis);
+    await other.client('SETNAME', 'herald-worker');
+    await expect(open()).rejects.toThrow('A former version');
+    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, upgradingTo: 2 });
+  });
+});
+
+test('what a former version has left after a rollback is taken over beside those that work, and harms none of them', async () => {
+  const running = await open();
+  const [first] = filled;
+  if (!first) throw new Error('there are two');
+  const keys = createKeyspace(SHARDS).of(first.workspaceId);
+  // In work with the new version; a worker of the former one would have left nothing of it.
+  const handle = `1|${first.good.destination}|nonce|${first.waiting}`;
+  await data.redis.zrem(keys.queue.waiting(first.good.destination), first.waiting);
+  await data.redis.zadd(keys.queue.leases, Date.now() + 60_000, handle);
+  // Accepted by the former version: nowhere in the queue.
+  await data.redis.zrem(keys.queue.waiting(first.good.destination), first.delayed);
+  // It waits for a url from before, until the purge moves it.
+  await data.stores.receivers.patch(first.workspaceId, first.slow.id, { url: 'https://new.example.com/' }, Date.now());
+  await data.redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
+  expect((await open()).events).toEqual(['began', 'ended']);
+  expect((await readPlaces(data.redis)).waiting.get(first.heldBack)?.group).toBe(first.slow.destination);
+  expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.delayed)).not.toBeNull();
+  expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.waiting)).toBeNull();
+  expect(await data.redis.exists(`${keys.prefix}open`)).toBe(0);
+  expect(running.findProblem()).toBeUndefined();
+  expect(running.events).toEqual(['began', 'ended']);
+});
+
+test('data of a newer version is refused, and a process that runs lets it alone', async () => {
+  const running = await open();
+  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 3);
+  const refusal: unknown = await open().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ConfigError);
+  expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 3; this one knows 2)');
+  await waitFor('the process to notice', () => running.findProblem()?.code === 'layout_newer');
+  expect(running.events).toContain('moved');
+});
+
+test('a new Redis has the layout at once', async () => {
+  await data.redis.flushall();
+  expect((await open()).events).toEqual([]);
+  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2 });
+});
+
+test('who only reads is told what to do with data of a former version', async () => {
+  const problem = async () => {
+    const record = await createShardRecordStore(data.redis).read();
+    return (await findLayoutProblem(data.redis, record))?.sentence;
+  };
+  const stopAll = 'stop every API and worker of that version, and start one of this: it takes the data over.';
+  expect(await problem()).toContain(stopAll);
+  await data.redis.hset(GLOBAL_KEYS.shards, 'count', SHARDS);
+  expect(await problem()).toContain(stopAll);
+  await data.redis.hset(GLOBAL_KEYS.shards, 'movingTo', 4);
+  expect(await problem()).toContain('finish that with "herald shards move --to 4" of that version');
+  await data.redis.hdel(GLOBAL_KEYS.shards, 'movingTo');
+  await open();
+  expect(await problem()).toBeUndefined();
+});

@@ -1,0 +1,193 @@
+import { closeRedis, connectRedis, createLogger, defineScript, type RedisClient } from '@herald/infra';
+import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
+import { startRedis, waitFor } from '@herald/test-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DeliveryTurn, ProcessVerdict } from '../../../apps/worker/src/deliveries/process-delivery.ts';
+import { startDeliveryQueue } from '../../../apps/worker/src/queue/start-delivery-queue.ts';
+import { shardKeys } from '../../support/delivery-state.ts';
+import { startRedisGate } from '../../support/redis-gate.ts';
+import { RIGHT_CLOCK } from '../../support/right-clock.ts';
+import { findFaults, readQueue } from '../queue/read-queue.ts';
+
+/** A stop ends within so long once nothing is in work, in ms. */
+const STOPPED_MS = 4_000;
+
+const ADD_LUA = /* lua */ `
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] score   ARGV[4..] ids
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+local entries = {}
+for index = 4, #ARGV do
+  entries[#entries + 1] = { 'dst', ARGV[index], ARGV[3] }
+  redis.call('HSET', prefix .. 'd:' .. ARGV[index], 's', 'pending')
+end
+enqueue(entries, tonumber(ARGV[2]))
+`;
+
+/** A Redis of its own with deliveries of one destination, and a worker's queue on it. */
+async function setUp() {
+  const cleanUp = new AsyncDisposableStack();
+  const server = cleanUp.use(await startRedis());
+  const keys = shardKeys();
+  const connect = async (url: string): Promise<RedisClient> => {
+    const redis = await connectRedis({
+      ...{ target: { kind: 'single', url }, use: 'background', name: 'test' },
+      onError: () => undefined,
+    });
+    cleanUp.defer(() => closeRedis(redis));
+    return redis;
+  };
+  const redis = await connect(server.url);
+  const add = defineScript(redis, 'testAdd', ADD_LUA);
+  const events: string[] = [];
+  const note = (event: string) => {
+    events.push(event);
+  };
+  const logger = createLogger({ level: 'error', process: 'test', readable: false });
+  return {
+    ...{ server, redis, keys, events, connect },
+    add: (...ids: readonly string[]) =>
+      add([keys.queue.leases], [keys.prefix, Date.now(), scoreOf('usual', Date.now()), ...ids]),
+    /** @param url of Redis, for what the worker does; it waits elsewhere */
+    start: async (process: (turn: DeliveryTurn) => Promise<ProcessVerdict>, destinationLimit = 10, url = server.url) =>
+      startDeliveryQueue({
+        ...{ redis: await connect(url), waitRedis: await connect(server.url), keys, destinationLimit, process },
+        ...{ concurrency: 20, clock: RIGHT_CLOCK, random: Math.random },
+        metrics: { ownFault: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
+        logger: { ...logger, warn: note, error: note },
+      }),
+    async readPlaces() {
+      const groups = [...(await readQueue({ redis, keys: keys.queue })).values()];
+      return {
+        waiting: groups.flatMap(({ waiting }) => [...waiting.keys()]),
+        inWork: groups.flatMap(({ leases }) => leases).length,
+      };
+    },
+    findFaults: () => findFaults({ redis, keys: keys.queue }),
+    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+  };
+}
+
+const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
+
+test('a stop waits for what is in work, and nothing is reserved after it', async () => {
+  await using set = await setUp();
+  const answer = Promise.withResolvers<undefined>();
+  const begun: string[] = [];
+  const queue = await set.start(async ({ id }) => {
+    begun.push(id);
+    await answer.promise;
+    return PUT_BACK;
+  }, 1);
+  await set.add('dlv_a', 'dlv_b');
+  await waitFor('one to be in work', () => begun.length === 1);
+  let hasStopped = false;
+  const stopped = queue.stop().then(() => {
+    hasStopped = true;
+  });
+  await set.add('dlv_c');
+  await pause(200);
+  expect(hasStopped).toBe(false);
+  answer.resolve(undefined);
+  await stopped;
+  expect(begun).toEqual(['dlv_a']);
+  const { waiting, inWork } = await set.readPlaces();
+  expect([waiting.sort(), inWork, queue.inWork()]).toEqual([['dlv_a', 'dlv_b', 'dlv_c'], 0, 0]);
+  expect(await set.findFaults()).toEqual([]);
+});
+
+test('a stop waits for what is in work also when Redis has gone, and not for Redis', async () => {
+  await using set = await setUp();
+  const answer = Promise.withResolvers<undefined>();
+  let begun = 0;
+  const queue = await set.start(async () => {
+    begun++;
+    await answer.promise;
+    return { kind: 'recorded', end: 'answered' };
+  });
+  await set.add('dlv_a');
+  await waitFor('it to be in work', () => begun === 1);
+  await set.server.kill();
+  let hasStopped = false;
+  const stopped = queue.stop().then(() => {
+    hasStopped = true;
+  });
+  await pause(2_500);
+  expect(hasStopped).toBe(false);
+  answer.resolve(undefined);
+  const answeredAt = performance.now();
+  await stopped;
+  expect(performance.now() - answeredAt).toBeLessThan(STOPPED_MS);
+});
+
+test('a stop ends though Redis is away and doesn’t hear how the last delivery ended', async () => {
+  await using set = await setUp();
+  const answer = Promise.withResolvers<undefined>();
+  const ended = Promise.withResolvers<undefined>();
+  let begun = 0;
+  const queue = await set.start(async () => {
+    begun++;
+    await answer.promise;
+    ended.resolve(undefined);
+    return { kind: 'finished' };
+  });
+  await set.add('dlv_a');
+  await waitFor('it to be in work', () => begun === 1);
+  await set.server.kill();
+  answer.resolve(undefined);
+  await ended.promise;
+  const startedAt = performance.now();
+  await queue.stop();
+  expect(performance.now() - startedAt).toBeLessThan(STOPPED_MS);
+  expect(set.events).toContain('queue.not_let_go');
+});
+
+test('a reserve whose reply is lost is made up for as soon as the connection is back', async () => {
+  await using set = await setUp();
+  // Only what runs the script has its text, and only the first one that does.
+  await using gate = await startRedisGate({
+    ...{ port: Number(new URL(set.server.url).port), stopAt: 'Take jobs that are due', withhold: 'reply' },
+  });
+  await set.add('dlv_a', 'dlv_b');
+  const begun: string[] = [];
+  const queue = await set.start(
+    ({ id }) => {
+      begun.push(id);
+      return Promise.resolve({ kind: 'put_back' });
+    },
+    10,
+    gate.url,
+  );
+  await gate.stopped;
+  expect(await set.readPlaces()).toEqual({ waiting: [], inWork: 2 });
+  gate.open();
+  await waitFor('both to be in work', () => begun.length >= 2, 5_000);
+  expect(begun.slice(0, 2).sort()).toEqual(['dlv_a', 'dlv_b']);
+  await queue.stop();
+});
+
+test('connections that break while deliveries are in work lose nothing', async () => {
+  await using set = await setUp();
+  const begun: string[] = [];
+  const answer = Promise.withResolvers<undefined>();
+  const queue = await set.start(async ({ id }) => {
+    begun.push(id);
+    await answer.promise;
+    await set.redis.hset(set.keys.delivery(id), 's', 'delivered');
+    return { kind: 'finished' };
+  });
+  await set.add('dlv_a', 'dlv_b', 'dlv_c');
+  await waitFor('all to be in work', () => begun.length === 3);
+  await set.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  answer.resolve(undefined);
+  await waitFor('nothing to be left', async () => {
+    const { waiting, inWork } = await set.readPlaces();
+    return waiting.length + inWork === 0;
+  });
+  await set.add('dlv_d');
+  await waitFor('the next one to be in work', () => begun.includes('dlv_d'));
+  await queue.stop();
+  expect(begun).toEqual(['dlv_a', 'dlv_b', 'dlv_c', 'dlv_d']);
+  expect(await set.findFaults()).toEqual([]);
+});
