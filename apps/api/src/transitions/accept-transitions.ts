@@ -61,7 +61,7 @@ const TASKS_AT_A_TIME = 20;
 /**
  * Accepts reported transitions: reads each Task once, decides its reports in their order, and commits each with a
  * script that refuses when anything it was decided on has changed; then it is decided anew. Once a result is returned
- * the transition is durable, and its jobs are in line.
+ * the transition is durable, and its deliveries are in the queue.
  * @returns one result per report, in order; a foreseen fault is a value, so that one bad report spoils no other
  */
 export function createAcceptTransitions(deps: AcceptTransitionsDeps) {

@@ -7,7 +7,7 @@ export type LogLimitOptions = {
 };
 
 /**
- * Lets a few lines about each thing through, and counts the rest: one endpoint that refuses its whole backlog must not
+ * Lets a few lines about each thing through, and counts the rest: one endpoint that refuses all that waits for it must not
  * bury what the log says of all others.
  * @returns whether a line about this thing is to be written
  */

@@ -13,7 +13,7 @@ const NEXT_ROUND_MS = 100;
 const STEPS = 5;
 
 /**
- * Carries replays on: sets deliveries pending, step by step, as fast as their backlog empties and no faster.
+ * Carries replays on: sets deliveries pending, step by step, as fast as what waits before them is sent, and no faster.
  * @returns steps made
  */
 export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { toBase32 } from '../ids/base32.ts';
 import type { WorkspaceId } from '../ids/ids.ts';
 
-/** 80 bits that name (controller workspace, URL origin): what share, backlog and breaker are kept for. */
+/** 80 bits that name (controller workspace, URL origin): what a queue, a concurrency limit and a breaker are kept for. */
 export type DestinationId = string;
 
 const DIGEST_BYTES = 10;
