@@ -15,6 +15,6 @@ export function toJobJson(id: string): JobJson {
     // This machine's clock: BullMQ renews leases by it, and nothing else is decided by it.
     processedOn: Date.now(),
     failedReason: '',
-    returnvalue: '',
+    returnvalue: 'null',
   };
 }

@@ -77,8 +77,8 @@ test('a reserve asks for no more than there is room for, in each ring', async ()
   await takeAll();
   await takeAll();
   expect(requests.map(({ rooms }) => rooms)).toEqual([
-    [10, 4, 2],
-    [10, 1, 2],
+    [25, 4, 2],
+    [25, 1, 2],
   ]);
 });
 
@@ -216,7 +216,7 @@ test.each([41, 100])(
     expect(await reservations.next()).toBeUndefined();
     await reservations.next();
     expect(idsOf(given)).toEqual(['b', 'c', 'd']);
-    expect(requests[1]?.rooms).toEqual([10, 3, 2]);
+    expect(requests[1]?.rooms).toEqual([25, 3, 2]);
   },
 );
 
