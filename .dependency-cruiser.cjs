@@ -1,7 +1,8 @@
-/** The layers of the design: apps → infra → core, queue. @type {import('dependency-cruiser').IConfiguration} */
+/** The layers of the design: apps → config → store, egress → runtime; store → queue; all but runtime and queue → core. @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-circular-folders', severity: 'error', scope: 'folder', from: {}, to: { circular: true } },
     {
       name: 'core-is-pure',
       comment: 'core knows zod and Node, nothing else',
@@ -24,10 +25,30 @@ module.exports = {
       to: { pathNot: ['^packages/queue/src', '^node_modules/(bullmq|zod)'], dependencyTypesNot: ['core'] },
     },
     {
-      name: 'infra-knows-only-core-and-queue',
+      name: 'runtime-looks-down',
+      comment: 'the ground floor: it knows nothing of Herald',
       severity: 'error',
-      from: { path: '^packages/infra/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!core|infra|queue))' },
+      from: { path: '^packages/runtime/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!(runtime)/))' },
+    },
+    {
+      name: 'egress-looks-down',
+      comment: 'it could be published',
+      severity: 'error',
+      from: { path: '^packages/egress/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!(core|runtime|egress)/))' },
+    },
+    {
+      name: 'store-looks-down',
+      severity: 'error',
+      from: { path: '^packages/store/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!(core|queue|runtime|store)/))' },
+    },
+    {
+      name: 'config-looks-down',
+      severity: 'error',
+      from: { path: '^packages/config/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!(core|egress|runtime|store|config)/))' },
     },
     {
       name: 'nothing-imports-an-app',
@@ -44,16 +65,16 @@ module.exports = {
     {
       name: 'test-kit-stays-in-tests',
       severity: 'error',
-      from: { path: '^(apps|packages/(core|infra))/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^(apps|packages/(core|runtime|egress|queue|store|config))/', pathNot: '\\.test\\.ts$' },
       to: { path: '^packages/test-kit' },
     },
     {
-      name: 'clients-stay-behind-infra',
+      name: 'clients-stay-behind-packages',
       comment: 'bullmq is also known to the worker adapter and the operator pages',
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
-        pathNot: ['^packages/(infra|queue|test-kit)/', '^apps/(worker|api)/src/queue'],
+        pathNot: ['^packages/(egress|store|queue|test-kit)/', '^apps/(worker|api)/src/queue'],
       },
       to: { path: '^node_modules/(bullmq|ioredis|got)' },
     },
@@ -63,7 +84,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
-        pathNot: ['^packages/infra/src/egress/', '^packages/test-kit/', '\\.test\\.ts$'],
+        pathNot: ['^packages/egress/src/', '^packages/test-kit/', '\\.test\\.ts$'],
       },
       to: {
         path: '^(https|http2|tls|dns|dns/promises|dgram|child_process|cluster|undici|node_modules/undici/.*)$',

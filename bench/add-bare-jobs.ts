@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { Queue } from 'bullmq';
 
 /** Where BullMQ's own jobs are put. */

@@ -1,4 +1,6 @@
-import { closeRedis, connectRedis, createKeyspace, defineScript } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { defineScript } from '@herald/store/scripts/script';
 import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 
 const AT_A_TIME = 1_000;

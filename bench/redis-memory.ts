@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis, type RedisClient } from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 
 export type KindOfKey = { readonly keys: number; readonly bytes: number };
 export type RedisMemory = {

@@ -1,5 +1,8 @@
 import { newReceiverId, newSigningSecret, type Endpoint } from '@herald/core';
-import { closeRedis, connectRedis, createKeyspace, createReceiverStore, createSecretBox } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
 
 const PER_WORKSPACE = 10;
 const AT_A_TIME = 500;

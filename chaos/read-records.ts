@@ -1,4 +1,5 @@
-import { mastersOf, type Keyspace, type RedisClient, type ShardKeys } from '@herald/infra';
+import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
+import { type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 
 /** Times in ms. */
 export type LoggedAttempt = { readonly at: number; readonly durationMs: number; readonly status?: number };

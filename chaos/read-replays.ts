@@ -1,4 +1,5 @@
-import type { Keyspace, RedisClient } from '@herald/infra';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { AskedReplay } from './ledger.ts';
 
 /** Replays that were asked for, with what became of each. */

@@ -1,4 +1,4 @@
-import type { Keyspace } from '@herald/infra';
+import type { Keyspace } from '@herald/store/keyspace/keys';
 import { askRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import type { Topology } from '../tests/support/start-topology.ts';
 import type { ReplicaFault } from './plan.ts';

@@ -1,4 +1,5 @@
-import type { Keyspace, RedisClient } from '@herald/infra';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { messageOf, waitFor } from '@herald/test-kit';
 import { readDuties } from '../tests/support/delivery-state.ts';
 

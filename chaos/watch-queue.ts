@@ -1,4 +1,5 @@
-import type { Keyspace, RedisClient } from '@herald/infra';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createWaitJudge, type WaitJudge } from './judge-waits.ts';
 import { lookAtQueue } from './look-at-queue.ts';

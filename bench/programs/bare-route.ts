@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import express from 'express';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { Worker } from 'bullmq';
 import { startCpuReading } from '../cpu-time.ts';
 import type { NoopWorkerInput } from '../floor.ts';

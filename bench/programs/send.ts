@@ -1,4 +1,4 @@
-import { createEgressSender } from '@herald/infra';
+import { createEgressSender } from '@herald/egress/create-egress';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@herald/infra';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { waitFor } from '@herald/test-kit';
 import { runCli } from '../support/run-cli.ts';
 import { startHerald } from '../support/start-herald.ts';

@@ -1,4 +1,6 @@
-import { checkRedis, closeRedis, connectRedis, type Finding } from '@herald/infra';
+import { checkRedis } from '@herald/store/requirements/check-redis';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import type { Finding } from '@herald/runtime/findings/finding';
 import { askRedis, startRedis, type RedisOptions, type RunningRedis } from '@herald/test-kit';
 
 const SOUND = { appendonly: true, args: ['--maxmemory', '256mb'] };

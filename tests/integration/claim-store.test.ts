@@ -1,4 +1,10 @@
-import { createClaimStore, type Claim, type ClaimStore, type KeptAnswer, type RequestName } from '@herald/infra';
+import {
+  createClaimStore,
+  type Claim,
+  type ClaimStore,
+  type KeptAnswer,
+  type RequestName,
+} from '@herald/store/idempotency/claim-store';
 import { randomBytes } from 'node:crypto';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { startStores, type Stores } from '../support/start-stores.ts';

@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { askRedis, startRedis, startRedisSentinels, waitFor } from '@herald/test-kit';
 
 const NEVER_MS = 500;

@@ -1,5 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery } from '@herald/core';
-import { newRevision } from '@herald/infra';
+import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;

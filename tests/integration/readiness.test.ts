@@ -1,4 +1,6 @@
-import { closeRedis, connectRedis, createReadiness, createWorkerPresence } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 
 async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {

@@ -1,4 +1,6 @@
-import { closeRedis, connectRedis, createWriteConfirmation, isRedisUnavailable } from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createWriteConfirmation } from '@herald/store/scripts/write-confirmation';
+import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { askRedis, startRedis, waitFor } from '@herald/test-kit';
 
 const WAIT_MS = 4_000;

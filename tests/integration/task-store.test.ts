@@ -1,5 +1,5 @@
 import { callbackIdOf, type Decision, type Task } from '@herald/core';
-import { MESSAGE_LIMIT, type TaskCursor } from '@herald/infra';
+import { MESSAGE_LIMIT, type TaskCursor } from '@herald/store/tasks/task-store';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;

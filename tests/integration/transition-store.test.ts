@@ -1,12 +1,8 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
-import {
-  FACT_LIMIT,
-  GLOBAL_KEYS,
-  isRedisUnavailable,
-  newRevision,
-  type Emission,
-  type TransitionStore,
-} from '@herald/infra';
+import { FACT_LIMIT, type Emission, type TransitionStore } from '@herald/store/transitions/transition-store';
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
+import { newRevision } from '@herald/store/redis/revision';
 import { limitMemory } from '../support/limit-memory.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { listKeys } from '../support/start-topology.ts';

@@ -1,13 +1,9 @@
 import { UnavailableError } from '@herald/core';
-import {
-  createApiKeyStore,
-  createClaimStore,
-  createReceiverStore,
-  createWriteConfirmation,
-  mastersOf,
-  type ConfirmWrite,
-  type RedisClient,
-} from '@herald/infra';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createClaimStore } from '@herald/store/idempotency/claim-store';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createWriteConfirmation, type ConfirmWrite } from '@herald/store/scripts/write-confirmation';
+import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;

@@ -1,13 +1,8 @@
-import {
-  closeRedis,
-  connectRedis,
-  demandUsableRedis,
-  readEnv,
-  RedisUnreachableError,
-  SharedEnv,
-  toRedisTarget,
-  withOneRedis,
-} from '@herald/infra';
+import { closeRedis, connectRedis, RedisUnreachableError } from '@herald/store/redis/connect-redis';
+import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { readEnv } from '@herald/runtime/env/env';
+import { SharedEnv } from '@herald/config/shared-env';
+import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../support/wrong-redis.ts';
 
 /** ADDRESS in the environment and @ in the sentence stand for the address of the server, # for another port. */

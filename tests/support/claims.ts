@@ -1,4 +1,4 @@
-import type { RedisClient } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { HttpAnswer, RequestOptions } from './http-request.ts';
 import { listKeys } from './start-topology.ts';
 

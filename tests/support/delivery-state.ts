@@ -1,4 +1,5 @@
-import { createKeyspace, type RedisClient, type ShardKeys } from '@herald/infra';
+import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';
 
 /** What a Herald still has to do. */

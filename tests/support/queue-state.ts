@@ -1,4 +1,5 @@
-import type { RedisClient, ShardKeys } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { ShardKeys } from '@herald/store/keyspace/keys';
 import { shardKeys } from './delivery-state.ts';
 import { listKeys } from './start-topology.ts';
 

@@ -1,4 +1,5 @@
-import { GLOBAL_KEYS, type RedisClient } from '@herald/infra';
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { listKeys } from './start-topology.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { mastersOf, type RedisClient } from '@herald/infra';
+import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 
 interface SavedKey {
   readonly key: string;

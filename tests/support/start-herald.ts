@@ -1,4 +1,5 @@
-import { closeRedis, connectRedis, createApiKeyStore, type RedisClient, type Scope } from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
 import {
   createCertificateAuthority,
   startReceiver,

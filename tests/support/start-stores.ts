@@ -1,17 +1,13 @@
-import {
-  closeRedis,
-  connectRedis,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createKeyspace,
-  createReceiverStore,
-  createTaskRetention,
-  createTaskStore,
-  createTestEventStore,
-  createTransitionStore,
-  newRevision,
-  type RedisClient,
-} from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { newRevision } from '@herald/store/redis/revision';
 import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
 import { randomBytes } from 'node:crypto';
 import { createLeases } from './leases.ts';

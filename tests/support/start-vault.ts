@@ -1,17 +1,13 @@
-import {
-  createGenerationStore,
-  createReceiverStore,
-  createSealedSecretStore,
-  createSecretBox,
-  createTaskRetention,
-  createTaskStore,
-  createKeyspace,
-  joinGenerations,
-  resealSecrets,
-  type RedisClient,
-  type SealedSecretStore,
-  type SecretBox,
-} from '@herald/infra';
+import { createGenerationStore } from '@herald/store/key-versions/generation-store';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createSealedSecretStore, type SealedSecretStore } from '@herald/store/secrets/sealed-secret-store';
+import { createSecretBox, type SecretBox } from '@herald/store/secrets/secret-box';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { joinGenerations } from '@herald/store/secrets/join-generations';
+import { resealSecrets } from '@herald/store/secrets/reseal-secrets';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { callbackIdOf, newSigningSecret, type Endpoint } from '@herald/core';
 import { randomBytes } from 'node:crypto';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from './start-stores.ts';

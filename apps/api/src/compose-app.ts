@@ -1,38 +1,35 @@
 import { createActionUrl } from '@herald/core';
-import {
-  addTracing,
-  type ApiConfig,
-  createApiKeyStore,
-  createClaimStore,
-  createDeliveryLog,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createFindDestinations,
-  createEndpointUrlJudge,
-  createExposition,
-  createReadiness,
-  createReceiverStore,
-  createRedeliver,
-  createReplayOperations,
-  createReplayStore,
-  createScriptCommands,
-  createSendTestEvent,
-  createServiceStateReader,
-  createTaskRetention,
-  createTaskStore,
-  createTestEventStore,
-  createTestReplyListener,
-  createTransitionStore,
-  createWorkerPresence,
-  createWriteConfirmation,
-  GLOBAL_KEYS,
-  type Clock,
-  type Keyspace,
-  type Logger,
-  type OpenShards,
-  type Resources,
-  type SecretBox,
-} from '@herald/infra';
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import type { ApiConfig } from '@herald/config/api-config';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createClaimStore } from '@herald/store/idempotency/claim-store';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createEndpointUrlJudge } from '@herald/egress/create-egress';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createScriptCommands } from '@herald/store/scripts/script-commands';
+import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { createTestReplyListener } from '@herald/store/test-events/test-replies';
+import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createWriteConfirmation } from '@herald/store/scripts/write-confirmation';
+import { GLOBAL_KEYS, type Keyspace } from '@herald/store/keyspace/keys';
+import type { Clock } from '@herald/store/clock/clock';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { OpenShards } from '@herald/store/upgrade/open-shards';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { SecretBox } from '@herald/store/secrets/secret-box';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
@@ -43,14 +40,14 @@ import { createRedeliveryReport } from './deliveries/create-redelivery-report.ts
 import { createHealthRoutes } from './health/health-routes.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
-import { createDocumentRoutes } from './openapi/document-routes.ts';
+import { createDocumentRoutes } from './openapi/document/document-routes.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createMovedRefusal } from './http/refuse-moved.ts';
 import { createSilenceRefusal } from './http/refuse-silence.ts';
 import { currentRequestId } from './http/request-id.ts';
-import { createMetricsRoutes } from './metrics/metrics-routes.ts';
-import { type ApiMetrics } from './metrics/create-api-metrics.ts';
+import { createMetricsRoutes } from './health/metrics-routes.ts';
+import type { ApiMetrics } from './create-api-metrics.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createReceiverRoutes } from './receivers/receiver-routes.ts';
@@ -59,13 +56,13 @@ import { createTestEventReport } from './receivers/create-test-event-report.ts';
 import { createReplayRoutes } from './replays/replay-routes.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
-import { createAcceptTransitions } from './transitions/accept-transitions.ts';
-import { createAcceptanceReport } from './transitions/create-acceptance-report.ts';
-import { createConfirmTransitions } from './transitions/confirm-transitions.ts';
-import { createSubscriptionCache } from './transitions/subscription-cache.ts';
-import { createRecentTasks } from './transitions/recent-tasks.ts';
-import { createWorkspaceCache } from './transitions/workspace-cache.ts';
-import { createTransitionRoutes } from './transitions/transition-routes.ts';
+import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
+import { createAcceptanceReport } from './acceptance/create-acceptance-report.ts';
+import { createConfirmTransitions } from './acceptance/confirm-transitions.ts';
+import { createSubscriptionCache } from './acceptance/subscription-cache.ts';
+import { createRecentTasks } from './acceptance/recent-tasks.ts';
+import { createWorkspaceCache } from './acceptance/workspace-cache.ts';
+import { createTransitionRoutes } from './tasks/transition-routes.ts';
 import type { ApiConnections } from './connect-api.ts';
 
 /** Failed authentications of one address that are answered with 401; a guess at 190 bits needs no tighter bound. */

@@ -1,4 +1,6 @@
-import type { ApiConfig, Connections, RedisClient } from '@herald/infra';
+import type { ApiConfig } from '@herald/config/api-config';
+import type { Connections } from '@herald/store/redis/open-connections';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 
 /** An API's connections to Redis. */
 export type ApiConnections = {

@@ -1,10 +1,12 @@
-import type { Logger, RequestMetrics, Tracing } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RequestMetrics } from './http/create-request-metrics.ts';
+import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
 import { HttpFault } from './http/http-fault.ts';
 import { ignoreConditions } from './http/ignore-conditions.ts';
-import { createQueryJudge, parseQuery } from './http/judge-query.ts';
+import { createQueryJudge, parseQuery } from './openapi/judge-query.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { giveRequestId } from './http/request-id.ts';
@@ -12,7 +14,7 @@ import { refuseUnclearHeaders } from './http/refuse-unclear-headers.ts';
 import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
-import { OPERATIONS } from './openapi/create-document.ts';
+import { OPERATIONS } from './openapi/document/create-document.ts';
 
 export type AppDeps = {
   readonly logger: Logger;

@@ -1,4 +1,7 @@
-import { createLogger, readApiConfig, runProcess, type Logger } from '@herald/infra';
+import { createLogger, type Logger } from '@herald/runtime/log/logger';
+import { readApiConfig } from '@herald/config/api-config';
+import { runProcess } from '@herald/runtime/lifecycle/run-process';
+import { explainStartFailure } from '@herald/store/redis/explain-start-failure';
 import { startApi } from './start-api.ts';
 
 const STOP_LIMIT_MS = 15_000;
@@ -12,6 +15,7 @@ await runProcess({
     // An API whose connections don't recover leaves it to its supervisor to start another.
     return startApi(config, logger, () => process.exit(1));
   },
+  explain: explainStartFailure,
   logger: () => logger,
   stopLimitMs: () => STOP_LIMIT_MS,
 });

@@ -1,26 +1,24 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import {
-  type ApiConfig,
-  createKeyspace,
-  createLossReport,
-  createResources,
-  createSecretBox,
-  createUpgradeEvents,
-  demandUsableRedis,
-  joinGenerations,
-  logRedisFindings,
-  openClock,
-  openConnections,
-  type Logger,
-  openShards,
-  type RunningProcess,
-  whenIdle,
-} from '@herald/infra';
+import type { ApiConfig } from '@herald/config/api-config';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createLossReport } from '@herald/store/shards/create-loss-report';
+import { createResources } from '@herald/runtime/lifecycle/resources';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
+import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { joinGenerations } from '@herald/store/secrets/join-generations';
+import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
+import { openClock } from '@herald/store/clock/open-clock';
+import { openConnections } from '@herald/store/redis/open-connections';
+import type { Logger } from '@herald/runtime/log/logger';
+import { openShards } from '@herald/store/upgrade/open-shards';
+import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
+import { whenIdle } from '@herald/store/scripts/when-idle';
 import { closeHttpServer } from './http/close-http-server.ts';
 import { createHttpServer } from './http/create-http-server.ts';
 import { withRequestId } from './http/request-id.ts';
-import { createApiMetrics } from './metrics/create-api-metrics.ts';
+import { createApiMetrics } from './create-api-metrics.ts';
 import { composeApp } from './compose-app.ts';
 import { connectApi } from './connect-api.ts';
 

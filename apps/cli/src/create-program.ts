@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import type { CommandDeps } from './command-deps.ts';
-import { readSecretsConfig } from './config.ts';
-import { createSecretsOperations } from './create-secrets-operations.ts';
-import { createDeliveriesCommand } from './deliveries-command.ts';
-import { createDoctorCommand } from './doctor-command.ts';
-import { createKeysCommand } from './keys-command.ts';
-import { createQueuesCommand } from './queues-command.ts';
-import { createReceiversCommand } from './receivers-command.ts';
-import { createReplayCommand } from './replay-command.ts';
-import { createShardsCommand } from './shards-command.ts';
-import { createSecretsCommand } from './secrets-command.ts';
+import type { CommandDeps } from './context/command-deps.ts';
+import { readSecretsConfig } from './context/config.ts';
+import { createSecretsOperations } from './secrets/create-secrets-operations.ts';
+import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
+import { createDoctorCommand } from './doctor/doctor-command.ts';
+import { createKeysCommand } from './keys/keys-command.ts';
+import { createQueuesCommand } from './queues/queues-command.ts';
+import { createReceiversCommand } from './receivers/receivers-command.ts';
+import { createReplayCommand } from './replays/replay-command.ts';
+import { createShardsCommand } from './shards/shards-command.ts';
+import { createSecretsCommand } from './secrets/secrets-command.ts';
 
 export type ProgramDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
 

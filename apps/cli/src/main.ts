@@ -1,16 +1,13 @@
 import { DomainError } from '@herald/core';
-import {
-  ConfigError,
-  type Clock,
-  isRedisRefusal,
-  isRedisUnavailable,
-  RedisUnreachableError,
-  sayRefusal,
-} from '@herald/infra';
+import { ConfigError } from '@herald/runtime/env/env';
+import type { Clock } from '@herald/store/clock/clock';
+import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
+import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
+import { sayRefusal } from '@herald/store/server/refusal';
 import { createOutput } from './output/create-output.ts';
 import { createProgram } from './create-program.ts';
-import { createWithHerald } from './open-herald.ts';
-import { startProgress } from './start-progress.ts';
+import { createWithHerald } from './context/open-herald.ts';
+import { startProgress } from './context/start-progress.ts';
 
 const { env, stdout, stderr } = process;
 /** Redis' time, once there is a connection. */

@@ -1,4 +1,7 @@
-import { createLogger, readWorkerConfig, runProcess, type Logger } from '@herald/infra';
+import { createLogger, type Logger } from '@herald/runtime/log/logger';
+import { readWorkerConfig } from '@herald/config/worker-config';
+import { runProcess } from '@herald/runtime/lifecycle/run-process';
+import { explainStartFailure } from '@herald/store/redis/explain-start-failure';
 import { startWorker } from './start-worker.ts';
 
 let logger: Logger | undefined;
@@ -12,6 +15,7 @@ await runProcess({
     // A worker that hangs and can't be helped leaves it to its supervisor to start another.
     return startWorker(config, logger, () => process.exit(1));
   },
+  explain: explainStartFailure,
   logger: () => logger,
   stopLimitMs: () => stopLimitMs,
 });

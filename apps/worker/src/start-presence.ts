@@ -1,4 +1,6 @@
-import { answerWithin, PRESENCE_INTERVAL_MS, type Logger, type WorkerPresence } from '@herald/infra';
+import { answerWithin } from '@herald/runtime/async/answer-within';
+import { PRESENCE_INTERVAL_MS, type WorkerPresence } from '@herald/store/service-state/worker-presence';
+import type { Logger } from '@herald/runtime/log/logger';
 
 export type PresenceDeps = {
   readonly presence: WorkerPresence;

@@ -1,19 +1,16 @@
 import { createRetryPolicy } from '@herald/core';
-import {
-  createDeliveryRetention,
-  createDeliveryStore,
-  createKeyspace,
-  createPurgeStore,
-  createReplaySteps,
-  createTestEventStore,
-  publishTestReply,
-  type Clock,
-  type Logger,
-  type RedisClient,
-  type Resources,
-  type ShardKeys,
-  type WorkerConfig,
-} from '@herald/infra';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { createPurgeStore } from '@herald/store/purges/purge-store';
+import { createReplaySteps } from '@herald/store/replays/replay-steps';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { publishTestReply } from '@herald/store/test-events/test-replies';
+import type { Clock } from '@herald/store/clock/clock';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { WorkerConfig } from '@herald/config/worker-config';
 import type { WorkerMetrics } from './metrics/create-worker-metrics.ts';
 import type { DeliveryReport } from './deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from './deliveries/make-attempt.ts';

@@ -1,29 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import {
-  addTracing,
-  createEgressSender,
-  createExposition,
-  createKeyspace,
-  createLossReport,
-  createReadiness,
-  createResources,
-  createSecretBox,
-  createServiceStateReader,
-  createWorkerPresence,
-  createUpgradeEvents,
-  demandUsableRedis,
-  joinGenerations,
-  logRedisFindings,
-  openClock,
-  openConnections,
-  openShards,
-  whenIdle,
-  WAIT_CONNECTION,
-  type Logger,
-  type RedisClient,
-  type RunningProcess,
-  type WorkerConfig,
-} from '@herald/infra';
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import { createEgressSender } from '@herald/egress/create-egress';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createLossReport } from '@herald/store/shards/create-loss-report';
+import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { createResources } from '@herald/runtime/lifecycle/resources';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
+import { createWorkerPresence, WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
+import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
+import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { joinGenerations } from '@herald/store/secrets/join-generations';
+import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
+import { openClock } from '@herald/store/clock/open-clock';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { openShards } from '@herald/store/upgrade/open-shards';
+import { whenIdle } from '@herald/store/scripts/when-idle';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
+import type { WorkerConfig } from '@herald/config/worker-config';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';

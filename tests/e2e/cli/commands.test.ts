@@ -1,4 +1,5 @@
-import { createKeyspace, createWorkerPresence } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';
 import { runCli } from '../../support/run-cli.ts';

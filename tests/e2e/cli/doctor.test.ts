@@ -1,4 +1,6 @@
-import { closeRedis, connectRedis, createKeyspace, createWorkerPresence, type RedisClient } from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { freePort, startRedis, type RedisOptions } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { shardKeys } from '../../support/delivery-state.ts';

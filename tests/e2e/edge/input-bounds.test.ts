@@ -1,5 +1,5 @@
 import { ID_PATTERNS } from '@herald/core';
-import { mastersOf } from '@herald/infra';
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import { gzipSync } from 'node:zlib';
 import type { HttpAnswer, RequestOptions } from '../../support/http-request.ts';
 import { problemOf, type Problem } from '../../support/problems.ts';

@@ -1,4 +1,4 @@
-import type { RedisClient } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor, type Receiver, type Respond } from '@herald/test-kit';
 import { readDuties, shardKeys } from '../../support/delivery-state.ts';
 import { checkpoint, START } from '../../support/reports.ts';

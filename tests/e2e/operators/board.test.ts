@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { RedisClient } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createOperatorClient, type OperatorClient } from '../../support/operator-client.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { ANSWER_CANARY, CANARIES, startScene, type Scene } from './scene.ts';

@@ -1,4 +1,4 @@
-import { createSecretBox } from '@herald/infra';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
 import { randomBytes } from 'node:crypto';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { shardKeys } from '../../support/delivery-state.ts';

@@ -1,12 +1,9 @@
 import { callbackIdOf, deliveryIdOf, newTaskId } from '@herald/core';
-import {
-  createKeyspace,
-  createSecretBox,
-  createTaskRetention,
-  createTaskStore,
-  type RedisClient,
-  type SecretBox,
-} from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createSecretBox, type SecretBox } from '@herald/store/secrets/secret-box';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { launchProcess, waitFor, type ReceivedRequest } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { createDeliveryClient } from '../../support/delivery-client.ts';

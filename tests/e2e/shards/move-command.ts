@@ -1,4 +1,5 @@
-import { createKeyspace, createShardRecordStore } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { launchProcess } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runCli } from '../../support/run-cli.ts';

@@ -1,6 +1,6 @@
-import { createApiKeyStore, type Scope } from '@herald/infra';
+import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
 import { waitFor } from '@herald/test-kit';
-import { newApiKey } from '../../../packages/infra/src/api-keys/api-key-text.ts';
+import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
 import { document, type OperationObject } from '../../support/openapi-document.ts';
 import type { RequestOptions } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';

@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { runApp } from '../../support/run-cli.ts';

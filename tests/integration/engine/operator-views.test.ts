@@ -1,4 +1,5 @@
-import { createDestinationView, createFailedView } from '@herald/infra';
+import { createDestinationView } from '@herald/store/operators/destination-view';
+import { createFailedView } from '@herald/store/operators/failed-view';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
 
 const START = 1_900_000_000_000;

@@ -1,10 +1,7 @@
-import {
-  closeRedis,
-  connectRedis,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createPurgeStore,
-} from '@herald/infra';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createPurgeStore } from '@herald/store/purges/purge-store';
 import { startRedis } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 

@@ -1,16 +1,14 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type DeliveryId, type Endpoint } from '@herald/core';
-import {
-  createDeliveryLog,
-  createDeliveryQueueScripts,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createPurgeStore,
-  createReplaySteps,
-  createReplayStore,
-  defineScript,
-  newRevision,
-  type RedisClient,
-} from '@herald/infra';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/create-delivery-queue-scripts';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createPurgeStore } from '@herald/store/purges/purge-store';
+import { createReplaySteps } from '@herald/store/replays/replay-steps';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { defineScript } from '@herald/store/scripts/script';
+import { newRevision } from '@herald/store/redis/revision';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LEASE_MS } from '../../support/leases.ts';

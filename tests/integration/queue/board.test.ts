@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { defineScript } from '@herald/infra';
+import { defineScript } from '@herald/store/scripts/script';
 import { BoardBackend, createBoardQueue, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { createQueueScripts } from './queue-scripts.ts';

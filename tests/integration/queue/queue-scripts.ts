@@ -1,4 +1,4 @@
-import { defineScript } from '@herald/infra';
+import { defineScript } from '@herald/store/scripts/script';
 import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
 import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';

@@ -1,6 +1,6 @@
 import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
-import type { RedisClient } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { QueueKeys } from '../../../packages/queue/src/queue-keys.ts';
 
 type Queue = { readonly redis: RedisClient; readonly keys: QueueKeys };

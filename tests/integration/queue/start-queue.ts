@@ -1,4 +1,5 @@
-import { closeRedis, connectRedis, defineScript, type RedisClient } from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { defineScript } from '@herald/store/scripts/script';
 import {
   createQueueKeys,
   ENQUEUE_LUA,

@@ -1,4 +1,4 @@
-import { createGenerationStore } from '@herald/infra';
+import { createGenerationStore } from '@herald/store/key-versions/generation-store';
 import { newSecretsKey, startVault } from '../../support/start-vault.ts';
 
 const [oldKey, newKey] = [newSecretsKey(), newSecretsKey()];

@@ -1,11 +1,8 @@
-import {
-  createGenerationStore,
-  createKeyspace,
-  createSealedSecretStore,
-  forgetGeneration,
-  resealSecrets,
-  type SealedSecretStore,
-} from '@herald/infra';
+import { createGenerationStore } from '@herald/store/key-versions/generation-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createSealedSecretStore, type SealedSecretStore } from '@herald/store/secrets/sealed-secret-store';
+import { forgetGeneration } from '@herald/store/secrets/forget-generation';
+import { resealSecrets } from '@herald/store/secrets/reseal-secrets';
 import { newSecretsKey, startVault, type Vault } from '../../support/start-vault.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 

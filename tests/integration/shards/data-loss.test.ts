@@ -1,13 +1,8 @@
-import {
-  closeRedis,
-  ConfigError,
-  connectRedis,
-  GLOBAL_KEYS,
-  openShards,
-  type Finding,
-  type OpenShards,
-  type RedisClient,
-} from '@herald/infra';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { ConfigError } from '@herald/runtime/env/env';
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
+import type { Finding } from '@herald/runtime/findings/finding';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 
 let server: RunningRedis;

@@ -1,4 +1,5 @@
-import { createKeyspace, type RedisClient } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { placesOf, type FilledWorkspace } from './fill-workspace.ts';
 import { readPlaces } from './read-places.ts';
 

@@ -1,4 +1,6 @@
-import { createFindRunning, createProcessPresence, mastersOf, type ProcessPresence } from '@herald/infra';
+import { createFindRunning } from '@herald/store/shards/find-running';
+import { createProcessPresence, type ProcessPresence } from '@herald/store/shards/process-presence';
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import { startStores } from '../../support/start-stores.ts';
 
 /** @param onWatch is called when a sign is watched */

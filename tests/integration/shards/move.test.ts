@@ -1,18 +1,15 @@
-import {
-  createDeliveryLog,
-  createDeliveryRetention,
-  createDeliveryStore,
-  createFindDestinations,
-  createKeyspace,
-  createReceiverStore,
-  createReplayStore,
-  createShardRecordStore,
-  createTaskRetention,
-  createTaskStore,
-  moveShards,
-  type MoveReport,
-  type RedisClient,
-} from '@herald/infra';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { moveShards, type MoveReport } from '../../../apps/cli/src/shards/move/move-shards.ts';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
 import { expectQueue } from './expect-queue.ts';

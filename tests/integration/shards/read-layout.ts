@@ -1,4 +1,6 @@
-import { createKeyspace, readKeyName, type RedisClient } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { readKeyName } from '@herald/store/shards/key-name';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { dumpRedis } from '../../support/redis-dump.ts';
 
 /** What a Redis holds, whatever shard each thing lies in. */

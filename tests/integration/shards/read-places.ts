@@ -1,4 +1,6 @@
-import { createKeyspace, readKeyName, type RedisClient } from '@herald/infra';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { readKeyName } from '@herald/store/shards/key-name';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { listKeys } from '../../support/start-topology.ts';
 
 /** Where deliveries stand in the queues of all shards, by id. */

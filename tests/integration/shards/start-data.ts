@@ -1,5 +1,8 @@
 import { deliveryIdOf, newTestTransitionId, type DeliveryId, type Endpoint } from '@herald/core';
-import { createDeliveryLog, createKeyspace, createReplayStore, newRevision } from '@herald/infra';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
 const KEEP_MS = 7 * 86_400_000;

@@ -1,6 +1,6 @@
-import type { WorkspaceId } from '@herald/core';
-import type { ApiKey, ApiKeyStore, Scope } from '@herald/infra';
-import type { Request, RequestHandler } from 'express';
+import type { ApiKey, ApiKeyStore, Scope } from '@herald/store/api-keys/api-key-store';
+import type { RequestHandler } from 'express';
+import { setApiKey } from '../http/caller.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
@@ -11,8 +11,6 @@ export type AuthenticateDeps = {
   /** Told of every request with a valid key. */
   readonly noteUse: (key: ApiKey) => void;
 };
-
-const keys = new WeakMap<Request, ApiKey>();
 
 /** Lets a request through that carries a valid key of the scope (spec section 5). */
 export function createAuthenticate({ findKey, failures, noteUse }: AuthenticateDeps) {
@@ -25,7 +23,7 @@ export function createAuthenticate({ findKey, failures, noteUse }: AuthenticateD
       if (!key.scopes.includes(scope)) {
         throw new HttpFault('insufficient_scope', `this API key lacks the scope ${scope}`);
       }
-      keys.set(req, key);
+      setApiKey(req, key);
       next();
     };
   };
@@ -38,18 +36,4 @@ function unauthenticated(token: string | undefined): HttpFault {
       ? 'send the header Authorization: Bearer <API key>'
       : 'this API key is unknown, expired or revoked';
   return new HttpFault('unauthenticated', detail, { 'www-authenticate': 'Bearer' });
-}
-
-/** The key that the request was authenticated with. */
-export function apiKeyOf(req: Request): ApiKey {
-  const key = keys.get(req);
-  if (!key) throw new Error('this route asks for no API key');
-  return key;
-}
-
-/** The controller workspace of the request's key. */
-export function workspaceOf(req: Request): WorkspaceId {
-  const { workspaceId } = apiKeyOf(req);
-  if (workspaceId === undefined) throw new Error('only keys of a workspace have the scopes of this route');
-  return workspaceId;
 }

@@ -1,4 +1,5 @@
-import type { ApiKey, Logger } from '@herald/infra';
+import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { Logger } from '@herald/runtime/log/logger';
 import { createNoteKeyUse } from './note-key-use.ts';
 
 const NOW = 1_700_000_000_000;

@@ -1,4 +1,5 @@
-import type { ApiKey, ApiKeyStore, Logger } from '@herald/infra';
+import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import type { Logger } from '@herald/runtime/log/logger';
 
 export type NoteKeyUseDeps = {
   readonly writeLastUse: ApiKeyStore['writeLastUse'];

@@ -1,4 +1,6 @@
-import type { AcceptanceMetrics, Logger, RedeliveryReport } from '@herald/infra';
+import type { AcceptanceMetrics } from '../metrics/create-acceptance-metrics.ts';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
 
 export type RedeliveryReportDeps = {
   readonly logger: Logger;

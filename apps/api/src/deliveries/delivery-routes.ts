@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { workspaceOf } from '../auth/authenticate.ts';
+import { workspaceOf } from '../http/caller.ts';
 import { NoBody, readBody } from '../http/read-body.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';

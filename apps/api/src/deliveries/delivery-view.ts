@@ -8,7 +8,7 @@ import {
   TransitionIdText,
   type Delivery,
 } from '@herald/core';
-import type { AttemptRecord } from '@herald/infra';
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import { z } from 'zod';
 import { NextCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

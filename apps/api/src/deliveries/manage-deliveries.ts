@@ -6,7 +6,8 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryCursor, DeliveryLog, Redeliver } from '@herald/infra';
+import type { DeliveryCursor, DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 
 export type ManageDeliveriesDeps = {
   readonly log: DeliveryLog;

@@ -1,4 +1,4 @@
-import type { Readiness } from '@herald/infra';
+import type { Readiness } from '@herald/store/readiness/create-readiness';
 import { Router } from 'express';
 import { z } from 'zod';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';

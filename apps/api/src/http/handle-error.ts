@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { ErrorRequestHandler } from 'express';
 import { HttpFault } from './http-fault.ts';
 import { problemHeaders, toProblem } from './problem.ts';

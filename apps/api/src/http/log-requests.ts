@@ -1,4 +1,5 @@
-import type { Logger, RequestMetrics } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RequestMetrics } from './create-request-metrics.ts';
 import type { RequestHandler } from 'express';
 import { pathForLog } from './path-for-log.ts';
 import { requestIdOf } from './request-id.ts';

@@ -1,5 +1,5 @@
 import { DomainError, UnavailableError, ValidationError, type ErrorCode } from '@herald/core';
-import { isRedisUnavailable } from '@herald/infra';
+import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { z } from 'zod';
 import { HttpFault, type HttpFaultCode } from './http-fault.ts';
 

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomToken, type Logger, type LogFields } from '@herald/infra';
+import { randomToken } from '@herald/store/redis/random-token';
+import type { Logger, LogFields } from '@herald/runtime/log/logger';
 import type { Request, RequestHandler } from 'express';
 
 const ids = new WeakMap<Request, string>();

@@ -1,4 +1,4 @@
-import type { Tracing } from '@herald/infra';
+import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import type { Request, RequestHandler } from 'express';
 import { requestIdOf } from './request-id.ts';
 import { routeOf } from './route-of.ts';

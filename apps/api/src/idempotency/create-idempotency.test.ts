@@ -1,5 +1,5 @@
 import { TaskClosedError, UnavailableError } from '@herald/core';
-import type { ClaimStore } from '@herald/infra';
+import type { ClaimStore } from '@herald/store/idempotency/claim-store';
 import { waitFor } from '@herald/test-kit';
 import express, { type RequestHandler } from 'express';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
-import type { Claim, ClaimStore, Logger } from '@herald/infra';
+import type { Claim, ClaimStore } from '@herald/store/idempotency/claim-store';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler, Response } from 'express';
-import { apiKeyOf } from '../auth/authenticate.ts';
+import { apiKeyOf } from '../http/caller.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { lossyBatchOf } from '../http/parse-json.ts';
 import { requestIdOf } from '../http/request-id.ts';

@@ -1,4 +1,5 @@
-import type { Claim, Logger } from '@herald/infra';
+import type { Claim } from '@herald/store/idempotency/claim-store';
+import type { Logger } from '@herald/runtime/log/logger';
 
 /**
  * Renews a claim while its request runs, so that no second run begins beside a slow one.

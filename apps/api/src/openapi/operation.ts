@@ -1,4 +1,4 @@
-import type { Scope } from '@herald/infra';
+import type { Scope } from '@herald/store/api-keys/api-key-store';
 import type { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ProblemCode } from '../http/problem.ts';

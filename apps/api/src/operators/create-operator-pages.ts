@@ -1,4 +1,4 @@
-import type { OperatorConfig } from '@herald/infra';
+import type { OperatorConfig } from '@herald/config/operator-env';
 import { Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BOARD_PATH } from './board/board-server.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
 import { Router, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { clientAddressOf } from '../http/client-address.ts';

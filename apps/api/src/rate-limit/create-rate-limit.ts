@@ -1,8 +1,8 @@
-import type { SendScriptCommand } from '@herald/infra';
+import type { SendScriptCommand } from '@herald/store/scripts/script-commands';
 import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';
-import { apiKeyOf } from '../auth/authenticate.ts';
+import { apiKeyOf } from '../http/caller.ts';
 import { HttpFault } from '../http/http-fault.ts';
 
 export type RateLimitDeps = {

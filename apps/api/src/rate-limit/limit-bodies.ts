@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authenticate.ts';
+import { apiKeyOf } from '../http/caller.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 

@@ -1,4 +1,7 @@
-import type { AcceptanceMetrics, DeliveryMetrics, Logger, TestEventReport } from '@herald/infra';
+import type { AcceptanceMetrics } from '../metrics/create-acceptance-metrics.ts';
+import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { TestEventReport } from '@herald/store/test-events/send-test-event';
 
 export type TestEventReportDeps = {
   readonly logger: Logger;

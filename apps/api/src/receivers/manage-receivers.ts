@@ -14,15 +14,12 @@ import {
   type Seed,
   type WorkspaceId,
 } from '@herald/core';
-import type {
-  DeliveryMetrics,
-  DestinationHealth,
-  EndpointRecord,
-  FindDestinations,
-  Logger,
-  ReceiverStore,
-  SecretBox,
-} from '@herald/infra';
+import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import type { DestinationHealth, FindDestinations } from '@herald/store/endpoints/find-destinations';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import type { SecretBox } from '@herald/store/secrets/secret-box';
 
 /** Why an endpoint's url can't be a destination, as far as that shows without a look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;

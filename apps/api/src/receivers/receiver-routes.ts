@@ -8,9 +8,9 @@ import {
   type EndpointId,
   type WorkspaceId,
 } from '@herald/core';
-import type { ReplayOperations } from '@herald/infra';
+import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { Router } from 'express';
-import { workspaceOf } from '../auth/authenticate.ts';
+import { workspaceOf } from '../http/caller.ts';
 import { toDeliveryView } from '../deliveries/delivery-view.ts';
 import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';

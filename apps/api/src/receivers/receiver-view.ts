@@ -1,5 +1,7 @@
 import { EventName, ReceiverIdText } from '@herald/core';
-import { judgeEndpointHealth, type DestinationHealth, type EndpointRecord } from '@herald/infra';
+import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
+import type { DestinationHealth } from '@herald/store/endpoints/find-destinations';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

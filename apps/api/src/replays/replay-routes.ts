@@ -1,6 +1,6 @@
-import type { ReplayOperations } from '@herald/infra';
+import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { Router } from 'express';
-import { workspaceOf } from '../auth/authenticate.ts';
+import { workspaceOf } from '../http/caller.ts';
 import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
 import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
 import { toReplayView } from './replay-view.ts';

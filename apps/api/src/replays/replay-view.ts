@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
-import type { Replay } from '@herald/infra';
+import type { Replay } from '@herald/store/replays/replay-store';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';
 

@@ -1,5 +1,5 @@
 import { Outcome, type Decision, type Message } from '@herald/core';
-import type { TaskRecord } from '@herald/infra';
+import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { NextCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

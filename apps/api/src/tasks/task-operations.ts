@@ -22,14 +22,9 @@ import {
   type TaskStatus,
   type WorkspaceId,
 } from '@herald/core';
-import {
-  MESSAGE_LIMIT,
-  MESSAGE_LIMIT_BYTES,
-  newRevision,
-  type SecretBox,
-  type TaskCursor,
-  type TaskStore,
-} from '@herald/infra';
+import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import { newRevision } from '@herald/store/redis/revision';
+import type { SecretBox } from '@herald/store/secrets/secret-box';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 import type { ApprovalResolved } from './task-view.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '@herald/core';
 import { Router, type Request } from 'express';
 import { z } from 'zod';
-import { workspaceOf } from '../auth/authenticate.ts';
+import { workspaceOf } from '../http/caller.ts';
 import { toDeliveryView } from '../deliveries/delivery-view.ts';
 import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
@@ -26,7 +26,7 @@ import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
-import type { AcceptTransitions } from '../transitions/accept-transitions.ts';
+import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import type { TaskOperations } from './task-operations.ts';
 import { toTaskView, type MessageAdded } from './task-view.ts';
 

@@ -1,5 +1,5 @@
 import { EventName, projectOutcome, PublicOutcome, TaskIdText, TaskStatus } from '@herald/core';
-import type { TaskRecord } from '@herald/infra';
+import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

@@ -1,4 +1,5 @@
-import type { AttemptRecord, DeliveryDescription } from '@herald/infra';
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
 
 /** A delivery as programs get it: never its body, its secret, or more of a url than the host. */
 export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOutcome }: DeliveryDescription) {

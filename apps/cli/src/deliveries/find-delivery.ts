@@ -1,6 +1,8 @@
 import { NotFoundError, type DeliveryId } from '@herald/core';
-import { createDeliveryLog, createOwnerLookUp, describeDeliveries } from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { describeDeliveries } from '@herald/store/operators/describe-deliveries';
+import type { Herald } from '../context/open-herald.ts';
 
 /** @throws NotFoundError */
 export async function findDelivery(herald: Herald, id: DeliveryId) {

@@ -7,18 +7,14 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import {
-  createDeliveryLog,
-  createFailedView,
-  createOwnerLookUp,
-  createReceiverStore,
-  createTaskRetention,
-  createTaskStore,
-  describeDeliveries,
-  type DeliveryCursor,
-  type DeliveryDescription,
-} from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createDeliveryLog, type DeliveryCursor } from '@herald/store/deliveries/delivery-log';
+import { createFailedView } from '@herald/store/operators/failed-view';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { describeDeliveries, type DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { Herald } from '../context/open-herald.ts';
 
 export type DeliveriesWanted = {
   readonly receiver?: EndpointId;

@@ -1,4 +1,7 @@
-import { ConfigError, readApiConfig, readWorkerConfig, type Finding } from '@herald/infra';
+import { ConfigError } from '@herald/runtime/env/env';
+import { readApiConfig } from '@herald/config/api-config';
+import { readWorkerConfig } from '@herald/config/worker-config';
+import type { Finding } from '@herald/runtime/findings/finding';
 import { error, warning, type Check } from './check.ts';
 
 /** The processes whose variables are looked at. */

@@ -1,5 +1,6 @@
-import { checkRedis, createRedisProbe } from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { checkRedis } from '@herald/store/requirements/check-redis';
+import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
+import type { Herald } from '../context/open-herald.ts';
 import type { Check } from './check.ts';
 
 /** The server itself: what a process says of it at its start, and what makes it not ready. */

@@ -1,5 +1,8 @@
-import { createGenerationStore, createSecretBox, describeUnlisted, type Finding } from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createGenerationStore } from '@herald/store/key-versions/generation-store';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { describeUnlisted } from '@herald/store/secrets/join-generations';
+import type { Finding } from '@herald/runtime/findings/finding';
+import type { Herald } from '../context/open-herald.ts';
 import { error, type Check } from './check.ts';
 
 /** Whether SECRETS_KEY opens every secret that is sealed in this Redis. */

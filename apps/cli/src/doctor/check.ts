@@ -1,4 +1,4 @@
-import type { Finding } from '@herald/infra';
+import type { Finding } from '@herald/runtime/findings/finding';
 
 /** What a part of the set-up looks like: what is wrong with it, or a sentence that says that it is well. */
 export type Check = {

@@ -1,19 +1,15 @@
-import {
-  ConfigError,
-  createKeyspace,
-  createLossMark,
-  createShardRecordStore,
-  findLayoutProblem,
-  findShardCounts,
-  isUnrecorded,
-  judgeShards,
-  LOSS_KNOWN,
-  readEnv,
-  RedisUnreachableError,
-  SecretsEnv,
-} from '@herald/infra';
-import { readCliConfig } from '../config.ts';
-import type { Herald, WithHerald } from '../open-herald.ts';
+import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createLossMark } from '@herald/store/shards/loss-mark';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
+import { findShardCounts } from '@herald/store/redis/find-shard-counts';
+import { isUnrecorded, LOSS_KNOWN } from '@herald/store/shards/judge-loss';
+import { judgeShards } from '@herald/store/shards/judge-shards';
+import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
+import { SecretsEnv } from '@herald/config/shared-env';
+import { readCliConfig } from '../context/config.ts';
+import type { Herald, WithHerald } from '../context/open-herald.ts';
 import { readQueues } from '../queues/read-queues.ts';
 import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '@herald/infra';
+import type { Finding } from '@herald/runtime/findings/finding';
 import { countOf } from '../output/count-of.ts';
 import { spanText } from '../output/time-text.ts';
 import type { QueueLine, Queues } from '../queues/read-queues.ts';

@@ -1,12 +1,8 @@
-import {
-  createDestinationView,
-  createFailedView,
-  createServiceStateReader,
-  createWorkerPresence,
-  type DestinationDescription,
-  type ServiceState,
-} from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createDestinationView, type DestinationDescription } from '@herald/store/operators/destination-view';
+import { createFailedView } from '@herald/store/operators/failed-view';
+import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import type { Herald } from '../context/open-herald.ts';
 
 /** All that waits, as Redis has it. Times are ISO, spans in ms. */
 export async function readQueues({ config, redis, keyspace, now }: Herald) {

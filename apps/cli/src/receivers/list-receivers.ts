@@ -1,12 +1,10 @@
 import type { WorkspaceId } from '@herald/core';
-import {
-  createFindDestinations,
-  createReceiverStore,
-  judgeEndpointHealth,
-  walkReceivers,
-  type EndpointRecord,
-} from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
+import { walkReceivers } from '@herald/store/operators/walk-receivers';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { Herald } from '../context/open-herald.ts';
 
 /** Receivers, by workspace and then by age. There is no index of all: without a workspace every key is looked at. */
 export async function listReceivers(

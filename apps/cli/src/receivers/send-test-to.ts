@@ -1,15 +1,12 @@
-import {
-  createDeliveryRetention,
-  createDeliveryStore,
-  createReceiverStore,
-  createSendTestEvent,
-  createTestEventStore,
-  createTestReplyListener,
-  createWorkerPresence,
-  type EndpointRecord,
-  type TestOutcome,
-} from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createSendTestEvent, type TestOutcome } from '@herald/store/test-events/send-test-event';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { createTestReplyListener } from '@herald/store/test-events/test-replies';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { Herald } from '../context/open-herald.ts';
 
 /** The test operation, as the API's: a worker sends, and this waits. @throws UnavailableError when no worker answers */
 export async function sendTestTo(

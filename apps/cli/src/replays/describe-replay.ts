@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/infra';
+import type { Replay } from '@herald/store/replays/replay-store';
 
 /** One sentence for people: what became of a replay, and what to type next. */
 export function describeReplay({ id, endpointId, status, replayed, seen, total }: Replay): string {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Replay } from '@herald/infra';
-import type { StartProgress } from '../start-progress.ts';
+import type { Replay } from '@herald/store/replays/replay-store';
+import type { StartProgress } from '../context/start-progress.ts';
 
 const LOOK_EVERY_MS = 500;
 

@@ -1,11 +1,7 @@
-import {
-  createFindRunning,
-  createProcessPresence,
-  moveShards,
-  type MoveProgress,
-  type MoveReport,
-} from '@herald/infra';
-import type { Herald } from '../open-herald.ts';
+import { createFindRunning } from '@herald/store/shards/find-running';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
+import { moveShards, type MoveProgress, type MoveReport } from './move/move-shards.ts';
+import type { Herald } from '../context/open-herald.ts';
 
 export type MoveTold = {
   readonly onProgress: (progress: MoveProgress) => void;

@@ -1,4 +1,7 @@
-import type { AttemptRecord, EndpointRecord, LoadedDelivery, Logger, RecordReply } from '@herald/infra';
+import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import { createDeliveryReport } from './create-delivery-report.ts';
 
 const NOW = 1_800_000_000_000;

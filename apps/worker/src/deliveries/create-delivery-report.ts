@@ -1,15 +1,11 @@
 import type { CountedOutcome, DeliveryId, EventName } from '@herald/core';
-import type {
-  AttemptMetrics,
-  AttemptRecord,
-  DeliveryMetrics,
-  EndpointRecord,
-  EndReply,
-  LoadedDelivery,
-  Logger,
-  PurgedDelivery,
-  RecordReply,
-} from '@herald/infra';
+import type { AttemptMetrics } from '../metrics/create-attempt-metrics.ts';
+import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { EndReply, RecordReply } from '@herald/store/deliveries/delivery-store';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { PurgedDelivery } from '@herald/store/purges/purge-store';
 import { createLogLimit } from './create-log-limit.ts';
 
 /** An attempt, and what it did to its delivery. */

@@ -1,5 +1,7 @@
 import { signatureHeaders, type AttemptOutcome, type Delivery, type SigningKey } from '@herald/core';
-import type { EndpointRecord, LoadedDelivery, TraceSpan, Tracing } from '@herald/infra';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { TraceSpan, Tracing } from '@herald/runtime/tracing/create-tracing';
 
 export type SendResult = {
   readonly outcome: AttemptOutcome;

@@ -1,5 +1,6 @@
 import { createRetryPolicy, type AttemptOutcome, type Delivery } from '@herald/core';
-import type { EndpointRecord, RecordReply } from '@herald/infra';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { JobEnd } from '@herald/queue';
 import {
   processDelivery,

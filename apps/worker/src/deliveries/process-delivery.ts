@@ -7,7 +7,9 @@ import {
   type DeliveryId,
   type RetryPolicy,
 } from '@herald/core';
-import type { CancelReason, DeliveryStore, EndpointRecord, LoadedDelivery, LoadReply } from '@herald/infra';
+import type { CancelReason, DeliveryStore } from '@herald/store/deliveries/delivery-store';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { JobEnd } from '@herald/queue';
 import type { DeliveryReport } from './create-delivery-report.ts';
 import type { MakeAttempt, SendResult } from './make-attempt.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newSigningSecret } from '@herald/core';
-import { createSecretBox } from '@herald/infra';
+import { createSecretBox } from '@herald/store/secrets/secret-box';
 import { createSigningKeyCache } from './signing-key-cache.ts';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];

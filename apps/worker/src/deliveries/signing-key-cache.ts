@@ -1,5 +1,5 @@
 import { createSigningKey, type SigningKey } from '@herald/core';
-import type { SecretBox } from '@herald/infra';
+import type { SecretBox } from '@herald/store/secrets/secret-box';
 
 const LIMIT = 2_000;
 

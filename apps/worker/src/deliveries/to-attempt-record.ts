@@ -1,5 +1,5 @@
 import { errorCodeOf, type CountedOutcome } from '@herald/core';
-import type { AttemptRecord } from '@herald/infra';
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import type { SendResult } from './make-attempt.ts';
 
 /** What an attempt leaves in the delivery's log. */

@@ -1,4 +1,5 @@
-import type { Exposition, Readiness } from '@herald/infra';
+import type { Exposition } from '@herald/store/service-state/create-exposition';
+import type { Readiness } from '@herald/store/readiness/create-readiness';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,11 +1,9 @@
-import {
-  createAttemptMetrics,
-  createDataMetrics,
-  createDeliveryMetrics,
-  createMetricsRegistry,
-  createRedisMetrics,
-  createUpkeepMetrics,
-} from '@herald/infra';
+import { createAttemptMetrics } from './create-attempt-metrics.ts';
+import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
+import { createUpkeepMetrics } from './create-upkeep-metrics.ts';
 
 const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];
 

@@ -1,16 +1,13 @@
-import {
-  answerWithin,
-  BLOCK_LIMIT_MS,
-  createDeliveryQueueScripts,
-  defineScript,
-  isTestGroup,
-  type Clock,
-  type LoadReply,
-  type Logger,
-  type RedisClient,
-  type ShardKeys,
-  type UpkeepMetrics,
-} from '@herald/infra';
+import { answerWithin } from '@herald/runtime/async/answer-within';
+import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/create-delivery-queue-scripts';
+import { defineScript } from '@herald/store/scripts/script';
+import { isTestGroup } from '@herald/store/keyspace/test-group';
+import type { Clock } from '@herald/store/clock/clock';
+import type { LoadReply } from '@herald/store/deliveries/delivery-record';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { UpkeepMetrics } from '../metrics/create-upkeep-metrics.ts';
 import { GroupBackend } from '@herald/queue';
 import { Worker } from 'bullmq';
 import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';

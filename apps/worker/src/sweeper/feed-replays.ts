@@ -1,4 +1,4 @@
-import type { ReplaySteps } from '@herald/infra';
+import type { ReplaySteps } from '@herald/store/replays/replay-steps';
 
 export type FeedReplaysDeps = {
   readonly replays: ReplaySteps;

@@ -1,4 +1,5 @@
-import type { Logger, UpkeepMetrics } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { UpkeepMetrics } from '../metrics/create-upkeep-metrics.ts';
 
 export type SweeperDeps = {
   readonly sweeps: readonly (() => Promise<unknown>)[];

@@ -1,4 +1,6 @@
-import { readPurgeMark, type Logger, type PurgedDelivery, type PurgeStore } from '@herald/infra';
+import { readPurgeMark } from '@herald/store/purges/purge-mark';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { PurgedDelivery, PurgeStore } from '@herald/store/purges/purge-store';
 
 export type SweepPurgesDeps = {
   readonly purges: PurgeStore;

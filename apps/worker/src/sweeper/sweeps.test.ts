@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '@herald/infra';
+import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { feedReplays } from './feed-replays.ts';
 import { startSweeper } from './start-sweeper.ts';
 import { sweepPurges } from './sweep-purges.ts';

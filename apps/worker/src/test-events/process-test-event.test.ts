@@ -1,5 +1,6 @@
 import type { Delivery } from '@herald/core';
-import type { LoadedDelivery, TestReply } from '@herald/infra';
+import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { TestReply } from '@herald/store/test-events/test-replies';
 import { processTestEvent } from './process-test-event.ts';
 
 const pending: Delivery = {

@@ -6,7 +6,8 @@ import {
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
-import type { CancelReason, DeliveryStore, TestReply } from '@herald/infra';
+import type { CancelReason, DeliveryStore } from '@herald/store/deliveries/delivery-store';
+import type { TestReply } from '@herald/store/test-events/test-replies';
 import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from '../deliveries/make-attempt.ts';
 import { toAttemptRecord } from '../deliveries/to-attempt-record.ts';

@@ -1,4 +1,4 @@
-import type { RedisClient } from '@herald/infra';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 
 /** What is no command. */
 const LOCAL = new Set(['on', 'off', 'once', 'disconnect']);

@@ -1,16 +1,11 @@
-import {
-  ConfigError,
-  createKeyspace,
-  createShardRecordStore,
-  findLayoutProblem,
-  GLOBAL_KEYS,
-  mastersOf,
-  moveShards,
-  openShards,
-  readKeyName,
-  type OpenShards,
-  type RedisClient,
-} from '@herald/infra';
+import { ConfigError } from '@herald/runtime/env/env';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
+import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
+import { moveShards } from '../../../../apps/cli/src/shards/move/move-shards.ts';
+import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
+import { readKeyName } from '@herald/store/shards/key-name';
 import { waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dumpRedis } from '../../../support/redis-dump.ts';

@@ -1,4 +1,6 @@
-import { createKeyspace, GLOBAL_KEYS, readKeyName, type RedisClient } from '@herald/infra';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { readKeyName } from '@herald/store/shards/key-name';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { Queue } from 'bullmq';
 import { listKeys } from '../../../support/start-topology.ts';
 import type { FilledWorkspace } from '../fill-workspace.ts';

@@ -1,8 +1,8 @@
 import { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from '@herald/core';
 import { z } from 'zod';
 import { ExecutorTaskPage, ExecutorTaskView } from '../../tasks/executor-task-view.ts';
-import { AcceptedTransition } from '../../transitions/accept-transitions.ts';
-import { BatchResults, ListTasks } from '../../transitions/transition-routes.ts';
+import { AcceptedTransition } from '../../acceptance/accept-transitions.ts';
+import { BatchResults, ListTasks } from '../../tasks/transition-routes.ts';
 import type { Operation } from '../operation.ts';
 import { OfTask } from './params.ts';
 

@@ -4,7 +4,7 @@ import { NoBody } from '../../http/read-body.ts';
 import { SecretRotated } from '../../http/send-rotated-secret.ts';
 import { ListTaskDeliveries } from '../../tasks/task-routes.ts';
 import { ApprovalResolved, CreatedTask, MessageAdded, TaskView } from '../../tasks/task-view.ts';
-import { AcceptedTransition } from '../../transitions/accept-transitions.ts';
+import { AcceptedTransition } from '../../acceptance/accept-transitions.ts';
 import type { Operation } from '../operation.ts';
 import { OfApproval, OfTask } from './params.ts';
 

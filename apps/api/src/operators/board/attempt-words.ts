@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '@herald/infra';
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 
 /** Of an answer, in characters: a line is to be read at a glance. The customer's log has 1 KiB. */
 const ANSWER_LENGTH = 200;

@@ -1,6 +1,6 @@
 import type { AppViewRoute, ControllerHandlerReturnType, HTTPStatus } from '@bull-board/api/typings/app';
 import { ExpressAdapter } from '@bull-board/express';
-import type { Logger } from '@herald/infra';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
 import { toProblem } from '../../http/problem.ts';
 import { toOwnPage } from './own-page.ts';

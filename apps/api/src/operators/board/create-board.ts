@@ -1,13 +1,11 @@
 import { createBullBoard } from '@bull-board/api';
-import {
-  defineScript,
-  nameConnection,
-  WAIT_CONNECTION,
-  type Keyspace,
-  type Logger,
-  type RedisClient,
-  type Resources,
-} from '@herald/infra';
+import { defineScript } from '@herald/store/scripts/script';
+import { nameConnection } from '@herald/store/redis/layout';
+import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
 import { BoardBackend, createBoardQueue } from '@herald/queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';

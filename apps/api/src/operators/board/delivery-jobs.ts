@@ -1,12 +1,10 @@
 import { NotFoundError } from '@herald/core';
-import {
-  createFailedView,
-  describeDeliveries,
-  listClients,
-  readAttempts,
-  type RedisClient,
-  type ShardKeys,
-} from '@herald/infra';
+import { createFailedView } from '@herald/store/operators/failed-view';
+import { describeDeliveries } from '@herald/store/operators/describe-deliveries';
+import { listClients } from '@herald/store/redis/list-clients';
+import { readAttempts } from '@herald/store/operators/read-attempts';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { BoardJobs } from '@herald/queue';
 import { toLogLine } from './attempt-words.ts';
 import { toBoardJob } from './to-board-job.ts';

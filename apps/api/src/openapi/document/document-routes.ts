@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { Router } from 'express';
+import { refuseQuery } from '../judge-query.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../../http/security-headers.ts';
+import { createOpenApiDocument } from './create-document.ts';
+import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
+
+const require = createRequire(import.meta.url);
+const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
+
+/** What the page loads: ours, and nothing from elsewhere. */
+const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+/** Nothing inline, nothing from another origin, no form, no frame. The style sheet embeds its icons as `data:`. */
+const POLICY: ContentSecurityPolicy = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** `/openapi.json`: the document, made once. `/docs`: the same for people. */
+export function createDocumentRoutes(): Router {
+  const document = JSON.stringify(createOpenApiDocument());
+  const router = Router();
+  router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
+    res.set('cache-control', CACHE_CONTROL);
+    next();
+  });
+  router.get('/openapi.json', (_req, res) => {
+    res.type('application/json').send(document);
+  });
+  router.get('/docs', (_req, res) => {
+    res.type('html').send(DOCS_HTML);
+  });
+  router.get('/docs/page.css', (_req, res) => {
+    res.type('css').send(DOCS_CSS);
+  });
+  router.get('/docs/page.js', (_req, res) => {
+    res.type('js').send(DOCS_SCRIPT);
+  });
+  for (const name of ASSETS) {
+    router.get(`/docs/${name}`, (_req, res) => {
+      res.sendFile(name, { root: FOLDER, cacheControl: false });
+    });
+  }
+  return router;
+}

@@ -1,0 +1,102 @@
+import { DELIVERY_STATUSES, EVENT_NAMES, NotFoundError, type DeliveryId } from '@herald/core';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { Command, Option } from 'commander';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS, toAttemptRow, toDeliveryFacts, toDeliveryRow } from './delivery-row.ts';
+import { toAttemptJson, toDeliveryJson } from './delivery-json.ts';
+import { findDelivery } from './find-delivery.ts';
+import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
+import {
+  readDeliveryId,
+  readEndpointId,
+  readLimit,
+  readTaskId,
+  readTime,
+  readWorkspace,
+} from '../context/read-arguments.ts';
+
+const DEFAULT_LIMIT = 50;
+
+/** `herald deliveries`: what was sent, what waits, and once more. */
+export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps): Command {
+  const deliveries = new Command('deliveries').description('list deliveries, look at one, make one once more');
+  deliveries
+    .command('list')
+    .description(
+      'deliveries, newest first: of a receiver, a callback, a Task or a workspace, or those that failed lately',
+    )
+    .option('--receiver <id>', 'of this receiver (wh_…) or callback (cb_…)', readEndpointId)
+    .addOption(
+      new Option('--task <id>', 'of this Task, to receivers and to its callback')
+        .argParser(readTaskId)
+        .conflicts(['receiver', 'workspace']),
+    )
+    .addOption(
+      new Option('--workspace <id>', 'to all receivers of this workspace')
+        .argParser(readWorkspace)
+        .conflicts(['receiver', 'task']),
+    )
+    .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
+    .addOption(new Option('--event <name>', 'of this event').choices(EVENT_NAMES))
+    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', readTime(now))
+    .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      examples(
+        'herald deliveries list --status failed                    those that failed lately, of everybody',
+        'herald deliveries list --workspace ws_x --since 2h',
+        'herald deliveries list --receiver wh_… --status pending --event task.done',
+      ),
+    )
+    .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {
+      const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
+      if (isNarrow === undefined && wanted.status !== 'failed')
+        command.error('error: name a --receiver, --task or --workspace, or ask for --status failed alone');
+      const { list, hasMore } = await withHerald((herald) => listDeliveries(herald, wanted));
+      if (json) output.json(list.map(toDeliveryJson));
+      else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), 'There is no such delivery.');
+      if (hasMore) output.note(`There are more than these ${list.length}: --limit shows more, --since fewer.`);
+    });
+  deliveries
+    .command('show')
+    .description('one delivery with all of its attempts')
+    .argument('<id>', 'of the delivery', readDeliveryId)
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('herald deliveries show dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
+    .action(async (id: DeliveryId, { json }: JsonOption) => {
+      const { description, attempts } = await withHerald((herald) => findDelivery(herald, id));
+      if (json) {
+        output.json({ ...toDeliveryJson(description), attempts: attempts.map(toAttemptJson) });
+        return;
+      }
+      output.facts(toDeliveryFacts(description));
+      if (attempts.length === 0) return;
+      output.line('');
+      output.table(ATTEMPT_COLUMNS, attempts.map(toAttemptRow), '');
+    });
+  deliveries
+    .command('redeliver')
+    .description('one more attempt now, with the same id and the same bytes, whatever became of the delivery')
+    .argument('<id>', 'of the delivery', readDeliveryId)
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
+    .action(async (id: DeliveryId, { json }: JsonOption) => {
+      const delivery = await withHerald(async (herald) => {
+        const workspaceId = await createOwnerLookUp(herald).ofDelivery(id);
+        if (workspaceId === undefined) throw new NotFoundError('delivery', id);
+        const redeliver = createRedeliver({
+          log: createDeliveryLog(herald),
+          report: { requested: () => undefined },
+          now,
+        });
+        return await redeliver(workspaceId, id);
+      });
+      if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
+      else
+        output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);
+    });
+  return deliveries;
+}

@@ -1,0 +1,74 @@
+import type { Finding } from '@herald/runtime/findings/finding';
+import { Command, Option } from 'commander';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import type { Check } from './check.ts';
+import { PROCESSES, type Process } from './check-configuration.ts';
+import { examine } from './examine.ts';
+import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { countOf } from '../output/count-of.ts';
+
+export type DoctorCommandDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
+
+type Line = {
+  readonly level: Finding['level'] | 'ok' | 'skipped';
+  readonly check: string;
+  /** Of a warning or an error; stable. */
+  readonly code?: string;
+  readonly sentence: string;
+};
+
+const PAINT: Record<Line['level'], (text: string) => Cell> = {
+  ok: good,
+  warning: doubtful,
+  error: bad,
+  skipped: (text) => text,
+};
+
+/** `herald doctor`: what is wrong with a set-up, and what to set. */
+export function createDoctorCommand({ withHerald, output, env }: DoctorCommandDeps): Command {
+  return new Command('doctor')
+    .description('check the configuration, Redis and the work that waits: what is wrong, and what to set')
+    .addOption(
+      new Option('--for <process>', 'whose variables this environment has; without it: both').choices(PROCESSES),
+    )
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+It reads the environment as api and worker do at their start, and starts neither. In Redis it only reads, but for one key
+that leaves by itself, to see whether writes are taken. The exit code is 0, also with warnings, and 1 with errors.
+${examples('herald doctor', 'herald doctor --for worker')}`,
+    )
+    .action(async ({ for: only, json }: JsonOption & { for?: Process }) => {
+      const { checks, skipped } = await examine({ env, withHerald, processes: only ? [only] : PROCESSES });
+      const lines = checks.flatMap(toLines);
+      const count = (level: Line['level']) => lines.filter((line) => line.level === level).length;
+      const [errors, warnings] = [count('error'), count('warning')];
+      if (json)
+        output.json({ status: errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok', findings: lines, skipped });
+      else {
+        const unseen = skipped.map((check): Line => ({
+          level: 'skipped',
+          check,
+          sentence: 'see the errors above first',
+        }));
+        for (const line of [...lines, ...unseen]) output.line(toText(line, output.paint));
+      }
+      if (errors > 0) output.problem(`Wrong: ${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}.`);
+      else if (!json) output.line(warnings === 0 ? 'All is well.' : `It works, with ${countOf(warnings, 'warning')}.`);
+    });
+}
+
+function toLines({ name, findings, well }: Check): Line[] {
+  if (findings.length === 0) return [{ level: 'ok', check: name, sentence: well }];
+  return findings.map(({ level, code, sentence }) => ({ level, check: name, code, sentence }));
+}
+
+const LEVEL_WIDTH = 'warning'.length;
+const CHECK_WIDTH = 'configuration'.length;
+
+/** Colours take no room: what is padded is the text. */
+function toText({ level, check, sentence }: Line, paint: (cell: Cell) => string): string {
+  const gap = ' '.repeat(LEVEL_WIDTH - level.length);
+  return `${paint(PAINT[level](level))}${gap}  ${check.padEnd(CHECK_WIDTH)}  ${paint(sentence)}`;
+}

@@ -1,0 +1,90 @@
+import { NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createReceiverStore, type ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import { Command } from 'commander';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import type { Herald } from '../context/open-herald.ts';
+import { readReceiverId, readWorkspace } from '../context/read-arguments.ts';
+import { listReceivers } from './list-receivers.ts';
+import { toReceiverRow, RECEIVER_COLUMNS } from './receiver-row.ts';
+import { sendTestTo } from './send-test-to.ts';
+
+type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
+
+/** `herald receivers`: the receivers of customers, and what an operator may do to them. */
+export function createReceiversCommand({ withHerald, output, startProgress, now }: CommandDeps): Command {
+  const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
+  receivers
+    .command('list')
+    .description('every receiver, and how it is; of its url the origin alone, since the rest may hold tokens')
+    .option('--workspace <id>', 'only those of this workspace', readWorkspace)
+    .option('--urls', 'show whole urls')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('herald receivers list', 'herald receivers list --workspace ws_x --urls'))
+    .action(async ({ workspace, urls, json }: ListOptions) => {
+      const progress = startProgress('looking for receivers {bar} {percentage}%');
+      const list = await withHerald((herald) =>
+        listReceivers(herald, workspace, urls === true, progress.show).finally(progress.stop),
+      );
+      if (json) output.json(list);
+      else output.table(RECEIVER_COLUMNS, list.map(toReceiverRow), 'There is no receiver.');
+    });
+  receivers
+    .command('test')
+    .description('have a worker send a webhook.test now, and say what the receiver answered; also to a disabled one')
+    .argument('<id>', 'of the receiver', readReceiverId)
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r'))
+    .action(async (id: EndpointId, { json }: JsonOption) => {
+      const outcome = await withHerald(async (herald) => sendTestTo(herald, (await findReceiver(herald, id)).receiver));
+      if (json) output.json({ id, ...outcome });
+      if (!('receiverStatus' in outcome)) output.problem(`Not delivered: ${outcome.error}.`);
+      else if (!outcome.delivered) output.problem(`Not delivered: it answered ${outcome.receiverStatus}.`);
+      else if (!json) output.line(`Delivered: it answered ${outcome.receiverStatus}.`);
+    });
+
+  const addSwitch = (name: 'enable' | 'disable', description: string, consequence: string) => {
+    const enabled = name === 'enable';
+    receivers
+      .command(name)
+      .description(description)
+      .argument('<id>', 'of the receiver', readReceiverId)
+      .option(...JSON_OPTION)
+      .addHelpText('after', examples(`herald receivers ${name} wh_01m7wyndtadddfeszmz5b3xx5r`))
+      .action(async (id: EndpointId, { json }: JsonOption) => {
+        const isChanged = await withHerald(async (herald) => {
+          const { store, receiver } = await findReceiver(herald, id);
+          if (receiver.enabled === enabled) return false;
+          if (!(await store.patch(receiver.workspaceId, id, { enabled }, now())))
+            throw new NotFoundError('receiver', id);
+          return true;
+        });
+        if (json) output.json({ id, enabled, changed: isChanged });
+        else if (isChanged) output.line(`${enabled ? 'Enabled' : 'Disabled'} ${id}. ${consequence}`);
+        else output.line(`${id} is ${name}d already; nothing was changed.`);
+      });
+  };
+  addSwitch(
+    'disable',
+    'send nothing more to a receiver; its pending deliveries end as canceled',
+    'Its pending deliveries end as canceled; "herald receivers enable" undoes this, and a replay brings back what it missed.',
+  );
+  addSwitch(
+    'enable',
+    'send to a disabled receiver again',
+    'From now on it is sent to; "herald replay" brings back what it missed.',
+  );
+  return receivers;
+}
+
+async function findReceiver(
+  herald: Herald,
+  id: EndpointId,
+): Promise<{ readonly store: ReceiverStore; readonly receiver: EndpointRecord }> {
+  const store = createReceiverStore(herald);
+  const workspaceId = await createOwnerLookUp(herald).ofEndpoint(id);
+  const receiver = workspaceId === undefined ? undefined : await store.find(workspaceId, id);
+  if (!receiver) throw new NotFoundError('receiver', id);
+  return { store, receiver };
+}

@@ -1,0 +1,65 @@
+import type { MoveProgress, MoveReport } from './move/move-shards.ts';
+import { Command, Option } from 'commander';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { countOf } from '../output/count-of.ts';
+import { readShardCount } from '../context/read-arguments.ts';
+import { moveTo } from './move-to.ts';
+
+const WORDS: Record<MoveProgress['step'], string> = {
+  indexes: 'indexes by shard',
+  lists: 'logs',
+  records: 'records',
+  queue: 'queue',
+  leftovers: 'what is left',
+};
+
+/** `herald shards`: the parts that all workspaces are divided into. */
+export function createShardsCommand({ withHerald, output, startProgress }: CommandDeps): Command {
+  const shards = new Command('shards').description('the parts that all workspaces are divided into (SHARDS)');
+  shards
+    .command('move')
+    .description('move all data to another number of shards, while no API and no worker runs')
+    .addOption(
+      new Option('--to <number>', 'the SHARDS that the service is to have')
+        .argParser(readShardCount)
+        .makeOptionMandatory(),
+    )
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Stop every API and worker first: it refuses while it sees one. Executors report again until they are answered with 2xx, so
+nothing is lost meanwhile. It copies before it deletes. When it was interrupted, however that was, nothing starts on this
+Redis until it was run again, and ended.
+${examples('herald shards move --to 4')}`,
+    )
+    .action(async ({ to, json }: JsonOption & { to: number }) => {
+      const progress = startProgress('{step} {bar} {percentage}%');
+      const report = await withHerald(
+        (herald) =>
+          moveTo(herald, to, {
+            onProgress: ({ step, done, total }) => {
+              progress.show(done, total, { step: WORDS[step] });
+            },
+            onWatch: (processes, forMs) => {
+              output.note(
+                `${countOf(processes, 'process')} left without a word; watching for ${forMs / 1_000} s whether any lives.`,
+              );
+            },
+          }),
+        { anyShards: true },
+      ).finally(progress.stop);
+      if (json) output.json(report);
+      else for (const line of describeMove(report)) output.line(line);
+    });
+  return shards;
+}
+
+function describeMove({ kind, from, to, keys, enqueued, dropped }: MoveReport): string[] {
+  if (kind === 'in_place') return [`Nothing to move: the data is laid out for SHARDS=${to}.`];
+  return [
+    `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(enqueued, 'delivery')} enqueued again.`,
+    ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing any more.`] : []),
+    `Start every API and worker with SHARDS=${to}.`,
+  ];
+}

@@ -1,0 +1,70 @@
+import { isSuccess, outcomeClassOf, type CountedOutcome, type EventName } from '@herald/core';
+import { Gauge, Histogram } from 'prom-client';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+
+/** What a worker sends, and how that goes. */
+export type AttemptMetrics = {
+  readonly attempted: (event: EventName, outcome: CountedOutcome, durationMs: number) => void;
+  /** @param latencyMs since acceptance, or since the replay that set it pending again */
+  readonly delivered: (event: EventName, latencyMs: number) => void;
+  readonly breakerChanged: (to: 'opened' | 'closed') => void;
+  /** Shows the sends in flight of a shard, asked for at every scrape. */
+  readonly watchInFlight: (shard: number, count: () => number) => void;
+};
+
+/** Seconds: loopback to the longest timeout that people set. */
+const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+/** Seconds: the first try at once to the last of the default schedule. */
+const LATENCY_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 432_000,
+];
+
+export function createAttemptMetrics(registry: MetricsRegistry): AttemptMetrics {
+  const registers = [registry];
+  const attempts = createCounter(
+    registry,
+    'herald_attempts_total',
+    'Requests made, by the class of the status or the error code that came of them.',
+    ['event', 'outcome'],
+  );
+  const breakers = createCounter(
+    registry,
+    'herald_breaker_changes_total',
+    "Destinations' breakers that opened, and that closed again.",
+    ['to'],
+    [{ to: 'opened' }, { to: 'closed' }],
+  );
+  const duration = new Histogram({
+    ...{ name: 'herald_send_duration_seconds', help: 'Duration of one request to an endpoint.' },
+    ...{ labelNames: ['outcome'] as const, buckets: SEND_BUCKETS, registers },
+  });
+  const latency = new Histogram({
+    name: 'herald_delivery_latency_seconds',
+    help: 'Time from acceptance (or replay) of a transition to its delivery, of what was delivered.',
+    ...{ labelNames: ['event'] as const, buckets: LATENCY_BUCKETS, registers },
+  });
+  const counts = new Map<number, () => number>();
+  new Gauge({
+    ...{ name: 'herald_sends_in_flight', help: 'Sends in flight in this worker.', labelNames: ['shard'], registers },
+    collect() {
+      for (const [shard, count] of counts) this.set({ shard: String(shard) }, count());
+    },
+  });
+  return {
+    attempted: (event, outcome, durationMs) => {
+      attempts({ event, outcome: outcomeClassOf(outcome) });
+      duration.observe({ outcome: isSuccess(outcome) ? 'success' : 'failure' }, durationMs / 1_000);
+    },
+    delivered: (event, latencyMs) => {
+      // The clocks of two machines differ by some ms.
+      latency.observe({ event }, Math.max(0, latencyMs) / 1_000);
+    },
+    breakerChanged: (to) => {
+      breakers({ to });
+    },
+    watchInFlight: (shard, count) => {
+      counts.set(shard, count);
+    },
+  };
+}

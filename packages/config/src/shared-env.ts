@@ -1,0 +1,38 @@
+import { IntegerText } from '@herald/runtime/env/env';
+import { LOG_LEVELS } from '@herald/runtime/log/logger';
+import { SHARD_TAGS } from '@herald/store/keyspace/shards';
+import { z } from 'zod';
+import { Duration } from './duration.ts';
+import { RedisEnv } from './redis-env.ts';
+
+// The whole text, since Node's base64 skips what it doesn't know: a quoted or cut key would become another one.
+const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+const SecretsKey = z.string({ error: 'must be set: openssl rand -base64 32 makes one' }).transform((text, context) => {
+  const items = text.split(',').map((item) => item.trim());
+  const wrong = items.findIndex((item) => !KEY_TEXT.test(item));
+  if (wrong >= 0) {
+    // Which one, and never what it holds.
+    const which = items.length === 1 ? '' : `: number ${wrong + 1} of ${items.length} is not`;
+    const message = `must be base64 keys of 32 bytes, separated by commas${which}; openssl rand -base64 32 makes one`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+  return items.map((item) => Buffer.from(item, 'base64')) as [Buffer, ...Buffer[]];
+});
+
+/** Variables that every process reads. */
+export const SharedEnv = z.object({
+  ...RedisEnv.shape,
+  SHARDS: IntegerText(1, SHARD_TAGS.length).default(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+});
+
+/** Variables of the processes that seal and open secrets. */
+export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
+
+/** Variables of the processes that write records. */
+export const RetentionEnv = z.object({
+  RETENTION: Duration.default(7 * 86_400_000),
+  TASK_RETENTION: Duration.default(30 * 86_400_000),
+});

@@ -1,0 +1,78 @@
+import { COUNT_SEALED_LUA } from '../scripts/generation-scripts.ts';
+
+export const REGISTER_RECEIVER_LUA = /* lua */ `
+-- Add a receiver unless the workspace is full. One that is there already, from an earlier run of the same request, stays as it is.
+-- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
+-- KEYS[4] generations (hash)
+-- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
+-- Returns 'registered' | 'exists' | 'full'.
+${COUNT_SEALED_LUA}
+if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 'exists' end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
+redis.call('HSET', KEYS[2], unpack(ARGV, 5))
+countSealed(KEYS[4], KEYS[2])
+redis.call('SET', KEYS[3], ARGV[4])
+return 'registered'
+`;
+
+export const PATCH_RECEIVER_LUA = /* lua */ `
+-- Change fields of a receiver that its workspace still holds.
+-- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] number n of fields to remove   ARGV[4..n+3] their names
+-- ARGV[n+4..] fields to set
+-- KEYS[4] endpoints whose pending deliveries must end or move (zset), joined when 'on' is '0' or the destination changes
+-- Returns 'patched' | 'missing'.
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
+local removed, before = tonumber(ARGV[3]), redis.call('HGET', KEYS[2], 'dst')
+for index = 4, removed + 3 do redis.call('HDEL', KEYS[2], ARGV[index]) end
+if #ARGV > removed + 3 then redis.call('HSET', KEYS[2], unpack(ARGV, removed + 4)) end
+redis.call('SET', KEYS[3], ARGV[2])
+local state = redis.call('HMGET', KEYS[2], 'on', 'offAt', 'dst')
+if state[1] == '0' then
+  redis.call('ZADD', KEYS[4], state[2], ARGV[1])
+elseif before and before ~= state[3] then
+  redis.call('HSET', KEYS[2], 'dstWas', before)
+  redis.call('ZADD', KEYS[4], 0, ARGV[1])
+end
+return 'patched'
+`;
+
+export const REMOVE_RECEIVER_LUA = /* lua */ `
+-- Remove a receiver. Its deliveries keep their records; a sweeper ends the pending ones. Where they wait goes with the
+-- receiver, and so it is in what the sweeper finds (see purge-mark.ts).
+-- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
+-- KEYS[4] endpoints whose pending deliveries must end (zset)
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
+-- Returns 'removed' | 'missing'.
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
+local mark = ARGV[1]
+for _, destination in ipairs(redis.call('HMGET', KEYS[2], 'dst', 'dstWas')) do
+  if destination then mark = mark .. '|' .. destination end
+end
+redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[3], ARGV[2])
+redis.call('ZADD', KEYS[4], ARGV[3], mark)
+return 'removed'
+`;
+
+export const ROTATE_SECRET_LUA = /* lua */ `
+-- Put a new signing secret in force, beside the old one until the overlap ends. In the middle of an overlap the old one is
+-- still the one from before it: that is what receivers verify with, and whoever lost a new secret rotates again.
+-- KEYS[1] endpoint (hash)   KEYS[2] generations (hash)
+-- ARGV[1] workspace id   ARGV[2] new sealed secret   ARGV[3] end of the overlap (ms), or '' for none   ARGV[4] now (ms)
+-- Returns 'rotated' | 'missing'.
+${COUNT_SEALED_LUA}
+if redis.call('HGET', KEYS[1], 'ws') ~= ARGV[1] then return 'missing' end
+if ARGV[3] == '' then
+  redis.call('HDEL', KEYS[1], 'sec2', 'sec2To')
+else
+  local old = redis.call('HMGET', KEYS[1], 'sec', 'sec2', 'sec2To')
+  local inForce = old[1]
+  if old[3] and tonumber(old[3]) > tonumber(ARGV[4]) then inForce = old[2] end
+  redis.call('HSET', KEYS[1], 'sec2', inForce, 'sec2To', ARGV[3])
+end
+redis.call('HSET', KEYS[1], 'sec', ARGV[2])
+countSealed(KEYS[2], KEYS[1])
+return 'rotated'
+`;

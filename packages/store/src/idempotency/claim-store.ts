@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import { newSeed, type Seed } from '@herald/core';
+import { z } from 'zod';
+import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { newRevision } from '../redis/revision.ts';
+import { defineScript } from '../scripts/script.ts';
+import { CLAIM_REQUEST_LUA, GIVE_BACK_CLAIM_LUA, KEEP_ANSWER_LUA, RENEW_CLAIM_LUA } from './claim-scripts.ts';
+
+/** What an `Idempotency-Key` counts for. `path` is the concrete one, without a query. */
+export type RequestName = {
+  readonly apiKeyId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly idempotencyKey: string;
+};
+
+/** The answer of a request that succeeded, without its secrets. */
+export const KeptAnswer = z.object({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.unknown(),
+});
+export type KeptAnswer = z.infer<typeof KeptAnswer>;
+
+/** The right to run a request; it ends with its lease unless it is renewed. Every method is harmless once it was lost. */
+export type Claim = {
+  readonly seed: Seed;
+  readonly renew: () => Promise<'renewed' | 'lost'>;
+  /** @throws UnavailableError when it is kept and too few replicas have it in time */
+  readonly keepAnswer: (answer: KeptAnswer) => Promise<'kept' | 'lost'>;
+  /** Ends the run without an answer to keep. `changed`: what it may have changed. */
+  readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
+};
+
+export type ClaimReply =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'answered'; readonly answer: KeptAnswer }
+  /** The key was used for another body. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'in_progress' };
+
+export type ClaimStore = {
+  /** How long a claim lasts that isn't renewed, in ms. */
+  readonly leaseMs: number;
+  /**
+   * @param fingerprint of the body; the same for bodies that count as the same
+   * @throws UnavailableError when too few replicas have the claim, and so its seed, in time; it is given back then
+   */
+  readonly claim: (name: RequestName, fingerprint: string) => Promise<ClaimReply>;
+};
+
+export type ClaimStoreDeps = ConfirmedStoreDeps & {
+  readonly now: () => number;
+  readonly leaseMs: number;
+  /** How long a key is kept, in ms. */
+  readonly keepMs: number;
+};
+
+const ClaimReplyText = z.union([
+  z.tuple([z.literal('claimed'), z.string(), z.string()]),
+  z.tuple([z.literal('answered'), z.string()]),
+  z.tuple([z.enum(['conflict', 'in_progress'])]),
+]);
+const RenewReply = z.enum(['renewed', 'lost']);
+const KeepReply = z.enum(['kept', 'lost']);
+const GiveBackReply = z.enum(['given_back', 'lost']);
+
+/** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
+export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
+  const { redis, confirmWrite, now, leaseMs, keepMs } = deps;
+  const claimRequest = defineConfirmedScript(deps, 'claimRequest', CLAIM_REQUEST_LUA);
+  const renew = defineScript(redis, 'renewClaim', RENEW_CLAIM_LUA);
+  const keepAnswer = defineConfirmedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
+  const giveBack = defineScript(redis, 'giveBackClaim', GIVE_BACK_CLAIM_LUA);
+
+  const toClaim = (key: string, token: string, seed: Seed): Claim => ({
+    seed,
+    renew: async () => RenewReply.parse(await renew([key], [token, now() + leaseMs])),
+    keepAnswer: async (answer) => KeepReply.parse(await keepAnswer([key], [token, JSON.stringify(answer), keepMs])),
+    giveBack: async (changed) => GiveBackReply.parse(await giveBack([key], [token, changed])),
+  });
+
+  return {
+    leaseMs,
+    async claim(name, fingerprint) {
+      const key = GLOBAL_KEYS.claim(digestOf(name));
+      const token = newRevision();
+      const { at, random } = newSeed(now());
+      const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
+      const text = await claimRequest([key], args).catch(async (error: unknown) => {
+        // Nothing ran under it, though an earlier run may have: its seed stays.
+        if (confirmWrite) await giveBack([key], [token, 'perhaps']);
+        throw error;
+      });
+      const reply = ClaimReplyText.parse(text);
+      switch (reply[0]) {
+        case 'claimed': {
+          const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };
+          return { kind: 'claimed', claim: toClaim(key, token, seed) };
+        }
+        case 'answered':
+          return { kind: 'answered', answer: KeptAnswer.parse(JSON.parse(reply[1])) };
+        case 'conflict':
+        case 'in_progress':
+          return { kind: reply[0] };
+      }
+    },
+  };
+}
+
+/** A short name without a trace of the caller's text. Parts are length-prefixed, so no two requests read the same. */
+function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): string {
+  const text = [apiKeyId, method, path, idempotencyKey].map((part) => `${part.length}:${part}`).join('');
+  return hash('sha256', text, 'base64url');
+}

@@ -1,0 +1,91 @@
+import type { Logger } from '@herald/runtime/log/logger';
+import type { RedisMetrics } from './create-redis-metrics.ts';
+import { createStuckCheck } from './check-stuck.ts';
+import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from './connect-redis.ts';
+import { startHeartbeat, type Heartbeat } from './heartbeat.ts';
+import { nameConnection } from './layout.ts';
+import type { RedisTarget } from '../server/redis-target.ts';
+
+export type OpenConnectionsDeps = {
+  readonly target: RedisTarget;
+  readonly use: ConnectionUse;
+  readonly metrics: RedisMetrics;
+  readonly logger: Logger;
+  /** Ends the process, because a connection doesn't recover though Redis is there. */
+  readonly giveUp: () => void;
+};
+
+/** The connections of one process to Redis, each with a heartbeat. */
+export type Connections = {
+  /** Connects, or throws `RedisUnreachableError`. */
+  readonly open: (name: string, holds?: 'commands' | 'subscriptions') => Promise<RedisClient>;
+  /** Whether the server of one of these owes an answer for longer than it should. No I/O. */
+  readonly isSilent: (...connections: readonly RedisClient[]) => boolean;
+  /** Called whenever a connection was made again after it had broken. */
+  readonly onReconnect: (listener: () => void) => void;
+  /** Closes all, at once. */
+  readonly close: () => Promise<void>;
+};
+
+/** How often connections are looked at that don't recover, in ms. */
+const STUCK_CHECK_MS = 5_000;
+
+type Held = { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat };
+
+export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps): Connections {
+  const held: Held[] = [];
+  const listeners: (() => void)[] = [];
+
+  const askAnew = async (): Promise<void> => {
+    await closeRedis(await connectRedis({ target, use: 'request', name: 'herald-check', onError: () => undefined }));
+  };
+  const checkStuck = createStuckCheck({
+    connections: () => held.map(({ name, heartbeat }) => ({ name, lastAnswerAt: heartbeat.lastAnswerAt() })),
+    askAnew,
+    onStuck: (connection, silentForMs) => {
+      logger.error('redis.stuck', { connection, silentForMs });
+      giveUp();
+    },
+    now: () => performance.now(),
+  });
+  let isChecking = false;
+  const timer = setInterval(() => {
+    if (isChecking) return;
+    isChecking = true;
+    void checkStuck().finally(() => {
+      isChecking = false;
+    });
+  }, STUCK_CHECK_MS);
+
+  return {
+    async open(name, holds = 'commands') {
+      const onError = (error: Error) => {
+        metrics.failed(name);
+        logger.warn('redis.error', { connection: name }, error);
+      };
+      const onReconnect = () => {
+        metrics.reconnected(name);
+        logger.info('redis.reconnected', { connection: name });
+        for (const listener of listeners) listener();
+      };
+      const ownUse = holds === 'subscriptions' ? holds : use;
+      const redis = await connectRedis({ target, use: ownUse, name: nameConnection(name), onError, onReconnect });
+      held.push({ name, redis, heartbeat: startHeartbeat(redis, holds) });
+      return redis;
+    },
+    isSilent: (...connections) =>
+      held.some(({ redis, heartbeat }) => connections.includes(redis) && heartbeat.isSilent()),
+    onReconnect: (listener) => {
+      listeners.push(listener);
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all(
+        held.splice(0).map(async ({ redis, heartbeat }) => {
+          heartbeat.stop();
+          await closeRedis(redis, heartbeat.isSilent());
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import type { Redis } from 'ioredis';
+import { judgeSkew } from '../clock/judge-skew.ts';
+import type { Finding } from '@herald/runtime/findings/finding';
+import { answerWithin } from '@herald/runtime/async/answer-within';
+import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { judgeEviction } from './judge-eviction.ts';
+import { readInfo, readSetting } from '../redis/read-info.ts';
+import { userOf, type RedisTarget } from '../server/redis-target.ts';
+import { checkPermissions } from './check-permissions.ts';
+import { checkRole } from './check-role.ts';
+import { checkWrites } from './check-writes.ts';
+
+export type CheckAccessOptions = {
+  readonly target: RedisTarget;
+  /** Replicas that must confirm a write; 0: none. */
+  readonly minReplicas: number;
+  readonly shardCount: number;
+};
+
+export type CheckRedisOptions = CheckAccessOptions & {
+  /** This machine's clock, epoch ms. */
+  readonly wallClock: () => number;
+};
+
+/** `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`: the newest that the scripts use came with 7.0. Valkey began at 7.2. */
+const MINIMUM = { major: 7, text: '7.0' };
+const ANSWER_LIMIT_MS = 2_000;
+
+/**
+ * Finds what is wrong with the Redis that we were given, before it hurts. What makes it impossible to work is an error, and
+ * hides what comes after it. Where Redis may not be asked, that is a finding too. Writes one key, and takes it away.
+ * Throws only when Redis itself can't be reached.
+ */
+export async function checkRedis(redis: RedisClient, options: CheckRedisOptions): Promise<readonly Finding[]> {
+  const overdue = () => [
+    warning('redis_slow', `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`),
+  ];
+  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), overdue);
+}
+
+async function checkAll(redis: RedisClient, options: CheckRedisOptions): Promise<Finding[]> {
+  const access = await checkAccess(redis, options);
+  if (access.some(isError)) return access;
+  const writes = await checkWrites(redis, options.shardCount);
+  const settings = await ofEachMaster(redis, [
+    checkPersistence,
+    checkMemory,
+    (master) => checkClock(master, options.wallClock),
+    ...(options.minReplicas > 0 ? [(master: Redis) => checkReplicas(master, options.minReplicas)] : []),
+  ]);
+  return distinct([...access, ...settings, ...writes]);
+}
+
+/** The part of `checkRedis` without which not even a look at the data is possible. Writes nothing. */
+export async function checkAccess(
+  redis: RedisClient,
+  { target, minReplicas, shardCount }: CheckAccessOptions,
+): Promise<Finding[]> {
+  const kind = await ofEachMaster(redis, [
+    checkVersion,
+    (master) => checkCluster(master, target.kind === 'cluster'),
+    checkRole,
+  ]);
+  if (kind.some(isError)) return distinct(kind);
+  const user = userOf(target);
+  const permissions = await ofEachMaster(redis, [
+    (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 }),
+  ]);
+  // Whoever may not ask is told so once.
+  const isTold = permissions.some(({ code }) => code === 'redis_not_permitted');
+  return distinct([...(isTold ? kind.filter(isError) : kind), ...permissions]);
+}
+
+/** In the order of the checks. */
+async function ofEachMaster(
+  redis: RedisClient,
+  checks: readonly ((master: Redis) => Promise<Finding[]>)[],
+): Promise<Finding[]> {
+  const masters = mastersOf(redis);
+  const found = await Promise.all(checks.flatMap((check) => masters.map((master) => check(master))));
+  return found.flat();
+}
+
+async function checkVersion(redis: RedisClient): Promise<Finding[]> {
+  const server = await readInfo(redis, 'server');
+  if (server?.get('redis_mode') === 'sentinel') {
+    return [
+      error(
+        'redis_is_sentinel',
+        'it is a Sentinel, which holds no data; set REDIS_SENTINELS to its address, and REDIS_SENTINEL_MASTER to the name of the master that it watches, instead of REDIS_URL',
+      ),
+    ];
+  }
+  const version = server?.get('redis_version');
+  if (version === undefined) return [cannotTell('version', 'INFO server')];
+  if (Number.parseInt(version, 10) >= MINIMUM.major) return [];
+  return [
+    error(
+      'redis_too_old',
+      `Redis ${version} lacks commands that Herald needs; run ${MINIMUM.text} or later, or Valkey`,
+    ),
+  ];
+}
+
+async function checkPersistence(redis: RedisClient): Promise<Finding[]> {
+  const aof = (await readInfo(redis, 'persistence'))?.get('aof_enabled');
+  if (aof === '1') return [];
+  if (aof === undefined) return [cannotTell('persistence', 'INFO persistence')];
+  const snapshots = await readSetting(redis, 'save');
+  if (snapshots === undefined) return [cannotTell('persistence', 'CONFIG GET save'), aofOff('The AOF is off')];
+  if (snapshots !== '') return [aofOff(`Redis keeps snapshots alone (save ${snapshots})`)];
+  return [
+    warning(
+      'persistence_off',
+      'Redis keeps nothing on disk: a restart of it loses every accepted transition; set appendonly yes and appendfsync everysec',
+    ),
+  ];
+}
+
+function aofOff(fact: string): Finding {
+  return warning('aof_off', `${fact}: a crash of Redis loses minutes; set appendonly yes and appendfsync everysec`);
+}
+
+async function checkMemory(redis: RedisClient): Promise<Finding[]> {
+  const memory = await readInfo(redis, 'memory');
+  if (!memory) return [cannotTell('memory', 'INFO memory')];
+  const found = judgeEviction(memory);
+  if (memory.get('maxmemory') !== '0') return found;
+  return [
+    ...found,
+    warning(
+      'maxmemory_unset',
+      'Redis has no memory limit: full, it is killed by the system instead of refusing writes; set maxmemory below what the machine has',
+    ),
+  ];
+}
+
+async function checkClock(redis: RedisClient, wallClock: () => number): Promise<Finding[]> {
+  const before = wallClock();
+  const [seconds, micros] = await redis.time();
+  const here = (before + wallClock()) / 2;
+  return judgeSkew(Math.round(here - (Number(seconds) * 1_000 + Number(micros) / 1_000)));
+}
+
+async function checkReplicas(redis: RedisClient, minReplicas: number): Promise<Finding[]> {
+  const connected = (await readInfo(redis, 'replication'))?.get('connected_slaves');
+  if (connected === undefined) return [cannotTell('replication', 'INFO replication')];
+  if (Number(connected) >= minReplicas) return [];
+  return [
+    warning(
+      'replicas_missing',
+      `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no change is acknowledged; start them, or lower it`,
+    ),
+  ];
+}
+
+async function checkCluster(redis: RedisClient, isExpected: boolean): Promise<Finding[]> {
+  const enabled = (await readInfo(redis, 'cluster'))?.get('cluster_enabled');
+  if (enabled === undefined) return [cannotTell('cluster', 'INFO cluster')];
+  if ((enabled === '1') === isExpected) return [];
+  return [
+    isExpected
+      ? error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')
+      : error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL'),
+  ];
+}
+
+function isError({ level }: Finding): boolean {
+  return level === 'error';
+}
+
+/** What holds for every master is said once. */
+function distinct(found: readonly Finding[]): Finding[] {
+  return [...new Map(found.map((finding) => [finding.sentence, finding])).values()];
+}
+
+function cannotTell(what: string, command: string): Finding {
+  return warning(
+    `${what}_unknown`,
+    `Redis refuses ${command}, so its ${what} can't be checked; allow the command, or see to it yourself`,
+  );
+}
+
+function warning(code: string, sentence: string): Finding {
+  return { level: 'warning', code, sentence };
+}
+
+function error(code: string, sentence: string): Finding {
+  return { level: 'error', code, sentence };
+}

@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineScript, type Script } from './script.ts';
+
+/** Sends `SCRIPT LOAD <source>` or `EVALSHA <sha> <number of keys> <key>... <arg>...` for a library that brings scripts of its own. */
+export type SendScriptCommand = (command: readonly string[]) => Promise<unknown>;
+
+/**
+ * Runs a library's scripts as our own. A library that loads its scripts once is lost when that one load meets a Redis that is away or
+ * starting; here loading is a matter of this process, and Redis gets the source whenever it doesn't know a script.
+ * Scripts must be loaded at start-up, as `defineScript` says.
+ */
+export function createScriptCommands(redis: RedisClient, name: string): SendScriptCommand {
+  const scripts = new Map<string, Script>();
+  const load = (source: string): string => {
+    const sha = hash('sha1', source, 'hex');
+    if (!scripts.has(sha)) scripts.set(sha, defineScript(redis, `${name}_${sha}`, source));
+    return sha;
+  };
+  return async ([command, ...rest]) => {
+    if (command === 'SCRIPT' && rest[0] === 'LOAD' && rest[1] !== undefined) return load(rest[1]);
+    const [sha = '', keyCount = '', ...args] = rest;
+    const script = command === 'EVALSHA' ? scripts.get(sha) : undefined;
+    if (!script)
+      throw new Error(`${name} may load scripts and run them, and nothing else; it sent ${command ?? 'nothing'}`);
+    const keys = Number(keyCount);
+    return await script(args.slice(0, keys), args.slice(keys));
+  };
+}

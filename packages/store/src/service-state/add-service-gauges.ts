@@ -1,0 +1,64 @@
+import { GROUP_HEALTHS } from '@herald/queue';
+import { Gauge } from 'prom-client';
+import type { ServiceState, ShardState } from './create-service-state-reader.ts';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+
+/** The label of the one queue that a shard has. */
+const QUEUE = 'deliveries';
+
+/**
+ * Gauges of what all processes share. Every process shows the same numbers, so they are aggregated by `max`, never by `sum`.
+ * @returns what shows a state; undefined: it could not be read, and nothing is shown that might be out of date
+ */
+export function addServiceGauges(registry: MetricsRegistry): (state: ServiceState | undefined) => void {
+  const gauge = <Label extends string>(name: `herald_${string}`, help: string, labelNames: readonly Label[]) =>
+    new Gauge({ name, help: `${help} Of the whole service: aggregate by max.`, labelNames, registers: [registry] });
+  const known = gauge('herald_service_state_known', 'Whether the gauges of the whole service could be read.', []);
+  const totals = {
+    workers: gauge('herald_workers', 'Workers seen lately.', []),
+    usedBytes: gauge('herald_redis_memory_used_bytes', 'Memory that Redis uses.', []),
+    limitBytes: gauge('herald_redis_memory_limit_bytes', 'Memory that Redis may use; 0 without a limit.', []),
+  };
+  const perShard = {
+    jobs: gauge('herald_queue_jobs', 'Deliveries in the queue, by state.', ['shard', 'queue', 'state']),
+    oldestDue: gauge(
+      'herald_queue_oldest_due_seconds',
+      'For how long the first delivery has waited that only waits for a worker.',
+      ['shard', 'queue'],
+    ),
+    destinations: gauge('herald_destinations', 'Destinations with waiting deliveries.', ['shard', 'state']),
+    deliveries: gauge('herald_destination_due_deliveries', 'Deliveries that are due, and wait.', ['shard', 'state']),
+    oldest: gauge('herald_destination_oldest_due_seconds', 'For how long the oldest of these has been due.', [
+      'shard',
+      'state',
+    ]),
+    replays: gauge('herald_replays_running', 'Replays under way.', ['shard']),
+  };
+  const showShard = ({ queue, runningReplays }: ShardState, shard: string, at: number) => {
+    const secondsSince = (time = at) => Math.max(0, at - time) / 1_000;
+    const { waiting, active, delayed } = queue;
+    for (const [state, count] of Object.entries({ waiting, active, delayed })) {
+      perShard.jobs.set({ shard, queue: QUEUE, state }, count);
+    }
+    perShard.oldestDue.set({ shard, queue: QUEUE }, secondsSince(queue.oldestDueAt));
+    for (const state of GROUP_HEALTHS) {
+      const { groups, due, oldestDueAt } = queue.byHealth[state];
+      perShard.destinations.set({ shard, state }, groups);
+      perShard.deliveries.set({ shard, state }, due);
+      perShard.oldest.set({ shard, state }, secondsSince(oldestDueAt));
+    }
+    perShard.destinations.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
+    perShard.replays.set({ shard }, runningReplays);
+  };
+  return (state) => {
+    known.set(state ? 1 : 0);
+    for (const each of Object.values(totals)) each.remove();
+    for (const each of Object.values(perShard)) each.reset();
+    if (!state) return;
+    for (const [shard, shardState] of state.shards.entries()) showShard(shardState, String(shard), state.at);
+    totals.workers.set(state.workers);
+    if (!state.memory) return;
+    totals.usedBytes.set(state.memory.usedBytes);
+    totals.limitBytes.set(state.memory.limitBytes);
+  };
+}

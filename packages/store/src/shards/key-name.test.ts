@@ -1,0 +1,29 @@
+import { createKeyspace } from '../keyspace/keys.ts';
+import { KEY_STEPS, readKeyName } from './key-name.ts';
+
+const [, , keys] = createKeyspace(3).shards;
+if (!keys) throw new Error('there are three');
+const { queue, ...others } = keys;
+const NAMES = { ...others, ...queue } as const;
+const nameOf = (kind: keyof typeof KEY_STEPS) => {
+  const key = NAMES[kind];
+  // A ring's number, or any other id.
+  return typeof key === 'string' ? key : (key as (id: string) => string)('1');
+};
+
+test.each(Object.keys(KEY_STEPS) as (keyof typeof KEY_STEPS)[])('a key of the kind %s is known by its name', (kind) => {
+  expect(readKeyName(nameOf(kind))).toMatchObject({ shard: 2, kind });
+});
+
+test.each([
+  ['{h2qc}:q:!tests', { shard: 2, kind: 'waiting', id: '!tests' }],
+  ['{h2qc}:q:', { shard: 2, kind: 'waiting', id: '' }],
+  ['{h2qc}:queue', { shard: 2, kind: 'settings', id: '' }],
+  ['{h2qc}:deliveries:dlv_abc', undefined],
+  ['{h0dr}:w:a:b:receivers', { shard: 0, kind: 'receivers', id: 'a:b' }],
+  ['{h2qc}:mark', undefined],
+  ['{other}:e:wh_x', undefined],
+  ['herald:shards', undefined],
+])('%s', (name, known) => {
+  expect(readKeyName(name)).toEqual(known);
+});

@@ -1,0 +1,57 @@
+import { COUNT_SEALED_LUA } from '../scripts/generation-scripts.ts';
+
+export const CREATE_TASK_LUA = /* lua */ `
+-- Create a Task, with its callback when it has one. One that an earlier run of the same request created stays as it is.
+-- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
+-- KEYS[4] generations (hash)
+-- ARGV[1] Task id   ARGV[2] now (ms)   ARGV[3] time to live (ms)   ARGV[4] number n of Task fields and values
+-- ARGV[5] its revision   ARGV[6..n+5] Task fields   ARGV[n+6..] callback fields (none: no callback)
+-- Returns 'created' (also when this very call was, and the client sent it again) | 'exists'.
+${COUNT_SEALED_LUA}
+local last = 5 + tonumber(ARGV[4])
+local revision = redis.call('HGET', KEYS[1], 'rev')
+if revision then return revision == ARGV[5] and 'created' or 'exists' end
+redis.call('HSET', KEYS[1], unpack(ARGV, 6, last))
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+if #ARGV > last then
+  redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
+  redis.call('PEXPIRE', KEYS[3], ARGV[3])
+  countSealed(KEYS[4], KEYS[3])
+end
+return 'created'
+`;
+
+export const ADD_MESSAGE_LUA = /* lua */ `
+-- Add context to a Task that is not closed. What an earlier run of the same request added is there, and isn't added again.
+-- KEYS[1] Task (hash)   KEYS[2] its messages (list)
+-- ARGV[1] JSON of the message   ARGV[2] most messages that a Task may hold   ARGV[3] most bytes of all of them
+-- Returns 'added' | 'full' | 'missing' | 'done' | 'canceled'.
+local status = redis.call('HGET', KEYS[1], 'status')
+if not status then return 'missing' end
+if redis.call('LPOS', KEYS[2], ARGV[1]) then return 'added' end
+if status == 'done' or status == 'canceled' then return status end
+local bytes = tonumber(redis.call('HGET', KEYS[1], 'messageBytes') or '0') + #ARGV[1]
+if redis.call('LLEN', KEYS[2]) >= tonumber(ARGV[2]) or bytes > tonumber(ARGV[3]) then return 'full' end
+redis.call('RPUSH', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], 'messageBytes', bytes)
+redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
+return 'added'
+`;
+
+export const RESOLVE_APPROVAL_LUA = /* lua */ `
+-- Record a decision that was taken on a known revision of the Task.
+-- KEYS[1] Task (hash)   KEYS[2] its decisions (hash)   KEYS[3] Tasks in the old status (zset)   KEYS[4] in the new one
+-- KEYS[5] its facts (hash)   KEYS[6] its messages (list)   KEYS[7] its callback (hash)
+-- ARGV[1] expected revision   ARGV[2] '<version>:<approval id>'   ARGV[3] JSON of the decision   ARGV[4] new status
+-- ARGV[5] now (ms)   ARGV[6] Task id   ARGV[7] time to live (ms)   ARGV[8] new revision
+-- Returns 'resolved' | 'conflict' (the Task changed meanwhile, or is gone).
+if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 'conflict' end
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+redis.call('HSET', KEYS[1], 'status', ARGV[4], 'upd', ARGV[5], 'rev', ARGV[8])
+for _, index in ipairs({ 1, 2, 5, 6 }) do redis.call('PEXPIRE', KEYS[index], ARGV[7]) end
+redis.call('PEXPIRE', KEYS[7], ARGV[7], 'GT')
+redis.call('ZREM', KEYS[3], ARGV[6])
+redis.call('ZADD', KEYS[4], ARGV[5], ARGV[6])
+return 'resolved'
+`;
