@@ -4,6 +4,7 @@ import type { GroupSeen } from './look-at-queue.ts';
 const GROUP: GroupSeen = {
   ...{ name: '{a}:dst_1', inWork: 0, isSuspect: false, limit: 50 },
   head: { id: 'dlv_1', since: 0 },
+  known: '{"p":"1"}',
 };
 const { head: _head, ...withoutHead } = GROUP;
 const FULL: GroupSeen = { ...GROUP, name: '{a}:dst_2', inWork: 50 };
@@ -19,7 +20,9 @@ function judge(
 }
 
 test('what waits for more than 5 s, although it may go, is found once', () => {
-  expect(judge(() => [GROUP])).toEqual(['dlv_1 of {a}:dst_1 waited 5500 ms, although it might go and a worker lived']);
+  expect(judge(() => [GROUP])).toEqual([
+    'dlv_1 of {a}:dst_1 waited 5500 ms, although it might go and a worker lived: {"p":"1"}',
+  ]);
 });
 
 test.each<[string, (at: number) => readonly GroupSeen[]]>([

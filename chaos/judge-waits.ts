@@ -49,7 +49,7 @@ export function createWaitJudge(): WaitJudge {
       if (ableSince === undefined) return;
       looks++;
       for (const groups of shards) {
-        for (const { name, head, inWork, limit } of groups.filter((group) => hasRoom(group, groups))) {
+        for (const { name, head, inWork, limit, known } of groups.filter((group) => hasRoom(group, groups))) {
           if (!head || inWork >= limit) continue;
           const key = `${head.id} of ${name}`;
           const { since, isTold } = before.get(key) ?? { since: at, isTold: false };
@@ -57,7 +57,9 @@ export function createWaitJudge(): WaitJudge {
           longestMs = Math.max(longestMs, waitedMs);
           const isLate = waitedMs > LONGEST_WAIT_MS;
           if (isLate && !isTold)
-            violations.push(`${key} waited ${Math.round(waitedMs)} ms, although it might go and a worker lived`);
+            violations.push(
+              `${key} waited ${Math.round(waitedMs)} ms, although it might go and a worker lived: ${known}`,
+            );
           waits.set(key, { since, isTold: isTold || isLate });
         }
       }

@@ -12,6 +12,8 @@ export type GroupSeen = {
   readonly limit: number;
   /** The one that goes first of those that may go now, and since when it might; absent: none may. */
   readonly head?: { readonly id: string; readonly since: number };
+  /** Where the queue has put it and what it knows of it, for whoever wonders why it waits. */
+  readonly known: string;
 };
 
 /** Deliveries that may be in work: of a destination by default, and of one that is suspect. See packages/queue/README.md. */
@@ -23,7 +25,7 @@ const CLASSES = [0, 1, 2];
 /** A shard, as far as its queue is concerned. */
 export type QueueOfShard = Pick<ShardKeys, 'prefix' | 'queue'>;
 
-const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold'] as const;
+const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p'] as const;
 
 /**
  * Every group of a shard that has waiting deliveries, wherever the queue itself has put it: read key by key, and so without what the queue
@@ -42,7 +44,13 @@ export async function lookAtQueue(redis: RedisClient, { prefix, queue }: QueueOf
           redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'),
         ),
       ]);
-      return judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, heads, now);
+      const lookAgainAt = await redis.zscore(queue.later, group);
+      const known = JSON.stringify({
+        ...Object.fromEntries(FIELDS.map((name, index) => [name, fields[index]])),
+        lookAgainAt,
+        now,
+      });
+      return { ...judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, heads, now), known };
     }),
   );
 }
@@ -53,7 +61,7 @@ function judgeGroup(
   [n, lim, ok, sus, open, probe, hold]: readonly (string | null | undefined)[],
   heads: readonly (readonly string[])[],
   now: number,
-): GroupSeen {
+): Omit<GroupSeen, 'known'> {
   const inWork = Number(n ?? 0);
   const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
   const most = Math.min(Number(lim ?? LIMIT), isSuspect ? SUSPECT_LIMIT : LIMIT);
