@@ -82,3 +82,14 @@ test('a group that keeps a worker waiting is suspect for ten seconds, or until i
   expect(await set.scripts.reserveAll()).toMatchObject({ jobs: [], left: [false, true, false] });
   expect(await set.scripts.reserve()).toMatchObject([{ ring: 1 }]);
 });
+
+test('a group that is full only while it is suspect goes on when that ends, though nothing of it has ended', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  await set.add(20);
+  expect(await set.scripts.reserve({ rooms: [0, 12, 0], groupLimit: 50 })).toHaveLength(12);
+  expect(await set.scripts.reserve({ slowGroups: ['g'], groupLimit: 50 })).toEqual([]);
+  set.passMs(10_000);
+  expect(await set.scripts.reserve({ groupLimit: 50 })).not.toEqual([]);
+  expect(await findFaults(set.queue)).toEqual([]);
+});

@@ -107,7 +107,10 @@ local function place(group, state, now, limit)
   if not due then return put(group, state, nil, now) end
   if not class then return put(group, state, 'l', now, due) end
   if limit and state.inWork >= limitOf(group, state, now, limit) then
-    return put(group, state, 'f', now, now + ${FULL_RECHECK_MS})
+    local at = now + ${FULL_RECHECK_MS}
+    -- Suspicion ends by time, and the limit is higher then.
+    if state.suspectUntil > now then at = math.min(at, state.suspectUntil) end
+    return put(group, state, 'f', now, at)
   end
   put(group, state, ringOf(group, state, now), now)
 end
