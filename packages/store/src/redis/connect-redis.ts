@@ -1,6 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { answerWithin } from '@herald/runtime/async/answer-within';
-import { leanPipelines } from './lean-pipelines.ts';
 import type { RedisAccess, RedisTarget } from '../server/redis-target.ts';
 import { explainFailure, isDatabaseRefusal } from '../server/explain-failure.ts';
 import { watchSentinels } from './watch-sentinels.ts';
@@ -85,7 +84,7 @@ export async function connectRedis({
   onError,
   onReconnect,
 }: ConnectRedisDeps): Promise<RedisClient> {
-  const redis = leanPipelines(createClient(target, use, name));
+  const redis = createClient(target, use, name);
   const heard: Error[] = [];
   let isStarting = true;
   const noteError = (error: Error) => {
