@@ -2,7 +2,7 @@ import { newReceiverId, newSigningSecret, type Endpoint } from '@herald/core';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 
 const PER_WORKSPACE = 10;
 const AT_A_TIME = 500;
@@ -16,12 +16,14 @@ export async function registerReceivers(redisUrl: string, secretsKey: string, co
     onError: () => undefined,
   });
   try {
-    const box = createSecretBox([Buffer.from(secretsKey, 'base64')]);
+    const cipher = createSecretCipher([Buffer.from(secretsKey, 'base64')]);
     const store = createReceiverStore({ redis, keyspace: createKeyspace(1) });
     for (let start = 0; start < count; start += AT_A_TIME) {
       const some = Array.from({ length: Math.min(AT_A_TIME, count - start) }, (_, index) => start + index);
       await Promise.all(
-        some.map(buildReceiver).map((receiver) => store.register(receiver, box.seal(newSigningSecret(), receiver.id))),
+        some
+          .map(buildReceiver)
+          .map((receiver) => store.register(receiver, cipher.encrypt(newSigningSecret(), receiver.id))),
       );
     }
   } finally {

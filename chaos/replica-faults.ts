@@ -23,7 +23,7 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       return failovers;
     },
     async begin(shard, fault) {
-      const key = keyspace.shards[shard]?.generations;
+      const key = keyspace.shards[shard]?.keyVersions;
       if (key === undefined) throw new Error(`there is no shard ${shard}`);
       const master = await topology.findMasterOf(key);
       const server = fault.endsWith('replica') ? await findReplicaOf(topology, master) : master;

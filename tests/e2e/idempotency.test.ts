@@ -79,9 +79,9 @@ test('a rotation that is repeated rotates once, and does not show the secret aga
     [`/tasks/${task.id}/callback/secret/rotate`, callbackIdOf(task.id)],
   ] as const) {
     const { secret, ...rest } = bodyOf(await request('POST', path, under('rotate')), 200) as { secret: string };
-    const sealed = await herald.redis.hget(shardKeys().endpoint(endpointId), 'sec');
+    const encrypted = await herald.redis.hget(shardKeys().endpoint(endpointId), 'sec');
     expect(bodyOf(await elsewhere('POST', path, under('rotate')), 200)).toEqual(rest);
-    expect(await herald.redis.hget(shardKeys().endpoint(endpointId), 'sec')).toBe(sealed);
+    expect(await herald.redis.hget(shardKeys().endpoint(endpointId), 'sec')).toBe(encrypted);
     expect(await redisText()).not.toContain(secret.slice('whsec_'.length));
   }
 });

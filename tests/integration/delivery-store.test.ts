@@ -13,7 +13,7 @@ async function createDeliveries(count: number): Promise<Delivery[]> {
   const workspaceId = newWorkspaceId();
   const task = buildTask(workspaceId);
   const receivers = Array.from({ length: count }, () => buildReceiver(workspaceId));
-  for (const receiver of receivers) await stores.receivers.register(receiver, 'sealed');
+  for (const receiver of receivers) await stores.receivers.register(receiver, 'encrypted');
   await stores.tasks.create(task);
   const { version } = await stores.receivers.findSubscriptions(workspaceId);
   const transitionId = newTestTransitionId();

@@ -11,7 +11,7 @@ test('of 50 registrations that race over two connections exactly the limit succe
   const workspaceId = newWorkspaceId();
   const receivers = Array.from({ length: 50 }, () => buildReceiver(workspaceId));
   const replies = await Promise.all(
-    receivers.map((receiver, index) => (index % 2 ? stores : stores.second).receivers.register(receiver, 'sealed')),
+    receivers.map((receiver, index) => (index % 2 ? stores : stores.second).receivers.register(receiver, 'encrypted')),
   );
   expect(replies.filter((reply) => reply === 'registered')).toHaveLength(RECEIVER_LIMIT);
   expect(await stores.receivers.list(workspaceId)).toHaveLength(RECEIVER_LIMIT);
@@ -25,15 +25,15 @@ test('the list is in the order of registration', async () => {
     buildReceiver(workspaceId, { createdAt: 2_000 }),
     buildReceiver(workspaceId, { createdAt: 1_000 }),
   ];
-  await stores.receivers.register(second, 'sealed');
-  await stores.receivers.register(first, 'sealed');
+  await stores.receivers.register(second, 'encrypted');
+  await stores.receivers.register(first, 'encrypted');
   expect((await stores.receivers.list(workspaceId)).map(({ id }) => id)).toEqual([first.id, second.id]);
 });
 
 test('another workspace finds, changes and removes nothing', async () => {
   const [owner, stranger] = [newWorkspaceId(), newWorkspaceId()];
   const receiver = buildReceiver(owner, { description: 'mine' });
-  await stores.receivers.register(receiver, 'sealed');
+  await stores.receivers.register(receiver, 'encrypted');
   const before = await stores.receivers.findSubscriptions(owner);
   expect(await stores.receivers.find(stranger, receiver.id)).toBeUndefined();
   expect(await stores.receivers.patch(stranger, receiver.id, { description: 'theirs' }, 1)).toBe(false);
@@ -45,7 +45,7 @@ test('a callback is no receiver, though it lives under the same kind of key', as
   const workspaceId = newWorkspaceId();
   const task = buildTask(workspaceId);
   const endpoint = buildReceiver(workspaceId, { id: task.id.replace('task_', 'cb_') });
-  await stores.tasks.create({ ...task, callback: endpoint }, { endpoint, sealedSecret: 'sealed' });
+  await stores.tasks.create({ ...task, callback: endpoint }, { endpoint, encryptedSecret: 'encrypted' });
   expect(await stores.receivers.find(workspaceId, endpoint.id)).toBeUndefined();
   expect(await stores.receivers.patch(workspaceId, endpoint.id, { enabled: false }, 1)).toBe(false);
   expect(await stores.receivers.remove(workspaceId, endpoint.id, Date.now())).toBe(false);
@@ -56,7 +56,7 @@ test('a receiver that is removed while it is being changed stays removed', async
   const workspaceId = newWorkspaceId();
   for (let round = 0; round < 20; round++) {
     const receiver = buildReceiver(workspaceId);
-    await stores.receivers.register(receiver, 'sealed');
+    await stores.receivers.register(receiver, 'encrypted');
     await Promise.all([
       stores.receivers.remove(workspaceId, receiver.id, Date.now()),
       stores.second.receivers.patch(workspaceId, receiver.id, { description: 'late' }, 1),
@@ -68,7 +68,7 @@ test('a receiver that is removed while it is being changed stays removed', async
 test('a new url starts with a clean health, and enabling forgets why it was disabled', async () => {
   const workspaceId = newWorkspaceId();
   const receiver = buildReceiver(workspaceId);
-  await stores.receivers.register(receiver, 'sealed');
+  await stores.receivers.register(receiver, 'encrypted');
   await stores.redis.hset(stores.keys.endpoint(receiver.id), {
     fails: '3',
     failAt: '5',
@@ -94,13 +94,13 @@ test('a new url starts with a clean health, and enabling forgets why it was disa
 test('a registration that runs again under the same id finds the first, as it is by now, also in a full workspace', async () => {
   const workspaceId = newWorkspaceId();
   const receivers = Array.from({ length: RECEIVER_LIMIT }, () => buildReceiver(workspaceId));
-  for (const receiver of receivers) await stores.receivers.register(receiver, 'sealed');
+  for (const receiver of receivers) await stores.receivers.register(receiver, 'encrypted');
   const [first] = receivers;
   if (!first) throw new Error('there is a first');
   await stores.receivers.patch(workspaceId, first.id, { description: 'changed since' }, 1);
-  expect(await stores.second.receivers.register(first, 'sealed anew')).toBe('exists');
+  expect(await stores.second.receivers.register(first, 'encrypted.again')).toBe('exists');
   expect(await stores.receivers.find(workspaceId, first.id)).toMatchObject({
     description: 'changed since',
-    sealedSecret: 'sealed',
+    encryptedSecret: 'encrypted',
   });
 });

@@ -96,7 +96,7 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
   const bare = buildTask(workspaceId, { status: 'requires_action' });
   const callback = buildReceiver(workspaceId, { id: callbackIdOf(bare.id) });
   const task: Task = { ...bare, callback };
-  await stores.tasks.create(task, { endpoint: callback, sealedSecret: 'sealed' });
+  await stores.tasks.create(task, { endpoint: callback, encryptedSecret: 'encrypted' });
   const newRevision = 'next';
   await stores.transitions.commit({
     ...{ task, newRevision, subscriptionVersion: '0', now: Date.now() },

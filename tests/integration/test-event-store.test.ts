@@ -11,7 +11,7 @@ afterAll(() => stores[Symbol.asyncDispose]());
 async function createTestEvent() {
   const workspaceId = newWorkspaceId();
   const receiver = buildReceiver(workspaceId);
-  await stores.receivers.register(receiver, 'sealed');
+  await stores.receivers.register(receiver, 'encrypted');
   const transitionId = newTestTransitionId();
   const deliveryId = deliveryIdOf(transitionId, receiver.id);
   const event = { transitionId, deliveryId, endpointId: receiver.id, workspaceId, body: '{}', createdAt: Date.now() };

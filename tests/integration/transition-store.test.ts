@@ -63,7 +63,7 @@ test('of many commits that were decided on one revision exactly one is accepted,
 test('a commit that was decided before the subscriptions changed is refused', async () => {
   const task = await createTask();
   const { version } = await stores.receivers.findSubscriptions(task.workspaceId);
-  await stores.receivers.register(buildReceiver(task.workspaceId), 'sealed');
+  await stores.receivers.register(buildReceiver(task.workspaceId), 'encrypted');
   expect(await stores.transitions.commit(commitOf(task, { subscriptionVersion: version }))).toEqual({
     kind: 'conflict',
   });
@@ -78,7 +78,7 @@ test('every change to the subscriptions gives them a version that never comes ba
   const receiver = buildReceiver(workspaceId);
   const versions = [(await stores.receivers.findSubscriptions(workspaceId)).version];
   for (const change of [
-    () => stores.receivers.register(receiver, 'sealed'),
+    () => stores.receivers.register(receiver, 'encrypted'),
     () => stores.receivers.patch(workspaceId, receiver.id, { enabled: false }, 1),
     () => stores.receivers.patch(workspaceId, receiver.id, { enabled: true }, 2),
     () => stores.receivers.remove(workspaceId, receiver.id, Date.now()),
@@ -121,7 +121,7 @@ test('a commit about a Task that is gone is refused and leaves nothing', async (
 test('an accepted transition leaves one record and one place in the queue per endpoint, and its frozen body', async () => {
   const task = await createTask();
   const receiver = buildReceiver(task.workspaceId);
-  await stores.receivers.register(receiver, 'sealed');
+  await stores.receivers.register(receiver, 'encrypted');
   const { version } = await stores.receivers.findSubscriptions(task.workspaceId);
   const emission = emissionTo(receiver.id, 'wh_gone');
   await stores.transitions.commit(commitOf(task, { emission, subscriptionVersion: version }));
@@ -156,7 +156,7 @@ test('a callback that was disabled meanwhile gets a canceled record, whatever th
   const task = buildTask(workspaceId);
   const id = callbackIdOf(task.id);
   const callback = buildReceiver(workspaceId, { id, enabled: false });
-  await stores.tasks.create({ ...task, callback }, { endpoint: callback, sealedSecret: 'sealed' });
+  await stores.tasks.create({ ...task, callback }, { endpoint: callback, encryptedSecret: 'encrypted' });
   const emission = emissionTo(id);
   await stores.transitions.commit(commitOf(task, { emission }));
   const loaded = await stores.deliveries.load(deliveryIdOf(emission.transitionId, id));

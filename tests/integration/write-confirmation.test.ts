@@ -69,7 +69,7 @@ const changes: readonly (readonly [string, ConfirmWrite, (confirm: ConfirmWrite)
   [
     'a registration that found the receiver there',
     confirmAfterLoss,
-    async (confirm) => await withReceivers(confirm).register(await register(), 'sealed.again'),
+    async (confirm) => await withReceivers(confirm).register(await register(), 'encrypted.again'),
   ],
   ['a claim', confirmAfterLoss, async (confirm) => (await withClaims(confirm).claim(newRequest(), 'body')).kind],
   ['a new API key', confirmAfterLoss, async (confirm) => await withKeys(confirm).create({ scopes: ['execute'] })],
@@ -85,7 +85,7 @@ const changes: readonly (readonly [string, ConfirmWrite, (confirm: ConfirmWrite)
 
 async function register() {
   const receiver = buildReceiver(newWorkspaceId());
-  await withReceivers(confirmWrite).register(receiver, 'sealed.secret');
+  await withReceivers(confirmWrite).register(receiver, 'encrypted.secret');
   return receiver;
 }
 

@@ -29,7 +29,7 @@ import type { Clock } from '@herald/store/clock/clock';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { OpenShards } from '@herald/store/upgrade/open-shards';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { SecretBox } from '@herald/store/secrets/secret-box';
+import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
@@ -80,7 +80,7 @@ export function composeApp(
   resources: Resources,
   connections: ApiConnections,
   keyspace: Keyspace,
-  sealSecret: SecretBox['seal'],
+  encryptSecret: SecretCipher['encrypt'],
   metrics: ApiMetrics,
   openShards: Pick<OpenShards, 'findProblem' | 'makeSure'>,
   { clock, isSilent }: { readonly clock: Clock; readonly isSilent: () => boolean },
@@ -110,10 +110,10 @@ export function composeApp(
   };
 
   const receivers = createManageReceivers({
-    ...{ receivers: receiverStore, sealSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
+    ...{ receivers: receiverStore, encryptSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
     findDestinations: createFindDestinations({ redis, keyspace, now }),
   });
-  const tasks = createTaskOperations({ tasks: taskStore, sealSecret, findUrlProblem, now });
+  const tasks = createTaskOperations({ tasks: taskStore, encryptSecret, findUrlProblem, now });
   const report = createAcceptanceReport({ logger, ...metrics });
   const findTaskWorkspace = createWorkspaceCache(taskStore.findWorkspace);
   const acceptHere = createAcceptTransitions({

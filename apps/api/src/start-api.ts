@@ -4,10 +4,10 @@ import type { ApiConfig } from '@herald/config/api-config';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createLossReport } from '@herald/store/shards/create-loss-report';
 import { createResources } from '@herald/runtime/lifecycle/resources';
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
 import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
-import { joinGenerations } from '@herald/store/secrets/join-generations';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
@@ -65,14 +65,14 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
       },
     });
     resources.add('shards', shards.close);
-    const box = createSecretBox(config.secretsKeys);
-    await joinGenerations({ redis, keyspace, box, seals: true });
+    const cipher = createSecretCipher(config.secretsKeys);
+    await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
     logRedisFindings(logger, findings);
     const requestLogger = withRequestId(logger);
     const app = await whenIdle(
       Object.values(clients).filter((client) => client !== undefined),
       () =>
-        composeApp(config, requestLogger, resources, clients, keyspace, box.seal, metrics, shards, {
+        composeApp(config, requestLogger, resources, clients, keyspace, cipher.encrypt, metrics, shards, {
           clock,
           isSilent: () => connections.isSilent(redis),
         }),
@@ -82,7 +82,7 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
     await once(server, 'listening');
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
     const { port } = server.address() as AddressInfo;
-    logger.info('api.started', { host: config.host, port, secretsKeys: box.fingerprints.join(',') });
+    logger.info('api.started', { host: config.host, port, secretsKeys: cipher.fingerprints.join(',') });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();

@@ -36,7 +36,7 @@ try {
     // A client that gave up leaves timers and sockets behind, and with them the process would stay for seconds.
     process.exit();
   } else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
-  // With its message alone: the error carries the command, and so a key's digest or a sealed secret.
+  // With its message alone: the error carries the command, and so a key's digest or an encrypted secret.
   else if (isRedisRefusal(error)) output.problem(`Redis refused: ${sayRefusal(error)}`);
   else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
   else throw error;

@@ -6,12 +6,12 @@ import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createLossReport } from '@herald/store/shards/create-loss-report';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createResources } from '@herald/runtime/lifecycle/resources';
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence, WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
 import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
 import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
-import { joinGenerations } from '@herald/store/secrets/join-generations';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
@@ -75,10 +75,10 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     resources.add('sender', () => {
       sender.close();
     });
-    const box = createSecretBox(config.secretsKeys);
-    await joinGenerations({ redis, keyspace, box, seals: false });
+    const cipher = createSecretCipher(config.secretsKeys);
+    await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
     logRedisFindings(logger, findings);
-    const signingKeyOf = createSigningKeyCache(box.open);
+    const signingKeyOf = createSigningKeyCache(cipher.decrypt);
     const makeAttempt = createMakeAttempt({
       send: (request, signal) => sender.send(request, signal),
       signingKeyOf,
@@ -132,7 +132,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     resources.add('presence', presence.stop);
     logger.info('worker.started', {
       ...{ workerId, healthPort: health.port, shards: config.workerShards.join(',') },
-      secretsKeys: box.fingerprints.join(','),
+      secretsKeys: cipher.fingerprints.join(','),
     });
     return { stop: resources.release };
   } catch (error) {

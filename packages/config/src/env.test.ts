@@ -7,7 +7,11 @@ const read = (text: string) => readEnv(SecretsEnv, { SECRETS_KEY: text }).SECRET
 
 test.each([
   ['one key', first.toString('base64'), [first]],
-  ['several, the first of which seals', `${first.toString('base64')}, ${second.toString('base64')}`, [first, second]],
+  [
+    'several, the first of which encrypts',
+    `${first.toString('base64')}, ${second.toString('base64')}`,
+    [first, second],
+  ],
   ['the url-safe alphabet', first.toString('base64url'), [first]],
 ])('SECRETS_KEY may be %s', (_name, text, keys) => {
   expect(read(text)).toEqual(keys);

@@ -28,7 +28,7 @@ export const SharedEnv = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 });
 
-/** Variables of the processes that seal and open secrets. */
+/** Variables of the processes that encrypt and decrypt secrets. */
 export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
 
 /** Variables of the processes that write records. */

@@ -67,11 +67,11 @@ describe('of a running service', () => {
     expect(codesOf(findings)).toEqual(['warning system_look_ups']);
   });
 
-  test('another SECRETS_KEY than the secrets are sealed with: named by its fingerprint', async () => {
+  test('another SECRETS_KEY than the secrets are encrypted with: named by its fingerprint', async () => {
     const { findings } = await examine(env({ SECRETS_KEY: randomBytes(32).toString('base64') }));
     expect(codesOf(findings)).toEqual(['error secrets_key_unlisted']);
     expect(findings[0]?.sentence).toMatch(
-      /sealed with the key [0-9a-f]{8}, which SECRETS_KEY doesn't list; add that key/,
+      /encrypted with the key [0-9a-f]{8}, which SECRETS_KEY doesn't list; add that key/,
     );
   });
 

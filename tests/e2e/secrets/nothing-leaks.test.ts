@@ -190,7 +190,7 @@ test('after an eventful run no secret, key, password, internal field or token of
   await herald.redis.del(shardKeys().task(unreadable.id));
   const env = { ...herald.topology.env, ACTION_URL_TEMPLATE: 'https://app.example.com/{taskId}' };
   for (const SECRETS_KEY of [strangeKey, strangeKey.slice(1), secretKeys.join(',')]) {
-    cli.push(await runCli(['secrets', 'reseal', '--json'], { ...env, SECRETS_KEY }));
+    cli.push(await runCli(['secrets', 'reencrypt', '--json'], { ...env, SECRETS_KEY }));
   }
   cli.push(await runApp('worker', { ...env, SECRETS_KEY: strangeKey, WORKER_PORT: '0' }));
   cli.push(await runApp('api', { ...env, SECRETS_KEY: strangeKey, PORT: '0' }));

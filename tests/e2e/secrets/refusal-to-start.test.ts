@@ -1,4 +1,4 @@
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { randomBytes } from 'node:crypto';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { shardKeys } from '../../support/delivery-state.ts';
@@ -10,7 +10,7 @@ import { whoSigned } from '../../support/who-signed.ts';
 import.meta.jest.setTimeout(90_000);
 
 const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-const nameOf = (key: string) => createSecretBox([Buffer.from(key, 'base64')]).fingerprints[0];
+const nameOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')]).fingerprints[0];
 
 const envOf = (herald: Herald, SECRETS_KEY: string) => ({
   ...{ ...herald.topology.env, SECRETS_KEY, ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}' },
@@ -27,34 +27,37 @@ test('API, worker and CLI with another key refuse to start with one sentence tha
     const { code, stdout, stderr } = await runApp(app, envOf(herald, B));
     expect({ code, stdout, stderr }).toEqual({
       ...{ code: 1, stdout: '' },
-      stderr: `Secrets in this Redis are sealed with the key ${nameOf(A)}, which SECRETS_KEY doesn't list; add that key behind the first, separated by a comma.`,
+      stderr: `Secrets in this Redis are encrypted with the key ${nameOf(A)}, which SECRETS_KEY doesn't list; add that key behind the first, separated by a comma.`,
     });
   }
-  const { code, stdout, stderr } = await runCli(['secrets', 'reseal'], envOf(herald, B));
+  const { code, stdout, stderr } = await runCli(['secrets', 'reencrypt'], envOf(herald, B));
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^No API seals with the key ${nameOf(B)}, .* nothing was changed\\..*$`));
+  expect(stderr).toMatch(new RegExp(`^No API encrypts with the key ${nameOf(B)}, .* nothing was changed\\..*$`));
   expect(await dumpRedis(herald.redis)).toEqual(before);
 });
 
 test('the CLI refuses a missing or malformed SECRETS_KEY with how to make one', async () => {
-  for (const key of ['', 'short']) {
-    const { code, stdout, stderr } = await runCli(['secrets', 'reseal'], { SECRETS_KEY: key });
+  for (const [key, command] of [
+    ['', 'reencrypt'],
+    ['short', 'reseal'], // the former word
+  ] as const) {
+    const { code, stdout, stderr } = await runCli(['secrets', command], { SECRETS_KEY: key });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/SECRETS_KEY must be .*openssl rand -base64 32/);
     expect(stderr).not.toContain('short');
   }
 });
 
-test('secrets of a version that kept no generations are found when the first process starts', async () => {
+test('secrets of a version that recorded no key versions are found when the first process starts', async () => {
   await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY: A } });
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();
   await workspace.registerReceiver({ url: receiver.url });
   await herald.apis[0]?.stop();
-  await herald.redis.del(shardKeys().generations);
-  expect((await runApp('api', envOf(herald, B))).stderr).toContain(`sealed with the key ${nameOf(A)}`);
+  await herald.redis.del(shardKeys().keyVersions);
+  expect((await runApp('api', envOf(herald, B))).stderr).toContain(`encrypted with the key ${nameOf(A)}`);
   await herald.startApi();
-  expect(await herald.redis.hkeys(shardKeys().generations)).toEqual([nameOf(A)]);
+  expect(await herald.redis.hkeys(shardKeys().keyVersions)).toEqual([nameOf(A)]);
 });
 
 test('a worker that lacks the key of a secret puts its deliveries back, no try spent, and says what to do', async () => {
@@ -66,7 +69,7 @@ test('a worker that lacks the key of a secret puts its deliveries back, no try s
   const registered = await workspace.registerReceiver({ url: receiver.url });
   const emitted = await deliveries.emit();
   await herald.waitForLog(
-    `the secret of ${registered.id} is sealed with the key ${nameOf(B)}, which SECRETS_KEY doesn't list; add that key behind the first and restart`,
+    `the secret of ${registered.id} is encrypted with the key ${nameOf(B)}, which SECRETS_KEY doesn't list; add that key behind the first and restart`,
     herald.workers[0],
   );
   const waiting = await deliveries.read(emitted.to(registered));
@@ -80,7 +83,7 @@ test('a worker that lacks the key of a secret puts its deliveries back, no try s
   expect((await whoSigned(request, [registered.secret])).service).toEqual([registered.secret]);
 });
 
-test('secrets of two generations are signed with at the same time', async () => {
+test('secrets under two key versions sign at the same time', async () => {
   await using herald = await startHerald({ env: { SECRETS_KEY: `${A},${B}` } });
   const other = await herald.startApi({ SECRETS_KEY: `${B},${A}` });
   const receiver = await herald.startReceiver();
@@ -92,5 +95,5 @@ test('secrets of two generations are signed with at the same time', async () => 
     expect(request.path).toBe(`/${index}`);
     expect(await whoSigned(request, [secret])).toEqual({ service: [secret], standard: [secret] });
   }
-  expect((await herald.redis.hkeys(shardKeys().generations)).sort()).toEqual([nameOf(A), nameOf(B)].sort());
+  expect((await herald.redis.hkeys(shardKeys().keyVersions)).sort()).toEqual([nameOf(A), nameOf(B)].sort());
 });

@@ -29,7 +29,7 @@ test('the first process decides; API, worker and CLI with another SHARDS refuse 
   }
   for (const command of [
     ['receivers', 'list'],
-    ['secrets', 'reseal'],
+    ['secrets', 'reencrypt'],
   ]) {
     expect(await runCli(command, envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
   }

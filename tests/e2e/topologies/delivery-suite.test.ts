@@ -172,7 +172,7 @@ describe.each(TOPOLOGIES)('on the topology %s', (topology) => {
     expect(bodyOf(ready, 200)).toMatchObject({ status: 'ok', workers: 1 });
   });
 
-  test('every secret is moved to another key, whichever master holds it, while deliveries go on', async () => {
+  test('every secret is re-encrypted with another key, whichever master holds it, while deliveries go on', async () => {
     const both = { SECRETS_KEY: `${randomBytes(32).toString('base64')},${SECRETS_KEY}` };
     const before = [...herald.apis, ...herald.workers].filter(({ process }) => !process.hasExited());
     await herald.startApi(both);
@@ -180,9 +180,9 @@ describe.each(TOPOLOGIES)('on the topology %s', (topology) => {
     for (const each of before) await each.stop();
     const run = (command: string) =>
       runCli(['secrets', command, '--json'], { ...herald.topology.env, ...both, SHARDS: String(SHARDS) });
-    const first = await run('reseal');
+    const first = await run('reencrypt');
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    const again = JSON.parse((await run('reseal')).stdout) as { moved: number; inPlace: number };
+    const again = JSON.parse((await run('reencrypt')).stdout) as { moved: number; inPlace: number };
     // One of each shard's workspace at the least, and the rotated pair.
     expect(again).toMatchObject({ moved: 0, unopenable: [] });
     expect(again.inPlace).toBeGreaterThan(2 * SHARDS);

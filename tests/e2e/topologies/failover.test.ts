@@ -31,11 +31,11 @@ test.each(['sentinel', 'cluster'] as const)(
     );
     await waitFor('the load to run', () => load.accepted.length >= MANY, FAILOVER_MS);
 
-    const { generations } = createKeyspace(SHARDS).of(workspace.id);
-    const killed = await herald.topology.findMasterOf(generations);
+    const { keyVersions } = createKeyspace(SHARDS).of(workspace.id);
+    const killed = await herald.topology.findMasterOf(keyVersions);
     await killed.kill();
     await waitFor('every lane to be refused', () => load.refused.length >= LANES, FAILOVER_MS);
-    await waitFor('another master', () => herald.topology.findMasterOf(generations), {
+    await waitFor('another master', () => herald.topology.findMasterOf(keyVersions), {
       ...{ until: ({ port }) => port !== killed.port, deadlineMs: FAILOVER_MS },
     });
     // As a supervisor does. It comes back as a replica, and with it what REDIS_MIN_REPLICAS asks for.

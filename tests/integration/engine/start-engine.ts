@@ -82,7 +82,7 @@ export async function startEngine() {
 
   const register = async (more: Partial<Endpoint> = {}): Promise<Receiver> => {
     const receiver = buildReceiver(more.workspaceId ?? newWorkspaceId(), more);
-    await stores.receivers.register(receiver, 'sealed');
+    await stores.receivers.register(receiver, 'encrypted');
     const found = await stores.receivers.find(receiver.workspaceId, receiver.id);
     if (!found) throw new Error('it was registered just now');
     return found;

@@ -53,7 +53,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
 
   const task = buildTask(workspaceId, { createdAt: now, status: 'requires_action' });
   const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://callback.example.com/' });
-  await stores.tasks.create(task, { endpoint: callback, sealedSecret: 'sealed.callback' });
+  await stores.tasks.create(task, { endpoint: callback, encryptedSecret: 'encrypted.callback' });
   await stores.tasks.addMessage(workspaceId, task.id, { id: 'm1', text: 'more', createdAt: now });
   const decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: now };
   await stores.tasks.resolve(task, decision, 'running');

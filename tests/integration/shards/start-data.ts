@@ -18,7 +18,7 @@ export async function startData() {
 
   const register = async (workspaceId: string, url: string): Promise<Receiver> => {
     const receiver = buildReceiver(workspaceId, { url });
-    await stores.receivers.register(receiver, 'sealed');
+    await stores.receivers.register(receiver, 'encrypted');
     const found = await stores.receivers.find(workspaceId, receiver.id);
     if (!found) throw new Error('it was registered just now');
     return found;

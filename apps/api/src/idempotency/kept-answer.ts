@@ -6,7 +6,7 @@ export const REPLAYED = 'idempotency-replayed';
 /** What belongs to the operation's answer; the other headers belong to the one response. */
 const HEADERS = ['location', 'cache-control'];
 
-/** What is kept of an answer: never a signing secret, which is shown once and is in Redis only as sealed. */
+/** What is kept of an answer: never a signing secret, which is shown once and is in Redis only encrypted. */
 export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string): KeptAnswer {
   const headers = HEADERS.flatMap((name) => {
     const value = res.get(name);

@@ -19,7 +19,7 @@ import type { DestinationHealth, FindDestinations } from '@herald/store/endpoint
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
-import type { SecretBox } from '@herald/store/secrets/secret-box';
+import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
 /** Why an endpoint's url can't be a destination, as far as that shows without a look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
@@ -27,7 +27,7 @@ export type FindUrlProblem = (url: string) => string | undefined;
 export type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
   readonly findDestinations: FindDestinations;
-  readonly sealSecret: SecretBox['seal'];
+  readonly encryptSecret: SecretCipher['encrypt'];
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
   readonly logger: Logger;
@@ -47,7 +47,7 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 export function createManageReceivers(deps: ManageReceiversDeps) {
-  const { receivers, findDestinations, sealSecret, findUrlProblem, metrics, logger, now } = deps;
+  const { receivers, findDestinations, encryptSecret, findUrlProblem, metrics, logger, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
     const [destination] = await findDestinations([receiver]);
     return { receiver, destination };
@@ -76,13 +76,13 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
       };
       const secret = newSigningSecret();
-      const sealedSecret = sealSecret(secret, receiver.id);
-      const reply = await receivers.register(receiver, sealedSecret);
+      const encryptedSecret = encryptSecret(secret, receiver.id);
+      const reply = await receivers.register(receiver, encryptedSecret);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
       if (reply === 'registered') logger.info('receiver.registered', { endpointId: receiver.id, workspaceId });
       const registered = await find(workspaceId, receiver.id);
       // It exists with this very secret when the client lost the reply and sent the script again.
-      const isShown = reply === 'registered' || registered.sealedSecret === sealedSecret;
+      const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
       return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
     async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<ReceiverWithHealth> {
@@ -98,7 +98,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const secret = newSigningSecret();
       const at = now();
       const overlapEndsAt = overlapSeconds > 0 ? at + overlapSeconds * 1_000 : undefined;
-      const isRotated = await receivers.rotateSecret(workspaceId, id, sealSecret(secret, id), overlapEndsAt, at);
+      const isRotated = await receivers.rotateSecret(workspaceId, id, encryptSecret(secret, id), overlapEndsAt, at);
       if (!isRotated) throw new NotFoundError(id.startsWith('cb_') ? 'callback' : 'receiver', id);
       logger.info('endpoint.secret_rotated', { endpointId: id, workspaceId, overlapSeconds });
       return { secret, overlapEndsAt };

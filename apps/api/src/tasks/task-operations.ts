@@ -24,13 +24,13 @@ import {
 } from '@herald/core';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
 import { newRevision } from '@herald/store/redis/revision';
-import type { SecretBox } from '@herald/store/secrets/secret-box';
+import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 import type { ApprovalResolved } from './task-view.ts';
 
 export type TaskOperationsDeps = {
   readonly tasks: TaskStore;
-  readonly sealSecret: SecretBox['seal'];
+  readonly encryptSecret: SecretCipher['encrypt'];
   readonly findUrlProblem: FindUrlProblem;
   readonly now: () => number;
 };
@@ -39,7 +39,7 @@ export type TaskOperationsDeps = {
 const RESOLVE_ROUNDS = 5;
 
 /** What the customer does with a Task, other than closing it. */
-export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }: TaskOperationsDeps) {
+export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now }: TaskOperationsDeps) {
   const find = async (workspaceId: WorkspaceId, id: TaskId) => {
     const task = await tasks.find(workspaceId, id);
     if (!task) throw new NotFoundError('task', id);
@@ -50,7 +50,7 @@ export function createTaskOperations({ tasks, sealSecret, findUrlProblem, now }:
     const id = callbackIdOf(taskId);
     const endpoint: Endpoint = { id, workspaceId, url, events, description: '', enabled: true, createdAt };
     const secret = newSigningSecret();
-    return { endpoint, secret, sealedSecret: sealSecret(secret, id) };
+    return { endpoint, secret, encryptedSecret: encryptSecret(secret, id) };
   };
 
   return {

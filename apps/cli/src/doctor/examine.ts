@@ -78,7 +78,7 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
             ? 'there is no data yet'
             : `the data lies where SHARDS=${config.shardCount} looks for it`,
       },
-      // The generations of the shards that there are, whatever SHARDS says.
+      // The key versions of the shards that there are, whatever SHARDS says.
       ...(keys ? [await checkSecrets({ redis, keyspace: createKeyspace(Math.max(counts.started, 1)) }, keys)] : []),
       { name: 'workers', findings: judgeWorkers(queues), well: `${queues.workers} seen lately` },
       {

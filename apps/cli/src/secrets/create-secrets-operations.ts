@@ -1,16 +1,16 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import { createGenerationStore } from '@herald/store/key-versions/generation-store';
+import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createSealedSecretStore } from '@herald/store/secrets/sealed-secret-store';
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createEncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
-import { forgetGeneration } from '@herald/store/secrets/forget-generation';
-import { resealSecrets } from '@herald/store/secrets/reseal-secrets';
+import { forgetKeyVersion } from '@herald/store/secrets/forget-key-version';
+import { reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';
 import type { SecretsConfig } from '../context/config.ts';
 import { refuseOtherShards } from '../context/open-herald.ts';
 import type { SecretsOperations } from './secrets-command.ts';
 
-/** The operations on sealed secrets, each with a connection of its own. */
+/** The operations on encrypted secrets, each with a connection of its own. */
 export function createSecretsOperations(readConfig: () => SecretsConfig): SecretsOperations {
   const withStores = async <T>(use: (stores: ReturnType<typeof createStores>) => Promise<T>): Promise<T> => {
     const config = readConfig();
@@ -27,16 +27,16 @@ export function createSecretsOperations(readConfig: () => SecretsConfig): Secret
     }
   };
   return {
-    reseal: (onProgress) => withStores((stores) => resealSecrets({ ...stores, onProgress })),
-    forget: (fingerprint) => withStores((stores) => forgetGeneration(stores, fingerprint)),
+    reencrypt: (onProgress) => withStores((stores) => reencryptSecrets({ ...stores, onProgress })),
+    forget: (fingerprint) => withStores((stores) => forgetKeyVersion(stores, fingerprint)),
   };
 }
 
 function createStores(redis: Awaited<ReturnType<typeof connectRedis>>, { shardCount, secretsKeys }: SecretsConfig) {
   const keyspace = createKeyspace(shardCount);
   return {
-    generations: createGenerationStore({ redis, keyspace }),
-    secrets: createSealedSecretStore({ redis, keyspace }),
-    box: createSecretBox(secretsKeys),
+    keyVersions: createKeyVersionStore({ redis, keyspace }),
+    secrets: createEncryptedSecretStore({ redis, keyspace }),
+    cipher: createSecretCipher(secretsKeys),
   };
 }

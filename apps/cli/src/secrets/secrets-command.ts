@@ -1,14 +1,14 @@
-import type { ForgetReport } from '@herald/store/secrets/forget-generation';
-import type { ResealProgress, ResealReport } from '@herald/store/secrets/reseal-secrets';
+import type { ForgetReport } from '@herald/store/secrets/forget-key-version';
+import type { ReencryptProgress, ReencryptReport } from '@herald/store/secrets/reencrypt-secrets';
 import { Command } from 'commander';
 import { examples, JSON_OPTION, type JsonOption } from '../context/command-deps.ts';
-import { describeForget, describeReseal, type Told } from './describe-secrets.ts';
+import { describeForget, describeReencrypt, type Told } from './describe-secrets.ts';
 import type { Output } from '../output/create-output.ts';
 import type { StartProgress } from '../context/start-progress.ts';
 
 /** What `herald secrets` does; each call connects, and closes what it opened. */
 export type SecretsOperations = {
-  readonly reseal: (onProgress: (progress: ResealProgress) => void) => Promise<ResealReport>;
+  readonly reencrypt: (onProgress: (progress: ReencryptProgress) => void) => Promise<ReencryptReport>;
   readonly forget: (fingerprint: string) => Promise<ForgetReport>;
 };
 
@@ -18,30 +18,31 @@ export type SecretsCommandDeps = {
   readonly startProgress: StartProgress;
 };
 
-/** `herald secrets`: the keys that signing secrets are sealed with. */
+/** `herald secrets`: the keys that signing secrets are encrypted with. */
 export function createSecretsCommand({ operations, output, startProgress }: SecretsCommandDeps): Command {
   const tell = ({ lines, problems }: Told, report: object, json: boolean | undefined) => {
     if (json) output.json(report);
     else for (const line of lines) output.line(line);
     for (const problem of problems) output.problem(problem);
   };
-  const secrets = new Command('secrets').description('the keys that signing secrets are sealed with');
+  const secrets = new Command('secrets').description('the keys that signing secrets are encrypted with');
   secrets
-    .command('reseal')
-    .description('move every secret to the first key of SECRETS_KEY, while the service runs')
+    .command('reencrypt')
+    .alias('reseal')
+    .description('encrypt every secret with the first key of SECRETS_KEY, while the service runs')
     .option(...JSON_OPTION)
-    .addHelpText('after', examples('SECRETS_KEY=<new>,<old> herald secrets reseal'))
+    .addHelpText('after', examples('SECRETS_KEY=<new>,<old> herald secrets reencrypt'))
     .action(async ({ json }: JsonOption) => {
       const progress = startProgress('round {round} {bar} {percentage}% of about {total} keys');
-      const show = ({ round, looked, total }: ResealProgress) => {
+      const show = ({ round, looked, total }: ReencryptProgress) => {
         progress.show(looked, total, { round });
       };
-      const report = await operations.reseal(show).finally(progress.stop);
-      tell(describeReseal(report), report, json);
+      const report = await operations.reencrypt(show).finally(progress.stop);
+      tell(describeReencrypt(report), report, json);
     });
   secrets
     .command('forget <fingerprint>')
-    .description('let processes start without a key that is lost; what it sealed stays unreadable')
+    .description('let processes start without a key that is lost; what it encrypted stays unreadable')
     .option(...JSON_OPTION)
     .addHelpText('after', examples('SECRETS_KEY=<new> herald secrets forget 0a1b2c3d'))
     .action(async (fingerprint: string, { json }: JsonOption) => {

@@ -7,7 +7,11 @@ import { createDeliveryReport } from './create-delivery-report.ts';
 const NOW = 1_800_000_000_000;
 const endpoint: EndpointRecord = {
   ...{ id: 'wh_1', workspaceId: 'ws_1', url: 'https://hooks.example.com/in?token=canary', events: [], description: '' },
-  ...{ enabled: true, createdAt: NOW, destination: 'dst', sealedSecret: 'sealed', health: { consecutiveFailures: 0 } },
+  enabled: true,
+  createdAt: NOW,
+  destination: 'dst',
+  encryptedSecret: 'encrypted',
+  health: { consecutiveFailures: 0 },
 };
 const loaded: LoadedDelivery = {
   kind: 'loaded',

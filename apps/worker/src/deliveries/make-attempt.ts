@@ -17,7 +17,7 @@ export type Send = (
 
 export type MakeAttemptDeps = {
   readonly send: Send;
-  readonly signingKeyOf: (sealed: string, endpointId: string) => SigningKey;
+  readonly signingKeyOf: (encrypted: string, endpointId: string) => SigningKey;
   /** Absent: no traces. */
   readonly tracing?: Tracing | undefined;
   /** Whether receivers are told of the trace (W3C Trace Context). */
@@ -25,7 +25,7 @@ export type MakeAttemptDeps = {
   readonly now: () => number;
 };
 
-/** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that doesn't open. */
+/** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that it can't decrypt. */
 export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent = false, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body, traceparent }: LoadedDelivery,
@@ -33,10 +33,10 @@ export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparen
     signal?: AbortSignal,
   ): Promise<SendResult> {
     const at = now();
-    const { id, sealedSecret, previousSecret } = endpoint;
+    const { id, encryptedSecret, previousSecret } = endpoint;
     const keys = {
-      current: signingKeyOf(sealedSecret, id),
-      ...(previousSecret && previousSecret.until > at && { previous: signingKeyOf(previousSecret.sealed, id) }),
+      current: signingKeyOf(encryptedSecret, id),
+      ...(previousSecret && previousSecret.until > at && { previous: signingKeyOf(previousSecret.encrypted, id) }),
     };
     const span = tracing?.startAttempt(`deliver ${delivery.event}`, traceparent, attributesOf(delivery, endpoint));
     const headers = {

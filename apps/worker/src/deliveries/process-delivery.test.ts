@@ -21,7 +21,11 @@ const delivery: Delivery = {
 };
 const endpoint: EndpointRecord = {
   ...{ id: 'wh_1', workspaceId: 'ws_1', url: 'https://hooks.example.com/in', events: [], description: '' },
-  ...{ enabled: true, createdAt: NOW, destination: 'dst', sealedSecret: 'sealed', health: { consecutiveFailures: 0 } },
+  enabled: true,
+  createdAt: NOW,
+  destination: 'dst',
+  encryptedSecret: 'encrypted',
+  health: { consecutiveFailures: 0 },
 };
 
 type Facts = {

@@ -1,36 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { newSigningSecret } from '@herald/core';
-import { createSecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createSigningKeyCache } from './signing-key-cache.ts';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 
-test('a secret that was sealed anew with another key signs as before, and each sealed text is opened once', () => {
-  const box = createSecretBox([newKey, oldKey]);
-  const opened: string[] = [];
-  const signingKeyOf = createSigningKeyCache((sealed, endpointId) => {
-    opened.push(sealed);
-    return box.open(sealed, endpointId);
+test('a secret that was re-encrypted with another key signs as before, and each text is decrypted once', () => {
+  const cipher = createSecretCipher([newKey, oldKey]);
+  const decrypted: string[] = [];
+  const signingKeyOf = createSigningKeyCache((encrypted, endpointId) => {
+    decrypted.push(encrypted);
+    return cipher.decrypt(encrypted, endpointId);
   });
   const secret = newSigningSecret();
-  const before = createSecretBox([oldKey]).seal(secret, 'wh_1');
-  const after = box.seal(secret, 'wh_1');
-  const keys = [before, after, before, after].map((sealed) => signingKeyOf(sealed, 'wh_1'));
-  expect(opened).toEqual([before, after]);
+  const before = createSecretCipher([oldKey]).encrypt(secret, 'wh_1');
+  const after = cipher.encrypt(secret, 'wh_1');
+  const keys = [before, after, before, after].map((encrypted) => signingKeyOf(encrypted, 'wh_1'));
+  expect(decrypted).toEqual([before, after]);
   for (const key of keys) {
     expect(key.service.export()).toEqual(Buffer.from(secret));
     expect(key.standard.export()).toEqual(Buffer.from(secret.slice('whsec_'.length), 'base64'));
   }
 });
 
-test('a secret that doesn’t open is asked for again: its key may come with the next sealed text', () => {
-  const { open } = createSecretBox([oldKey]);
+test('a secret that doesn’t decrypt is tried again: its key may come with the next encrypted text', () => {
+  const { decrypt } = createSecretCipher([oldKey]);
   let asked = 0;
-  const signingKeyOf = createSigningKeyCache((sealed, endpointId) => {
+  const signingKeyOf = createSigningKeyCache((encrypted, endpointId) => {
     asked++;
-    return open(sealed, endpointId);
+    return decrypt(encrypted, endpointId);
   });
-  const sealed = createSecretBox([newKey]).seal(newSigningSecret(), 'wh_1');
-  for (let count = 0; count < 2; count++) expect(() => signingKeyOf(sealed, 'wh_1')).toThrow('SECRETS_KEY');
+  const encrypted = createSecretCipher([newKey]).encrypt(newSigningSecret(), 'wh_1');
+  for (let count = 0; count < 2; count++) expect(() => signingKeyOf(encrypted, 'wh_1')).toThrow('SECRETS_KEY');
   expect(asked).toBe(2);
 });

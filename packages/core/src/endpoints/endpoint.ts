@@ -60,7 +60,7 @@ export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilt
 });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
-/** Where a delivery goes: a receiver or a callback. Its signing secret is kept apart, sealed. */
+/** Where a delivery goes: a receiver or a callback. Its signing secret is kept apart, encrypted. */
 export type Endpoint = {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;

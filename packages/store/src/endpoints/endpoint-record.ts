@@ -19,14 +19,14 @@ export type EndpointHealth = {
 
 export type EndpointRecord = Endpoint & {
   readonly destination: DestinationId;
-  readonly sealedSecret: string;
+  readonly encryptedSecret: string;
   /** During a rotation's overlap: the secret before, and until when it is in force (epoch ms). */
-  readonly previousSecret?: { readonly sealed: string; readonly until: number };
+  readonly previousSecret?: { readonly encrypted: string; readonly until: number };
   readonly health: EndpointHealth;
 };
 
-/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the sealed signing secret. */
-export function endpointFields(endpoint: Endpoint, sealedSecret: string): string[] {
+/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret. */
+export function endpointFields(endpoint: Endpoint, encryptedSecret: string): string[] {
   return Object.entries({
     ws: endpoint.workspaceId,
     url: endpoint.url,
@@ -35,7 +35,7 @@ export function endpointFields(endpoint: Endpoint, sealedSecret: string): string
     desc: endpoint.description,
     on: endpoint.enabled ? '1' : '0',
     at: String(endpoint.createdAt),
-    sec: sealedSecret,
+    sec: encryptedSecret,
     ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
     ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
   }).flat();
@@ -55,8 +55,8 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     ...(offAt !== undefined && { disabledAt: Number(offAt) }),
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
     destination: dst ?? destinationOf(ws, url),
-    sealedSecret: sec,
-    ...(sec2 !== undefined && { previousSecret: { sealed: sec2, until: Number(sec2To) } }),
+    encryptedSecret: sec,
+    ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
     health: {
       consecutiveFailures: Number(fails ?? 0),
       ...(failAt !== undefined && { failingSince: Number(failAt) }),

@@ -1,17 +1,17 @@
-import { COUNT_SEALED_LUA } from '../scripts/generation-scripts.ts';
+import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 export const REGISTER_RECEIVER_LUA = /* lua */ `
 -- Add a receiver unless the workspace is full. One that is there already, from an earlier run of the same request, stays as it is.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] generations (hash)
+-- KEYS[4] key versions (hash)
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
 -- Returns 'registered' | 'exists' | 'full'.
-${COUNT_SEALED_LUA}
+${COUNT_KEY_USE_LUA}
 if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 'exists' end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[2], unpack(ARGV, 5))
-countSealed(KEYS[4], KEYS[2])
+countKeyUse(KEYS[4], KEYS[2])
 redis.call('SET', KEYS[3], ARGV[4])
 return 'registered'
 `;
@@ -59,10 +59,10 @@ return 'removed'
 export const ROTATE_SECRET_LUA = /* lua */ `
 -- Put a new signing secret in force, beside the old one until the overlap ends. In the middle of an overlap the old one is
 -- still the one from before it: that is what receivers verify with, and whoever lost a new secret rotates again.
--- KEYS[1] endpoint (hash)   KEYS[2] generations (hash)
--- ARGV[1] workspace id   ARGV[2] new sealed secret   ARGV[3] end of the overlap (ms), or '' for none   ARGV[4] now (ms)
+-- KEYS[1] endpoint (hash)   KEYS[2] key versions (hash)
+-- ARGV[1] workspace id   ARGV[2] encrypted new secret   ARGV[3] end of the overlap (ms), '' for none   ARGV[4] now (ms)
 -- Returns 'rotated' | 'missing'.
-${COUNT_SEALED_LUA}
+${COUNT_KEY_USE_LUA}
 if redis.call('HGET', KEYS[1], 'ws') ~= ARGV[1] then return 'missing' end
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[1], 'sec2', 'sec2To')
@@ -73,6 +73,6 @@ else
   redis.call('HSET', KEYS[1], 'sec2', inForce, 'sec2To', ARGV[3])
 end
 redis.call('HSET', KEYS[1], 'sec', ARGV[2])
-countSealed(KEYS[2], KEYS[1])
+countKeyUse(KEYS[2], KEYS[1])
 return 'rotated'
 `;

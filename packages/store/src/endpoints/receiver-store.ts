@@ -24,7 +24,7 @@ export type Subscriptions = { readonly version: string; readonly receivers: read
 
 export type ReceiverStore = {
   /** `exists`: an earlier run of the same request registered it. */
-  readonly register: (receiver: Endpoint, sealedSecret: string) => Promise<'registered' | 'exists' | 'full'>;
+  readonly register: (receiver: Endpoint, encryptedSecret: string) => Promise<'registered' | 'exists' | 'full'>;
   /** A workspace's receivers, oldest first. */
   readonly list: (workspaceId: WorkspaceId) => Promise<readonly EndpointRecord[]>;
   /** The receiver, if this workspace holds it. */
@@ -35,7 +35,7 @@ export type ReceiverStore = {
   readonly rotateSecret: (
     workspaceId: WorkspaceId,
     id: EndpointId,
-    sealedSecret: string,
+    encryptedSecret: string,
     overlapEndsAt: number | undefined,
     now: number,
   ) => Promise<boolean>;
@@ -64,12 +64,12 @@ export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
 
   return {
     list,
-    async register(receiver, sealedSecret) {
+    async register(receiver, encryptedSecret) {
       const { workspaceId, id } = receiver;
       const keys = keyspace.of(workspaceId);
       const reply = await register(
-        [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.generations],
-        [RECEIVER_LIMIT, receiver.createdAt, id, newRevision(), ...endpointFields(receiver, sealedSecret)],
+        [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.keyVersions],
+        [RECEIVER_LIMIT, receiver.createdAt, id, newRevision(), ...endpointFields(receiver, encryptedSecret)],
       );
       return z.enum(['registered', 'exists', 'full']).parse(reply);
     },
@@ -86,10 +86,10 @@ export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
     async remove(workspaceId, id, now) {
       return (await remove(keysOf(workspaceId, id), [id, newRevision(), now])) === 'removed';
     },
-    async rotateSecret(workspaceId, id, sealedSecret, overlapEndsAt, now) {
-      const { endpoint, generations } = keyspace.of(workspaceId);
-      const args = [workspaceId, sealedSecret, overlapEndsAt ?? '', now];
-      return (await rotate([endpoint(id), generations], args)) === 'rotated';
+    async rotateSecret(workspaceId, id, encryptedSecret, overlapEndsAt, now) {
+      const { endpoint, keyVersions } = keyspace.of(workspaceId);
+      const args = [workspaceId, encryptedSecret, overlapEndsAt ?? '', now];
+      return (await rotate([endpoint(id), keyVersions], args)) === 'rotated';
     },
     async findSubscriptions(workspaceId) {
       // The version is read first: a change in between makes it stale, and the commit is refused.

@@ -16,10 +16,10 @@ export function createShardKeys(tag: string) {
     receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
     /** string: changes with every change to a workspace's receivers */
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
-    /** hash: a receiver or a callback, its sealed secret and its health */
+    /** hash: a receiver or a callback, its encrypted secret and its health */
     endpoint: (id: EndpointId) => `${prefix}e:${id}`,
-    /** hash: fingerprint of a key of SECRETS_KEY → secrets ever sealed with it; 0 for one that a process will seal with */
-    generations: `${prefix}generations`,
+    /** hash: fingerprint of a key of SECRETS_KEY → secrets ever encrypted with it; 0: a process has just registered it */
+    keyVersions: `${prefix}generations`,
     /** zset: ids of an endpoint's deliveries, by time of acceptance */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
     /** hash: a Task */

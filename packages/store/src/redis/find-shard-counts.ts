@@ -25,8 +25,8 @@ const OWNED = /^\{([^}]*)\}:[ex]:[^:]+$/;
 export async function findShardCounts(redis: RedisClient): Promise<ShardCounts> {
   const samples = await Promise.all(mastersOf(redis).map(samplePlaces));
   const places = samples.flat();
-  // Every process enters the key that it seals with, or looks for it, in all of its shards.
-  const known = await Promise.all(SHARD_TAGS.map((tag) => redis.exists(createShardKeys(tag).generations)));
+  // Every API registers the key that it encrypts with in all of its shards.
+  const known = await Promise.all(SHARD_TAGS.map((tag) => redis.exists(createShardKeys(tag).keyVersions)));
   const counts = SHARD_TAGS.map((_, index) => index + 1);
   return {
     sampled: places.length,

@@ -11,7 +11,7 @@ export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<key
  * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
  */
 export const KEY_STEPS = {
-  generations: 'merged',
+  keyVersions: 'merged',
   settings: 'merged',
   tasksIn: 'split',
   replays: 'split',
@@ -42,7 +42,7 @@ export const KEY_STEPS = {
 export type KindsOf<Step> = { [Kind in KeyKind]: (typeof KEY_STEPS)[Kind] extends Step ? Kind : never }[KeyKind];
 
 const PATTERNS: Record<KeyKind, RegExp> = {
-  generations: /^generations$/,
+  keyVersions: /^generations$/,
   settings: /^queue$/,
   tasksIn: /^tasks:(\w+)$/,
   replays: /^replays$/,

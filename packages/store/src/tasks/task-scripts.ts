@@ -1,13 +1,13 @@
-import { COUNT_SEALED_LUA } from '../scripts/generation-scripts.ts';
+import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 export const CREATE_TASK_LUA = /* lua */ `
 -- Create a Task, with its callback when it has one. One that an earlier run of the same request created stays as it is.
 -- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
--- KEYS[4] generations (hash)
+-- KEYS[4] key versions (hash)
 -- ARGV[1] Task id   ARGV[2] now (ms)   ARGV[3] time to live (ms)   ARGV[4] number n of Task fields and values
 -- ARGV[5] its revision   ARGV[6..n+5] Task fields   ARGV[n+6..] callback fields (none: no callback)
 -- Returns 'created' (also when this very call was, and the client sent it again) | 'exists'.
-${COUNT_SEALED_LUA}
+${COUNT_KEY_USE_LUA}
 local last = 5 + tonumber(ARGV[4])
 local revision = redis.call('HGET', KEYS[1], 'rev')
 if revision then return revision == ARGV[5] and 'created' or 'exists' end
@@ -17,7 +17,7 @@ redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 if #ARGV > last then
   redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
   redis.call('PEXPIRE', KEYS[3], ARGV[3])
-  countSealed(KEYS[4], KEYS[3])
+  countKeyUse(KEYS[4], KEYS[3])
 end
 return 'created'
 `;

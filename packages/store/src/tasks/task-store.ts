@@ -16,7 +16,7 @@ export const MESSAGE_LIMIT = 1_000;
 /** Bytes of them all, as JSON: an executor reads them in one answer. */
 export const MESSAGE_LIMIT_BYTES = 1_048_576;
 
-export type SealedCallback = { readonly endpoint: Endpoint; readonly sealedSecret: string };
+export type NewCallback = { readonly endpoint: Endpoint; readonly encryptedSecret: string };
 export type AddMessageReply = 'added' | 'full' | 'missing' | 'done' | 'canceled';
 
 /** Where a page of Tasks ends: the last one's change and id. */
@@ -25,7 +25,7 @@ export type TaskPage = { readonly tasks: readonly TaskRecord[]; readonly next?: 
 
 export type TaskStore = {
   /** `exists`: an earlier run of the same request created it. */
-  readonly create: (task: Task, callback?: SealedCallback) => Promise<'created' | 'exists'>;
+  readonly create: (task: Task, callback?: NewCallback) => Promise<'created' | 'exists'>;
   /** The controller workspace of a Task. */
   readonly findWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
   readonly find: (workspaceId: WorkspaceId, id: TaskId) => Promise<TaskRecord | undefined>;
@@ -59,7 +59,7 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
       const creation = create(
         [
           ...[keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
-          keys.generations,
+          keys.keyVersions,
         ],
         [
           task.id,
@@ -68,7 +68,7 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
           fields.length,
           task.revision,
           ...fields,
-          ...(callback ? endpointFields(callback.endpoint, callback.sealedSecret) : []),
+          ...(callback ? endpointFields(callback.endpoint, callback.encryptedSecret) : []),
         ],
       );
       const [reply] = await Promise.all([creation, demandConfirmed(confirmWrite, { key: lookUp })]);

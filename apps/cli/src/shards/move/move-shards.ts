@@ -88,7 +88,7 @@ async function moveAll({ redis, confirmWrite, onProgress, now }: MoveShardsDeps,
     },
   });
   const sources = createKeyspace(SHARD_TAGS.length).shards;
-  await mergeGenerations(redis, sources, target);
+  await mergeKeyVersions(redis, sources, target);
   await mergePauses(redis, sources, target);
   let keys = 0;
   for (const [index, shard] of sources.entries()) {
@@ -106,16 +106,16 @@ async function moveAll({ redis, confirmWrite, onProgress, now }: MoveShardsDeps,
   return { keys, enqueued, dropped: isFewer ? await dropLeftovers(inStep('leftovers')) : 0 };
 }
 
-/** Every shard of the new ones knows each key that secrets were ever sealed with: more than it needs does no harm. */
-async function mergeGenerations(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
+/** Every new shard knows each key that secrets were ever encrypted with: more than it needs does no harm. */
+async function mergeKeyVersions(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
   const counts = new Map<string, number>();
-  for (const { generations } of sources) {
-    for (const [fingerprint, count] of Object.entries(await redis.hgetall(generations))) {
+  for (const { keyVersions } of sources) {
+    for (const [fingerprint, count] of Object.entries(await redis.hgetall(keyVersions))) {
       counts.set(fingerprint, Math.max(Number(count), counts.get(fingerprint) ?? 0));
     }
   }
-  for (const { generations } of target.shards) {
-    if (counts.size > 0) await redis.hset(generations, Object.fromEntries(counts));
+  for (const { keyVersions } of target.shards) {
+    if (counts.size > 0) await redis.hset(keyVersions, Object.fromEntries(counts));
   }
 }
 

@@ -1,6 +1,6 @@
 import { callbackIdOf, deliveryIdOf, newTaskId } from '@herald/core';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createSecretBox, type SecretBox } from '@herald/store/secrets/secret-box';
+import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
@@ -21,10 +21,10 @@ import { expectNoOwnFaults, expectNothingLeft } from '../fleet/fleet.ts';
 import.meta.jest.setTimeout(240_000);
 
 const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-const boxOf = (key: string) => createSecretBox([Buffer.from(key, 'base64')]);
-const [nameA, nameB] = [boxOf(A).fingerprints[0], boxOf(B).fingerprints[0]];
+const cipherOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')]);
+const [nameA, nameB] = [cipherOf(A).fingerprints[0], cipherOf(B).fingerprints[0]];
 
-/** Endpoints that lie there and get nothing: enough that a reseal takes a while. */
+/** Endpoints that lie there and get nothing: enough that re-encrypting takes a while. */
 const IDLE = 30_000;
 const ROUND_LIMIT = 20_000;
 
@@ -40,7 +40,7 @@ async function roll(herald: Herald, front: { api: HeraldProcess }, SECRETS_KEY: 
   }
 }
 
-async function fillWithCallbacks(redis: RedisClient, box: SecretBox, count: number): Promise<void> {
+async function fillWithCallbacks(redis: RedisClient, cipher: SecretCipher, count: number): Promise<void> {
   const retention = createTaskRetention(86_400_000);
   const tasks = createTaskStore({ redis, keyspace: createKeyspace(1), retention });
   const workspaceId = newWorkspaceId();
@@ -51,7 +51,7 @@ async function fillWithCallbacks(redis: RedisClient, box: SecretBox, count: numb
         const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id) });
         await tasks.create(
           { ...task, callback: endpoint },
-          { endpoint, sealedSecret: box.seal(`whsec_${task.id}`, endpoint.id) },
+          { endpoint, encryptedSecret: cipher.encrypt(`whsec_${task.id}`, endpoint.id) },
         );
       }),
     );
@@ -136,15 +136,15 @@ async function findBadlySigned(requests: readonly ReceivedRequest[], secrets: Re
   return bad;
 }
 
-test('the key of all secrets is changed under load, process by process, with a reseal that is killed once: every signature verifies and nothing is lost', async () => {
+test('the key of all secrets is changed under load, process by process, with a re-encryption that is killed once: every signature verifies and nothing is lost', async () => {
   await using herald = await startHerald({ workers: 2, env: { SECRETS_KEY: A, LOG_LEVEL: 'info' } });
   const [api] = herald.apis;
   if (!api) throw new Error('one was started');
   const front = { api };
-  await fillWithCallbacks(herald.redis, boxOf(A), IDLE);
+  await fillWithCallbacks(herald.redis, cipherOf(A), IDLE);
   const load = await startLoad(herald, front);
   const { env } = herald.topology;
-  const countOf = async (name: string) => Number(await herald.redis.hget(shardKeys().generations, name));
+  const countOf = async (name: string) => Number(await herald.redis.hget(shardKeys().keyVersions, name));
   const someMore = () => {
     const before = load.rounds();
     return waitFor('the load to go on', () => load.rounds() > before + 5, 60_000);
@@ -158,21 +158,25 @@ test('the key of all secrets is changed under load, process by process, with a r
 
   const before = await countOf(nameB);
   const killed = await launchProcess({
-    ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'secrets', 'reseal'] },
+    ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'secrets', 'reencrypt'] },
     env: { ...env, SECRETS_KEY: `${B},${A}` },
   });
-  await waitFor('the reseal to be in its middle', async () => (await countOf(nameB)) > before + IDLE / 20, 30_000);
+  await waitFor(
+    'the re-encryption to be in its middle',
+    async () => (await countOf(nameB)) > before + IDLE / 20,
+    30_000,
+  );
   killed.kill('SIGKILL');
   expect(await killed.exited).toMatchObject({ signal: 'SIGKILL' });
   expect(await countOf(nameB)).toBeLessThan(before + IDLE);
-  expect(await herald.redis.hexists(shardKeys().generations, nameA)).toBe(1);
+  expect(await herald.redis.hexists(shardKeys().keyVersions, nameA)).toBe(1);
   await someMore();
 
-  const { code, stdout, stderr } = await runCli(['secrets', 'reseal'], { ...env, SECRETS_KEY: `${B},${A}` });
+  const { code, stdout, stderr } = await runCli(['secrets', 'reencrypt'], { ...env, SECRETS_KEY: `${B},${A}` });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
     new RegExp(
-      `^Moved \\d+ secrets to the key ${nameB}; now \\d+ secrets are sealed with it\\.\n` +
+      `^Re-encrypted \\d+ secrets with the key ${nameB}; now \\d+ secrets are encrypted with it\\.\n` +
         `No secret is left under the key ${nameA}: drop it from SECRETS_KEY everywhere\\.$`,
     ),
   );
@@ -189,13 +193,13 @@ test('the key of all secrets is changed under load, process by process, with a r
   expect([...load.expected].filter((id) => !received.has(id))).toEqual([]);
   expect(load.rounds()).toBeGreaterThan(35);
   expect(await findBadlySigned(requests, load.secrets)).toEqual([]);
-  // Rotated without an overlap while the reseal ran: the newest secret is the one in force, alone.
+  // Rotated without an overlap while the re-encryption ran: the newest secret is the one in force, alone.
   const lastTo = (path: string) => requests.findLast((request) => request.path === path);
   const [switched, overlapping] = [lastTo('/f1'), lastTo('/f2')];
   if (!switched || !overlapping) throw new Error('both got the last event');
   const [newest = ''] = load.secrets.get('/f1') ?? [];
   expect(await whoSigned(switched, load.secrets.get('/f1') ?? [])).toEqual({ service: [newest], standard: [newest] });
-  // In an overlap, both secrets were moved: the old one still signs, the new one beside it.
+  // In an overlap, both secrets were re-encrypted: the old one still signs, the new one beside it.
   const [second = '', first = ''] = load.secrets.get('/f2') ?? [];
   expect(await whoSigned(overlapping, [second, first])).toEqual({ service: [first], standard: [second, first] });
 
@@ -205,6 +209,6 @@ test('the key of all secrets is changed under load, process by process, with a r
       ...{ PORT: '0', WORKER_PORT: '0' },
     });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(`sealed with the key ${nameB}, which SECRETS_KEY doesn't list`);
+    expect(refused.stderr).toContain(`encrypted with the key ${nameB}, which SECRETS_KEY doesn't list`);
   }
 });

@@ -1,0 +1,46 @@
+import { ConfigError } from '@herald/runtime/env/env';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Keyspace } from '../keyspace/keys.ts';
+import { createKeyVersionStore, type KeyVersion } from '../key-versions/key-version-store.ts';
+import { createEncryptedSecretStore } from './encrypted-secret-store.ts';
+import { keyFingerprintOf, type SecretCipher } from './secret-cipher.ts';
+
+export type RegisterKeyVersionDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly cipher: Pick<SecretCipher, 'fingerprints'>;
+  /** Whether this process encrypts, or only decrypts. */
+  readonly encrypts: boolean;
+};
+
+/**
+ * Lets a process start that can decrypt every secret in this Redis, and registers the key that it encrypts with.
+ * @throws ConfigError when there is a key version that its SECRETS_KEY doesn't list
+ */
+export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: RegisterKeyVersionDeps): Promise<void> {
+  const keyVersions = createKeyVersionStore({ redis, keyspace });
+  const secrets = createEncryptedSecretStore({ redis, keyspace });
+  // Once for a Redis: its secrets may be older than the record of their key versions.
+  const blank = await keyVersions.findBlankShards();
+  if (blank.length > 0) {
+    const found = new Map(blank.map((keys) => [keys, new Map<string, number>()]));
+    for await (const step of secrets.walk()) {
+      for (const { keys, encrypted } of step.secrets) {
+        const fingerprint = keyFingerprintOf(encrypted);
+        found.get(keys)?.set(fingerprint, (found.get(keys)?.get(fingerprint) ?? 0) + 1);
+      }
+    }
+    for (const [keys, counts] of found) await keyVersions.add(keys, counts);
+  }
+  const [missing] = await keyVersions.register(cipher.fingerprints, encrypts ? cipher.fingerprints[0] : undefined);
+  if (missing) throw new ConfigError(describeMissingKey(missing));
+}
+
+/** What is wrong when SECRETS_KEY lacks a key version, and what to set. */
+export function describeMissingKey({ fingerprint, count }: KeyVersion): string {
+  const remedy = 'add that key behind the first, separated by a comma.';
+  return count > 0
+    ? `Secrets in this Redis are encrypted with the key ${fingerprint}, which SECRETS_KEY doesn't list; ${remedy}`
+    : `An API of this Redis encrypts with the key ${fingerprint}, which SECRETS_KEY doesn't list; ${remedy} ` +
+        `If that API was started with it by mistake, "herald secrets reencrypt" forgets a key that encrypted nothing.`;
+}
