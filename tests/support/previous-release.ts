@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, glob, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Installation } from './start-herald-process.ts';
@@ -28,11 +28,11 @@ export async function unpackPreviousRelease(): Promise<PreviousRelease> {
   await mkdir(join(folder, 'node_modules/@herald'), { recursive: true });
   for (const name of ['core', 'infra']) {
     await symlink(join('../../packages', name), join(folder, 'node_modules/@herald', name));
-    // Libraries that npm put beside a package rather than at the top.
-    await cp(join(REPOSITORY, 'packages', name, 'node_modules'), join(folder, 'packages', name, 'node_modules'), {
+  }
+  // Libraries that npm put beside a package of this build rather than at the top. The release's own package for them was `infra`.
+  for await (const nested of glob('packages/*/node_modules/*', { cwd: REPOSITORY })) {
+    await cp(join(REPOSITORY, nested), join(folder, 'packages/infra/node_modules', basename(nested)), {
       recursive: true,
-    }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     });
   }
   return {
