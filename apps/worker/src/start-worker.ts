@@ -29,7 +29,7 @@ import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
-/** A worker process: its connections, one queue per shard, the sweepers, its health page. */
+/** A worker process: its connections, one queue per shard, maintenance, its health page. */
 export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);

@@ -67,13 +67,13 @@ export async function destinationOf(redis: RedisClient, receiverId: string): Pro
   return (await redis.hget(shardKeys().endpoint(receiverId), 'dst')) ?? '';
 }
 
-/** A fleet that works has no faults of its own to tell of, however its receivers behave. */
-export function expectNoOwnFaults(herald: Herald): void {
-  const faults = herald
+/** A fleet that works logs no internal error, however its receivers behave. */
+export function expectNoInternalErrors(herald: Herald): void {
+  const errors = herald
     .logs()
     .split('\n')
-    .filter((line) => /own_fault|sweeper\.failed|queue\.error|body_lost/.test(line));
-  expect(faults).toEqual([]);
+    .filter((line) => /delivery\.internal_error|maintenance\.failed|queue\.error|body_lost/.test(line));
+  expect(errors).toEqual([]);
 }
 
 /**

@@ -3,7 +3,7 @@ import { shardKeys } from '../../support/delivery-state.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
-import { createMood, emitMany, expectNoOwnFaults, expectNothingLeft, latenessAt } from './fleet.ts';
+import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft, latenessAt } from './fleet.ts';
 
 import.meta.jest.setTimeout(180_000);
 
@@ -78,7 +78,7 @@ test('a replay of 10,000 failed deliveries is done once each, although its worke
     ]),
   );
   expect(new Set(records.map(String))).toEqual(new Set(['2,delivered']));
-  expectNoOwnFaults(herald);
+  expectNoInternalErrors(herald);
 });
 
 test('two workers at one replay, and what is live meanwhile goes before it', async () => {

@@ -73,7 +73,7 @@ async function endingWith(span: TraceSpan | undefined, sending: Promise<SendResu
     });
     return result;
   } catch (error) {
-    span.end({ failed: true, attributes: { 'herald.outcome': 'own_fault' } });
+    span.end({ failed: true, attributes: { 'herald.outcome': 'internal_error' } });
     throw error;
   }
 }
