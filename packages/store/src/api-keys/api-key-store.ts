@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
-import { gatherCalls } from '../scripts/gather-calls.ts';
+import { batchCalls } from '../scripts/batch-calls.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import { demandConfirmed } from '../scripts/write-confirmation.ts';
@@ -57,7 +57,7 @@ export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps)
   const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
   // Whoever asks is answered by a look-up that was sent after he asked, so that a revoked key is refused at once; requests
   // of one moment, which mostly have the same key, share it.
-  const readFields = gatherCalls({
+  const readFields = batchCalls({
     async call(lookUps: readonly string[]) {
       const read = await readAll(redis, [...new Set(lookUps)]);
       return lookUps.map((lookUp) => read.get(lookUp) ?? {});
