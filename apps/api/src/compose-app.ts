@@ -43,7 +43,7 @@ import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document/document-routes.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
-import { createMovedRefusal } from './http/refuse-moved.ts';
+import { createReshardedRefusal } from './http/refuse-resharded.ts';
 import { createSilenceRefusal } from './http/refuse-silence.ts';
 import { currentRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './health/metrics-routes.ts';
@@ -189,7 +189,7 @@ export function composeApp(
       }),
     }),
     refuseSilence: createSilenceRefusal(isSilent),
-    refuseMoved: createMovedRefusal(openShards),
+    refuseResharded: createReshardedRefusal(openShards),
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),

@@ -55,8 +55,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
         },
-        moved: ({ code, sentence }) => {
-          logger.error('shards.moved', { code, sentence });
+        resharded: ({ code, sentence }) => {
+          logger.error('shards.resharded', { code, sentence });
           giveUp();
         },
         // It doesn't end: started again by its supervisor, it would begin with the empty Redis, and nobody would know.

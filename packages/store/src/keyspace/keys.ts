@@ -82,7 +82,7 @@ export const GLOBAL_KEYS = {
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
   /**
-   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another; `layout` of each shard; `upgradingTo`
+   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another; `layout` of each shard; `upgradingTo`
    * while a former layout is taken over; `dataId`, which data it is
    */
   shards: 'herald:shards',
