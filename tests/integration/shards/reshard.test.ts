@@ -39,7 +39,7 @@ async function reshard(redis: RedisClient, to: number, { atCopy, atProgress }: C
   const report: ReshardReport = await reshardData(
     {
       ...{ redis, now: Date.now, findRunning: () => Promise.resolve([]) },
-      confirmWrite: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
+      awaitReplication: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
       onProgress: () => {
         if (++steps === atProgress) throw new Error('killed');
       },

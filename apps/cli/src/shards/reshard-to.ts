@@ -10,10 +10,10 @@ export type ReshardTold = {
 
 /** Reshards the service's data to `to` shards. */
 export async function reshardTo(
-  { redis, confirmWrite, config, now }: Herald,
+  { redis, awaitReplication, config, now }: Herald,
   to: number,
   { onProgress, onWatch }: ReshardTold,
 ): Promise<ReshardReport> {
   const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
-  return await reshard({ redis, confirmWrite, findRunning, onProgress, now }, config.shardCount, to);
+  return await reshard({ redis, awaitReplication, findRunning, onProgress, now }, config.shardCount, to);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { newSeed, type Seed } from '@herald/core';
 import { z } from 'zod';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -50,7 +50,7 @@ export type ClaimStore = {
   readonly claim: (name: RequestName, fingerprint: string) => Promise<ClaimReply>;
 };
 
-export type ClaimStoreDeps = ConfirmedStoreDeps & {
+export type ClaimStoreDeps = ReplicatedStoreDeps & {
   readonly now: () => number;
   readonly leaseMs: number;
   /** How long a key is kept, in ms. */
@@ -68,10 +68,10 @@ const GiveBackReply = z.enum(['given_back', 'lost']);
 
 /** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
 export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
-  const { redis, confirmWrite, now, leaseMs, keepMs } = deps;
-  const claimRequest = defineConfirmedScript(deps, 'claimRequest', CLAIM_REQUEST_LUA);
+  const { redis, awaitReplication, now, leaseMs, keepMs } = deps;
+  const claimRequest = defineReplicatedScript(deps, 'claimRequest', CLAIM_REQUEST_LUA);
   const renew = defineScript(redis, 'renewClaim', RENEW_CLAIM_LUA);
-  const keepAnswer = defineConfirmedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
+  const keepAnswer = defineReplicatedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
   const giveBack = defineScript(redis, 'giveBackClaim', GIVE_BACK_CLAIM_LUA);
 
   const toClaim = (key: string, token: string, seed: Seed): Claim => ({
@@ -90,7 +90,7 @@ export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
       const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
       const text = await claimRequest([key], args).catch(async (error: unknown) => {
         // Nothing ran under it, though an earlier run may have: its seed stays.
-        if (confirmWrite) await giveBack([key], [token, 'perhaps']);
+        if (awaitReplication) await giveBack([key], [token, 'perhaps']);
         throw error;
       });
       const reply = ClaimReplyText.parse(text);

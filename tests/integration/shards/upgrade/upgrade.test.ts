@@ -30,7 +30,7 @@ beforeEach(async () => {
     filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, SHARDS), now));
   }
   const nobody = () => Promise.resolve([]);
-  const deps = { redis: data.redis, confirmWrite: undefined, findRunning: nobody, onProgress: () => undefined };
+  const deps = { redis: data.redis, awaitReplication: undefined, findRunning: nobody, onProgress: () => undefined };
   await reshard({ ...deps, now: Date.now }, 1, SHARDS);
   await writeFormerLayout(data.redis, SHARDS, filled);
 });

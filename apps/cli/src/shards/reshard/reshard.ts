@@ -2,8 +2,8 @@ import { ConfigError } from '@herald/runtime/env/env';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
-import type { ConfirmWrite } from '@herald/store/scripts/write-confirmation';
-import { createConfirmCopies } from '@herald/store/shards/confirm-copies';
+import type { AwaitReplication } from '@herald/store/scripts/await-replication';
+import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
 import { KEY_STEPS } from '@herald/store/shards/key-name';
@@ -23,8 +23,8 @@ export type ReshardProgress = { readonly step: ReshardStep; readonly done: numbe
 
 export type ReshardDeps = {
   readonly redis: RedisClient;
-  /** Absent: no replica has to confirm. */
-  readonly confirmWrite: ConfirmWrite | undefined;
+  /** Absent: no replica has to have what is written. */
+  readonly awaitReplication: AwaitReplication | undefined;
   readonly findRunning: FindRunning;
   readonly onProgress: (progress: ReshardProgress) => void;
   /** Epoch ms. */
@@ -78,9 +78,9 @@ export async function reshard(deps: ReshardDeps, given: number, to: number): Pro
 
 const nothing = (from: number, to: number) => ({ from, to, keys: 0, enqueued: 0, dropped: 0 });
 
-async function moveAll({ redis, confirmWrite, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
-  const confirmCopies = createConfirmCopies(confirmWrite);
-  const common = { redis, target, owners: createOwners(redis), confirmCopies };
+async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
+  const awaitCopies = createAwaitCopies(awaitReplication);
+  const common = { redis, target, owners: createOwners(redis), awaitCopies };
   const inStep = (step: ReshardStep) => ({
     ...common,
     onProgress: (done: number, total: number) => {

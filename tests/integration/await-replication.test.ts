@@ -2,30 +2,30 @@ import { UnavailableError } from '@herald/core';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createClaimStore } from '@herald/store/idempotency/claim-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createWriteConfirmation, type ConfirmWrite } from '@herald/store/scripts/write-confirmation';
+import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
 let redis: RedisClient;
 /** Of no replica at all: it says only whether the server that is asked has the write. */
-let confirmWrite: ConfirmWrite;
+let awaitReplication: AwaitReplication;
 beforeAll(async () => {
   stores = await startStores();
   ({ redis } = stores.second);
-  confirmWrite = createWriteConfirmation({ redis, minReplicas: 0 });
+  awaitReplication = createAwaitReplication({ redis, minReplicas: 0 });
 });
 afterAll(() => stores[Symbol.asyncDispose]());
 
 /** As if a server had taken over that never got the last write. */
-const confirmAfterLoss: ConfirmWrite = async (proof) => {
+const awaitAfterLoss: AwaitReplication = async (proof) => {
   await Promise.all(mastersOf(redis).map((master) => master.flushall()));
-  return await confirmWrite(proof);
+  return await awaitReplication(proof);
 };
 /** As if a server had taken over that never heard that a key is gone. */
-const confirmAfterReturn: ConfirmWrite = async (proof) => {
+const awaitAfterReturn: AwaitReplication = async (proof) => {
   await redis.hset(proof.key, 'id', 'key_1');
-  return await confirmWrite(proof);
+  return await awaitReplication(proof);
 };
 
 test.each([
@@ -38,68 +38,68 @@ test.each([
 ] as const)('the server decides of %s', async (_, proof, expected) => {
   await redis.set('there', 1);
   await redis.hset('hash', 'there', 1);
-  expect(await confirmWrite(proof)).toBe(expected);
+  expect(await awaitReplication(proof)).toBe(expected);
 });
 
-const withReceivers = (confirm: ConfirmWrite) =>
-  createReceiverStore({ redis, confirmWrite: confirm, keyspace: stores.keyspace });
-const withClaims = (confirm: ConfirmWrite) =>
-  createClaimStore({ redis, confirmWrite: confirm, now: Date.now, leaseMs: 60_000, keepMs: 60_000 });
-const withKeys = (confirm: ConfirmWrite) => createApiKeyStore({ redis, confirmWrite: confirm, now: Date.now });
+const withReceivers = (awaitReplication: AwaitReplication) =>
+  createReceiverStore({ redis, awaitReplication, keyspace: stores.keyspace });
+const withClaims = (awaitReplication: AwaitReplication) =>
+  createClaimStore({ redis, awaitReplication, now: Date.now, leaseMs: 60_000, keepMs: 60_000 });
+const withKeys = (awaitReplication: AwaitReplication) => createApiKeyStore({ redis, awaitReplication, now: Date.now });
 const newRequest = () => ({ apiKeyId: 'key_1', method: 'POST', path: '/tasks/', idempotencyKey: newWorkspaceId() });
 
-/** Each on a receiver that its workspace holds, with a confirmation of one's choice. */
-const changes: readonly (readonly [string, ConfirmWrite, (confirm: ConfirmWrite) => Promise<unknown>])[] = [
+/** Each on a receiver that its workspace holds, with replication of one's choice. */
+const changes: readonly (readonly [string, AwaitReplication, (replication: AwaitReplication) => Promise<unknown>])[] = [
   [
     'a change of a receiver',
-    confirmAfterLoss,
-    async (confirm) => {
+    awaitAfterLoss,
+    async (replication) => {
       const { workspaceId, id } = await register();
-      return await withReceivers(confirm).patch(workspaceId, id, { description: 'new' }, 1);
+      return await withReceivers(replication).patch(workspaceId, id, { description: 'new' }, 1);
     },
   ],
   [
     'a removal of a receiver',
-    confirmAfterLoss,
-    async (confirm) => {
+    awaitAfterLoss,
+    async (replication) => {
       const { workspaceId, id } = await register();
-      return await withReceivers(confirm).remove(workspaceId, id, 1);
+      return await withReceivers(replication).remove(workspaceId, id, 1);
     },
   ],
   [
     'a registration that found the receiver there',
-    confirmAfterLoss,
-    async (confirm) => await withReceivers(confirm).register(await register(), 'sealed.again'),
+    awaitAfterLoss,
+    async (replication) => await withReceivers(replication).register(await register(), 'sealed.again'),
   ],
-  ['a claim', confirmAfterLoss, async (confirm) => (await withClaims(confirm).claim(newRequest(), 'body')).kind],
-  ['a new API key', confirmAfterLoss, async (confirm) => await withKeys(confirm).create({ scopes: ['execute'] })],
+  ['a claim', awaitAfterLoss, async (replication) => (await withClaims(replication).claim(newRequest(), 'body')).kind],
+  ['a new API key', awaitAfterLoss, async (replication) => await withKeys(replication).create({ scopes: ['execute'] })],
   [
     'a revocation',
-    confirmAfterReturn,
-    async (confirm) => {
-      const { record } = await withKeys(confirmWrite).create({ scopes: ['execute'] });
-      return await withKeys(confirm).revoke(record.id);
+    awaitAfterReturn,
+    async (replication) => {
+      const { record } = await withKeys(awaitReplication).create({ scopes: ['execute'] });
+      return await withKeys(replication).revoke(record.id);
     },
   ],
 ];
 
 async function register() {
   const receiver = buildReceiver(newWorkspaceId());
-  await withReceivers(confirmWrite).register(receiver, 'sealed.secret');
+  await withReceivers(awaitReplication).register(receiver, 'sealed.secret');
   return receiver;
 }
 
 test.each(changes)('%s is acknowledged where it is, and not by a server without it', async (_, elsewhere, change) => {
-  expect(await change(confirmWrite)).not.toBe(false);
+  expect(await change(awaitReplication)).not.toBe(false);
   await expect(change(elsewhere)).rejects.toThrow(UnavailableError);
 });
 
-test('a claim that is not confirmed is free at once, with the seed that it got', async () => {
+test('a claim that is not replicated is free at once, with the seed that it got', async () => {
   const request = newRequest();
   const seeds = [];
-  const refuse: ConfirmWrite = () => Promise.resolve(false);
+  const refuse: AwaitReplication = () => Promise.resolve(false);
   await expect(withClaims(refuse).claim(request, 'body')).rejects.toThrow(UnavailableError);
-  for (const store of [withClaims(confirmWrite), withClaims(refuse), withClaims(confirmWrite)]) {
+  for (const store of [withClaims(awaitReplication), withClaims(refuse), withClaims(awaitReplication)]) {
     const reply = await store.claim(request, 'body').catch(() => undefined);
     if (reply?.kind === 'claimed') {
       seeds.push(reply.claim.seed);
@@ -110,9 +110,9 @@ test('a claim that is not confirmed is free at once, with the seed that it got',
   expect(seeds[0]).toEqual(seeds[1]);
 });
 
-test('a revocation that is not confirmed can be asked for again', async () => {
-  const { key, record } = await withKeys(confirmWrite).create({ scopes: ['execute'] });
+test('a revocation that is not replicated can be asked for again', async () => {
+  const { key, record } = await withKeys(awaitReplication).create({ scopes: ['execute'] });
   await expect(withKeys(() => Promise.resolve(false)).revoke(record.id)).rejects.toThrow(UnavailableError);
-  expect(await withKeys(confirmWrite).find(key)).toBeUndefined();
-  expect(await withKeys(confirmWrite).revoke(record.id)).toBe(true);
+  expect(await withKeys(awaitReplication).find(key)).toBeUndefined();
+  expect(await withKeys(awaitReplication).revoke(record.id)).toBe(true);
 });
