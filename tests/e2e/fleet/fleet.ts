@@ -1,6 +1,6 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor, type Receiver, type Respond } from '@herald/test-kit';
-import { readDuties, shardKeys } from '../../support/delivery-state.ts';
+import { readPendingWork, shardKeys } from '../../support/delivery-state.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import type { Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -83,7 +83,7 @@ export function expectNoInternalErrors(herald: Herald): void {
 export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
   const { replays, purge, prefix, queue } = shardKeys();
   const read = async () => ({
-    ...(await readDuties(redis)),
+    ...(await readPendingWork(redis)),
     replays: await redis.zcard(replays),
     purges: await redis.zcard(purge),
     waiting: (await listKeys(redis, `${prefix}q:*`)).length,

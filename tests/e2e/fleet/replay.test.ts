@@ -120,7 +120,7 @@ test('a replay that is stopped sends what it has reached, and no more', async ()
   const stopped = await stop(id);
   expect(stopped.status).toBe('stopped');
   expect(stopped.replayed).toBeGreaterThan(0);
-  // A backlog of 500 and a step of 100 are as far ahead as it ever is.
+  // 500 that wait and a step of 100 are as far ahead as it ever is.
   expect(stopped.replayed).toBeLessThan(count / 2);
   await expectNothingLeft(herald.redis, 40_000);
   expect(await read(id)).toMatchObject({ status: 'stopped', replayed: stopped.replayed });

@@ -19,7 +19,7 @@ import type { Keyspace } from '../keyspace/keys.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
-import { createLookUpKeeper } from '../tasks/look-up-keeper.ts';
+import { createLookUpRefresher } from '../tasks/look-up-refresher.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
 import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
 
@@ -109,7 +109,7 @@ export type TransitionStoreDeps = {
 export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
   const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
-  const lookUps = createLookUpKeeper(redis);
+  const lookUps = createLookUpRefresher(redis);
   const readFields = batchCalls({
     call: (tasks: readonly TaskKeys[]) =>
       Promise.all(
