@@ -1,6 +1,6 @@
 import { UnavailableError } from '@herald/core';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { createClaimStore } from '@herald/store/idempotency/claim-store';
+import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
@@ -43,8 +43,8 @@ test.each([
 
 const withReceivers = (awaitReplication: AwaitReplication) =>
   createReceiverStore({ redis, awaitReplication, keyspace: stores.keyspace });
-const withClaims = (awaitReplication: AwaitReplication) =>
-  createClaimStore({ redis, awaitReplication, now: Date.now, leaseMs: 60_000, keepMs: 60_000 });
+const withRecords = (awaitReplication: AwaitReplication) =>
+  createIdempotencyStore({ redis, awaitReplication, now: Date.now, leaseMs: 60_000, keepMs: 60_000 });
 const withKeys = (awaitReplication: AwaitReplication) => createApiKeyStore({ redis, awaitReplication, now: Date.now });
 const newRequest = () => ({ apiKeyId: 'key_1', method: 'POST', path: '/tasks/', idempotencyKey: newWorkspaceId() });
 
@@ -71,7 +71,11 @@ const changes: readonly (readonly [string, AwaitReplication, (replication: Await
     awaitAfterLoss,
     async (replication) => await withReceivers(replication).register(await register(), 'sealed.again'),
   ],
-  ['a claim', awaitAfterLoss, async (replication) => (await withClaims(replication).claim(newRequest(), 'body')).kind],
+  [
+    'an idempotency record',
+    awaitAfterLoss,
+    async (replication) => (await withRecords(replication).acquire(newRequest(), 'body')).kind,
+  ],
   ['a new API key', awaitAfterLoss, async (replication) => await withKeys(replication).create({ scopes: ['execute'] })],
   [
     'a revocation',
@@ -94,16 +98,16 @@ test.each(changes)('%s is acknowledged where it is, and not by a server without 
   await expect(change(elsewhere)).rejects.toThrow(UnavailableError);
 });
 
-test('a claim that is not replicated is free at once, with the seed that it got', async () => {
+test('an idempotency record that is not replicated is free at once, with the seed that it got', async () => {
   const request = newRequest();
   const seeds = [];
   const refuse: AwaitReplication = () => Promise.resolve(false);
-  await expect(withClaims(refuse).claim(request, 'body')).rejects.toThrow(UnavailableError);
-  for (const store of [withClaims(awaitReplication), withClaims(refuse), withClaims(awaitReplication)]) {
-    const reply = await store.claim(request, 'body').catch(() => undefined);
-    if (reply?.kind === 'claimed') {
-      seeds.push(reply.claim.seed);
-      await reply.claim.giveBack('perhaps');
+  await expect(withRecords(refuse).acquire(request, 'body')).rejects.toThrow(UnavailableError);
+  for (const store of [withRecords(awaitReplication), withRecords(refuse), withRecords(awaitReplication)]) {
+    const reply = await store.acquire(request, 'body').catch(() => undefined);
+    if (reply?.kind === 'acquired') {
+      seeds.push(reply.record.seed);
+      await reply.record.giveBack('perhaps');
     }
   }
   expect(seeds).toHaveLength(2);

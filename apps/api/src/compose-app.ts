@@ -2,7 +2,7 @@ import { createActionUrl } from '@herald/core';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import type { ApiConfig } from '@herald/config/api-config';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { createClaimStore } from '@herald/store/idempotency/claim-store';
+import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -70,8 +70,8 @@ const KEY_FAILURES_PER_MINUTE = 120;
 /** Of one workspace key's unfinished requests: 128 of the largest, and many thousands of the usual size. */
 const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 /** How long a request with an Idempotency-Key blocks its repetition when its process dies, and how long a key is kept, in ms. */
-const CLAIM_LEASE_MS = 60_000;
-const CLAIM_KEEP_MS = 86_400_000;
+const IDEMPOTENCY_LEASE_MS = 60_000;
+const IDEMPOTENCY_KEEP_MS = 86_400_000;
 
 /** Builds the app of its stores and operations. No I/O. */
 export function composeApp(
@@ -158,14 +158,14 @@ export function composeApp(
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
-  const claims = createClaimStore({
+  const idempotencyRecords = createIdempotencyStore({
     redis,
     awaitReplication,
     now,
-    leaseMs: CLAIM_LEASE_MS,
-    keepMs: CLAIM_KEEP_MS,
+    leaseMs: IDEMPOTENCY_LEASE_MS,
+    keepMs: IDEMPOTENCY_KEEP_MS,
   });
-  const idempotency = createIdempotency({ claims, logger });
+  const idempotency = createIdempotency({ records: idempotencyRecords, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
   return createApp({
