@@ -33,7 +33,9 @@ afterEach(() => data[Symbol.asyncDispose]());
 
 type Crash = { readonly atCopy?: number; readonly atProgress?: number };
 
-/** Reshards; ends with an error where a crash would: between a copy and the deletion of its original, or behind a step. */
+/**
+ * Reshards; ends with an error where a crash would: between a copy and the deletion of its original, or behind a step.
+ */
 async function reshard(redis: RedisClient, to: number, { atCopy, atProgress }: Crash = {}) {
   let [copies, steps] = [0, 0];
   const report: ReshardReport = await reshardData(

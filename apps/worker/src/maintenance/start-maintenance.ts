@@ -15,7 +15,9 @@ export type Maintenance = {
   readonly stop: () => Promise<void>;
 };
 
-/** Runs maintenance routines one after the other, again and again. A failure is logged and the next round tries anew. */
+/**
+ * Runs maintenance routines one after the other, again and again. A failure is logged and the next round tries anew.
+ */
 export function startMaintenance({ routines, everyMs, metrics, logger, random }: MaintenanceDeps): Maintenance {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

@@ -1,6 +1,7 @@
 /**
- * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until` (the
- * present run, and the end of its lease), and `answer` once a run succeeded. Another run may take it over when `until` is past.
+ * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
+ * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may take it over when
+ * `until` is past.
  */
 export const ACQUIRE_RECORD_LUA = /* lua */ `
 -- Acquire a request's record under a lease, unless another run holds it or it was answered.

@@ -5,7 +5,10 @@ export type BatchOptions<T, R> = {
   readonly weightOf?: (item: T) => number;
   /** A call that weighs so much takes no further item. */
   readonly limit: number;
-  /** Calls at a time. Default 1, which makes the largest batches; 2 let Redis work on one while the answer to the other is being read. */
+  /**
+   * Calls at a time. Default 1, which makes the largest batches; 2 let Redis work on one while the answer to the other
+   * is being read.
+   */
   readonly underWay?: number;
 };
 
@@ -16,9 +19,9 @@ type Asked<T, R> = {
 };
 
 /**
- * Makes one call for a batch of items: items of one turn of the event loop go together, and while calls are under way all
- * others wait for the next batch. Batches grow with the load; at rest no item waits. Calls are begun in the order of their
- * items. A call that fails fails for its items, and for all that wait.
+ * Makes one call for a batch of items: items of one turn of the event loop go together, and while calls are under way
+ * all others wait for the next batch. Batches grow with the load; at rest no item waits. Calls are begun in the order
+ * of their items. A call that fails fails for its items, and for all that wait.
  */
 export function batchCalls<T, R>({
   call,

@@ -14,10 +14,10 @@ export type ReplicatedStoreDeps = {
 const PROOF_TTL_MS = 60_000;
 
 /**
- * A script whose reply comes only once replicas have what it wrote, and what it saw: also when it found everything done by an
- * earlier run. For this it leaves a proof in the same step, a key of this run's own, which is on a server only if the script
- * ran there or on the server that this one follows.
- * The call throws UnavailableError when the replicas don't have it in time; what was written may stand then.
+ * A script whose reply comes only once replicas have what it wrote, and what it saw: also when it found everything done
+ * by an earlier run. For this it leaves a proof in the same step, a key of this run's own, which is on a server only if
+ * the script ran there or on the server that this one follows. The call throws UnavailableError when the replicas don't
+ * have it in time; what was written may stand then.
  */
 export function defineReplicatedScript(
   { redis, awaitReplication }: ReplicatedStoreDeps,

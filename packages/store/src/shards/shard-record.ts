@@ -63,7 +63,8 @@ return 1
 `;
 
 const FINISH_UPGRADE_LUA = /* lua */ `
--- The data is taken over, unless somebody has said so before: what was begun since, such as resharding, is none of this one's.
+-- The data is taken over, unless somebody has said so before: what was begun since, such as resharding, is none of this
+-- one's.
 -- KEYS[1] record (hash)
 -- ARGV[1] layout
 -- Returns 1, or 0 when it was finished before.

@@ -16,8 +16,8 @@ export type FindFormerProcessesDeps = Pick<FindAliveDeps, 'onWatch'> & {
 };
 
 /**
- * Finds APIs and workers of former versions, and processes that reshard. Release 0.1.0 shows itself by its connections, and of it workers alone
- * by signs.
+ * Finds APIs and workers of former versions, and processes that reshard. Release 0.1.0 shows itself by its connections,
+ * and of it workers alone by signs.
  */
 export function createFindFormerProcesses(deps: FindFormerProcessesDeps): FindAlive {
   const { redis, presence, isFirst, onWatch, goneAfterMs = GONE_AFTER_MS } = deps;

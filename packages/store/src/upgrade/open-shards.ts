@@ -58,8 +58,8 @@ const UNSURE: Finding = {
  * decides. It shows itself before it looks, as resharding looks for processes after it has said that it begins: one of
  * both sees the other. Data that vanishes afterwards is never entered anew while a process runs that had it open: an empty
  * Redis is begun with only by processes that are started after all of those have ended. Data of a former version is taken over first.
- * @throws ConfigError when the data is laid out for another number, is being resharded, has vanished under others, is of a newer version, or
- * is worked on by a process of a former one
+ * @throws ConfigError when the data is laid out for another number, is being resharded, has vanished under others, is
+ * of a newer version, or is worked on by a process of a former one
  */
 export async function openShards({ redis, shardCount, role, now, report }: OpenShardsDeps): Promise<OpenShards> {
   const records = createShardRecordStore(redis);

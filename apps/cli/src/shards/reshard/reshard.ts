@@ -48,8 +48,8 @@ export type ReshardReport = {
  * Moves everything to where SHARDS=`to` looks for it, while no process works on it. Copies before it deletes, and says in Redis that it is
  * under way, so that no process starts: a run that is killed at any moment is completed by another.
  * @param given SHARDS as the service has had it, for data of releases that recorded none
- * @throws ConfigError when a process is alive, resharding to another number is not complete, `given` isn't what the data is laid out for,
- * or a process of this version has yet to take over the data of a former one
+ * @throws ConfigError when a process is alive, resharding to another number is not complete, `given` isn't what the
+ * data is laid out for, or a process of this version has yet to take over the data of a former one
  */
 export async function reshard(deps: ReshardDeps, given: number, to: number): Promise<ReshardReport> {
   const { redis, findRunning } = deps;
