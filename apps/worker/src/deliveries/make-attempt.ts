@@ -25,7 +25,7 @@ export type MakeAttemptDeps = {
   readonly now: () => number;
 };
 
-/** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that doesn't open. */
+/** Signs a delivery and sends it, once. Throws only for internal errors, such as a secret that doesn't open. */
 export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent = false, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body, traceparent }: LoadedDelivery,
