@@ -76,7 +76,7 @@ export async function measureIsolation(variant: Variant, seconds: number, build:
     const cpuMs = readCpu();
     const minutes = (Date.now() - from) / 60_000;
 
-    // The receiver of a burst is healthy in `healthy-burst`, but what it waits for is its own backlog.
+    // The receiver of a burst is healthy in `healthy-burst`, but what it waits for is its own burst.
     const isCounted = (index: number) => served[index] === 'ok' && !(variant.burst && index === 0);
     const healthy = (transitions[0] ?? 0) * behaviours.filter((_, index) => isCounted(index)).length;
     const { latenciesMs, repeated } = await waitForHealthy(receivers, from, isCounted, healthy);

@@ -55,6 +55,7 @@ function kindOf(name: string): string {
   if (/^(ready|wake):|^later$|^leases$|^queue$/.test(key)) return 'queue (ready, later, leases)';
   // Of a build before the queue of groups, that is measured beside this one.
   if (key.startsWith('deliveries:dlv_')) return 'job (deliveries:<id>)';
-  if (key === 'deliveries:wait' || key === 'owed' || key === 'open') return 'duties (deliveries:wait, open, owed)';
+  if (key === 'deliveries:wait' || key === 'owed' || key === 'open')
+    return 'pending work (deliveries:wait, open, owed)';
   return 'others';
 }

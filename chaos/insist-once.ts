@@ -3,15 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RequestOptions } from '../tests/support/http-request.ts';
 import type { Insist } from './patient-client.ts';
 
-const CLAIM_TRIES = 10;
+const TRY_LIMIT = 10;
 const PAUSE_MS = 300;
 
-/** A POST that has its effect once, by an Idempotency-Key. Undefined: its process died with the claim, which holds for a minute. */
+/**
+ * A POST that has its effect once, by an Idempotency-Key. Undefined: its process died with the record's lease, which
+ * lasts a minute.
+ */
 export async function insistOnce(insist: Insist, path: string, options: RequestOptions) {
   const headers = { 'idempotency-key': randomUUID() };
   const from = Date.now();
   let until = 0;
-  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+  for (let tries = 0; tries < TRY_LIMIT; tries++) {
     const answer = await insist('POST', path, { ...options, headers });
     until = Math.max(until, answer.effect.until);
     const { code } = answer.body as { code?: string };

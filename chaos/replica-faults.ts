@@ -5,7 +5,7 @@ import type { ReplicaFault } from './plan.ts';
 
 export type ReplicaFaults = {
   begin(shard: number, fault: ReplicaFault): Promise<void>;
-  /** Ends when every master has a replica in step with it: what replicas confirmed outlives one server at a time. */
+  /** Ends when every master has a replica in step with it: what is replicated outlives one server at a time. */
   end(fault: ReplicaFault): Promise<void>;
   /** How often a replica took its master's place. */
   readonly failovers: number;

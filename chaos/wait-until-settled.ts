@@ -1,7 +1,7 @@
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { messageOf, waitFor } from '@herald/test-kit';
-import { readDuties } from '../tests/support/delivery-state.ts';
+import { readPendingWork } from '../tests/support/delivery-state.ts';
 
 /** Waits until nothing is left to do anywhere; returns what was left after so long, or undefined. */
 export async function waitUntilNothingIsLeft(
@@ -14,7 +14,7 @@ export async function waitUntilNothingIsLeft(
     return counts.reduce((sum, each) => sum + each, 0);
   };
   const read = async () => ({
-    ...(await readDuties(redis, shards.length)),
+    ...(await readPendingWork(redis, shards.length)),
     replays: await count('replays'),
     purges: await count('purge'),
   });

@@ -15,8 +15,8 @@ type Round = {
   readonly drains: readonly Drained[];
   /** In batches, by fan-out. */
   readonly accepts: readonly Accepted[];
-  readonly unconfirmed: ReplicatedAccept;
-  readonly confirmed: ReplicatedAccept;
+  readonly unawaited: ReplicatedAccept;
+  readonly awaited: ReplicatedAccept;
 };
 
 /** What one worker, one API and one Redis carry, and so what a load needs. */
@@ -30,9 +30,9 @@ export const scale: Scenario = async ({ options: { count, repeats }, say }) => {
     say(`scale, round ${round} of ${repeats}: accept`);
     const accepts: Accepted[] = [];
     for (const fanOut of FAN_OUTS) accepts.push(await withApi({ fanOut }, measureBatches));
-    say(`scale, round ${round} of ${repeats}: accept with a replica, unconfirmed and confirmed`);
-    const unconfirmed = await measureReplicated(0, 10);
-    rounds.push({ drains, accepts, unconfirmed, confirmed: await measureReplicated(1, 10) });
+    say(`scale, round ${round} of ${repeats}: accept with a replica, without and with waiting for it`);
+    const unawaited = await measureReplicated(0, 10);
+    rounds.push({ drains, accepts, unawaited, awaited: await measureReplicated(1, 10) });
   }
   const tables = [carriesTable(rounds, plan.count), replicasTable(rounds), loadsTable(rounds)];
   return { tables, raw: { rounds }, targets: [] };
@@ -68,18 +68,18 @@ function carriesTable(rounds: readonly Round[], count: number): Table {
 
 function replicasTable(rounds: readonly Round[]): Table {
   const toRow = (kind: keyof ReplicatedAccept, min: 0 | 1): Cell[] => {
-    const read = (round: Round) => (min === 0 ? round.unconfirmed : round.confirmed)[kind];
+    const read = (round: Round) => (min === 0 ? round.unawaited : round.awaited)[kind];
     return [
       `${kind === 'single' ? `single, ${CONNECTIONS.single} connections` : `batches of ${BATCH}`}, REDIS_MIN_REPLICAS=${min}`,
       median(rounds.map((round) => read(round).perSecond)),
-      min === 0 ? NaN : median(rounds.map((round) => read(round).perSecond / round.unconfirmed[kind].perSecond)),
+      min === 0 ? NaN : median(rounds.map((round) => read(round).perSecond / round.unawaited[kind].perSecond)),
       median(rounds.map((round) => read(round).cpuUs.api)),
       median(rounds.map((round) => read(round).cpuUs.redis)),
     ];
   };
   return {
     title: `What REDIS_MIN_REPLICAS=1 costs the acceptance, fan-out 10, median of ${rounds.length}`,
-    columns: ['transitions', 'per s', 'of unconfirmed', 'µs CPU: API', 'Redis master'],
+    columns: ['transitions', 'per s', 'of unawaited', 'µs CPU: API', 'Redis master'],
     rows: [toRow('single', 0), toRow('single', 1), toRow('batch', 0), toRow('batch', 1)],
     notes: [
       'A master, a replica and three Sentinels beside API and load on the same cores; a real network adds its round trip.',

@@ -1,6 +1,6 @@
 import { callbackIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
-import { endLeases, isReplayed, listClaims, under } from '../support/claims.ts';
+import { endLeases, isReplayed, listIdempotencyRecords, under } from '../support/idempotency-records.ts';
 import { createDeliveryClient } from '../support/delivery-client.ts';
 import { shardKeys } from '../support/delivery-state.ts';
 import { bodyOf, type HttpAnswer } from '../support/http-request.ts';
@@ -128,23 +128,23 @@ test('every POST takes a key: the second time it changes nothing and answers the
 
 test('the same key with another body is a conflict and changes nothing; another order of keys is no other body', async () => {
   await request('POST', RECEIVERS, under('k', { body: { url: URL, description: 'one' } }));
-  const before = [await workspace.listReceivers(), await listClaims(herald.redis)];
+  const before = [await workspace.listReceivers(), await listIdempotencyRecords(herald.redis)];
   const other = await elsewhere('POST', RECEIVERS, under('k', { body: { url: URL, description: 'two' } }));
   expect(problemOf(other)).toMatchObject({ status: 409, code: 'idempotency_conflict' });
   expect(isReplayed(other)).toBe(false);
   const same = await elsewhere('POST', RECEIVERS, under('k', { rawBody: `{ "description": "one", "url": "${URL}" }` }));
   expect(isReplayed(same)).toBe(true);
-  expect([await workspace.listReceivers(), await listClaims(herald.redis)]).toEqual(before);
+  expect([await workspace.listReceivers(), await listIdempotencyRecords(herald.redis)]).toEqual(before);
 });
 
 test('a refused request leaves its key free, also for the corrected body', async () => {
-  const claims = await listClaims(herald.redis);
+  const records = await listIdempotencyRecords(herald.redis);
   for (const body of [{ url: 'http://x' }, { url: URL, surprise: 1 }]) {
     const refused = await request('POST', RECEIVERS, under('k', { body }));
     expect(problemOf(refused)).toMatchObject({ status: 422, code: 'validation_failed' });
   }
   expect((await request('POST', '/tasks/task_unknown/cancel', under('k'))).status).toBe(404);
-  expect(await listClaims(herald.redis)).toEqual(claims);
+  expect(await listIdempotencyRecords(herald.redis)).toEqual(records);
   const corrected = await request('POST', RECEIVERS, under('k', { body: { url: URL } }));
   expect(bodyOf(corrected, 201)).toHaveProperty('secret');
 });

@@ -1,6 +1,6 @@
 import { waitFor } from '@herald/test-kit';
 import { verify } from '@octokit/webhooks-methods';
-import { readDuties } from '../support/delivery-state.ts';
+import { readPendingWork } from '../support/delivery-state.ts';
 import { problemOf } from '../support/problems.ts';
 import { readQueuedIds } from '../support/queue-state.ts';
 import { checkpoint, DONE, START } from '../support/reports.ts';
@@ -156,7 +156,7 @@ describe('without a worker', () => {
     const task = await workspace.createTask();
     await herald.executor.report(task.id, START, DONE);
     await other.next();
-    await waitFor('the queue to be empty', async () => (await readDuties(herald.redis)).jobs === 0);
+    await waitFor('the queue to be empty', async () => (await readPendingWork(herald.redis)).jobs === 0);
     expect(receiver.requests).toEqual([]);
   }, 40_000);
 

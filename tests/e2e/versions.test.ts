@@ -66,7 +66,7 @@ test('what waits when the release before is stopped is sent once by this one: ne
   await deliveries.waitForReceiver(registered.dead, (view) => view.health.backlog > 0);
   await good.waitForCount(9);
   await worker.stop();
-  // In line, redelivered, and of a receiver that is disabled.
+  // Enqueued, redelivered, and of a receiver that is disabled.
   await emit(20);
   const sent = emitted[0]?.to(registered.good) ?? '';
   await deliveries.redeliver(sent);

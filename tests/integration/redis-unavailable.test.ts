@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import { createWriteConfirmation } from '@herald/store/scripts/write-confirmation';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { askRedis, startRedis, waitFor } from '@herald/test-kit';
 
@@ -13,8 +13,8 @@ test('a Redis that dies between the first and the last reply of a pipeline is un
   });
   try {
     await redis.set('{tag}:proof', '1');
-    const confirmWrite = createWriteConfirmation({ redis, minReplicas: 1, withinMs: WAIT_MS });
-    const thrown = confirmWrite({ key: '{tag}:proof' }).catch((error: unknown) => error);
+    const awaitReplication = createAwaitReplication({ redis, minReplicas: 1, withinMs: WAIT_MS });
+    const thrown = awaitReplication({ key: '{tag}:proof' }).catch((error: unknown) => error);
     const isWaiting = async () => (await askRedis(server.port, 'INFO clients')).includes('blocked_clients:1');
     await waitFor('Redis to wait for replicas, having answered what comes before', isWaiting, WAIT_MS);
     await server.kill();

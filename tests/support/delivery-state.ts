@@ -3,7 +3,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';
 
 /** What a Herald still has to do. */
-export interface Duties {
+export interface PendingWork {
   /** Groups with waiting deliveries, and deliveries in work. */
   jobs: number;
 }
@@ -17,13 +17,13 @@ export function shardKeys(): ShardKeys {
   return keys;
 }
 
-export async function readDuties(redis: RedisClient, shardCount = 1): Promise<Duties> {
-  const shards = await Promise.all(createKeyspace(shardCount).shards.map((keys) => readShardDuties(redis, keys)));
-  const sum = (name: keyof Duties) => shards.reduce((total, shard) => total + shard[name], 0);
+export async function readPendingWork(redis: RedisClient, shardCount = 1): Promise<PendingWork> {
+  const shards = await Promise.all(createKeyspace(shardCount).shards.map((keys) => readShardWork(redis, keys)));
+  const sum = (name: keyof PendingWork) => shards.reduce((total, shard) => total + shard[name], 0);
   return { jobs: sum('jobs') };
 }
 
-async function readShardDuties(redis: RedisClient, { queue }: ShardKeys): Promise<Duties> {
+async function readShardWork(redis: RedisClient, { queue }: ShardKeys): Promise<PendingWork> {
   const sets = [queue.leases, queue.later, ...RINGS.map(queue.ready)];
   const counts = await Promise.all(sets.map((key) => redis.zcard(key)));
   return { jobs: counts.reduce((sum, count) => sum + count, 0) };
@@ -34,7 +34,7 @@ async function readShardDuties(redis: RedisClient, { queue }: ShardKeys): Promis
  * didn't arrive never will: the way to see that something was not sent, without waiting for it.
  */
 export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000, shardCount = 1): Promise<void> {
-  await waitFor('every delivery to be settled', () => readDuties(redis, shardCount), {
+  await waitFor('every delivery to be settled', () => readPendingWork(redis, shardCount), {
     until: ({ jobs }) => jobs === 0,
     deadlineMs,
   });

@@ -2,7 +2,7 @@ import { createActionUrl } from '@herald/core';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import type { ApiConfig } from '@herald/config/api-config';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { createClaimStore } from '@herald/store/idempotency/claim-store';
+import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -23,7 +23,7 @@ import { createTestEventStore } from '@herald/store/test-events/test-event-store
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { createWriteConfirmation } from '@herald/store/scripts/write-confirmation';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { GLOBAL_KEYS, type Keyspace } from '@herald/store/keyspace/keys';
 import type { Clock } from '@herald/store/clock/clock';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -43,7 +43,7 @@ import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document/document-routes.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
-import { createMovedRefusal } from './http/refuse-moved.ts';
+import { createReshardedRefusal } from './http/refuse-resharded.ts';
 import { createSilenceRefusal } from './http/refuse-silence.ts';
 import { currentRequestId } from './http/request-id.ts';
 import { createMetricsRoutes } from './health/metrics-routes.ts';
@@ -58,7 +58,7 @@ import { createTaskOperations } from './tasks/task-operations.ts';
 import { createTaskRoutes } from './tasks/task-routes.ts';
 import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
 import { createAcceptanceReport } from './acceptance/create-acceptance-report.ts';
-import { createConfirmTransitions } from './acceptance/confirm-transitions.ts';
+import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
 import { createSubscriptionCache } from './acceptance/subscription-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { createWorkspaceCache } from './acceptance/workspace-cache.ts';
@@ -70,8 +70,8 @@ const KEY_FAILURES_PER_MINUTE = 120;
 /** Of one workspace key's unfinished requests: 128 of the largest, and many thousands of the usual size. */
 const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 /** How long a request with an Idempotency-Key blocks its repetition when its process dies, and how long a key is kept, in ms. */
-const CLAIM_LEASE_MS = 60_000;
-const CLAIM_KEEP_MS = 86_400_000;
+const IDEMPOTENCY_LEASE_MS = 60_000;
+const IDEMPOTENCY_KEEP_MS = 86_400_000;
 
 /** Builds the app of its stores and operations. No I/O. */
 export function composeApp(
@@ -85,14 +85,14 @@ export function composeApp(
   openShards: Pick<OpenShards, 'findProblem' | 'makeSure'>,
   { clock, isSilent }: { readonly clock: Clock; readonly isSilent: () => boolean },
 ) {
-  const { redis, subscriber, confirmRedis, operatorRedis } = connections;
+  const { redis, subscriber, replicationRedis, operatorRedis } = connections;
   const { now } = clock;
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
-  const confirmWrite =
-    confirmRedis && createWriteConfirmation({ redis: confirmRedis, minReplicas: config.minReplicas });
-  const receiverStore = createReceiverStore({ redis, confirmWrite, keyspace });
-  const taskStore = createTaskStore({ redis, confirmWrite, keyspace, retention: taskRetention });
+  const awaitReplication =
+    replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
+  const receiverStore = createReceiverStore({ redis, awaitReplication, keyspace });
+  const taskStore = createTaskStore({ redis, awaitReplication, keyspace, retention: taskRetention });
   const testEvents = createTestEventStore({ redis, keyspace, retention: deliveryRetention });
   const presence = createWorkerPresence(redis);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
@@ -126,8 +126,8 @@ export function composeApp(
     actionUrl: createActionUrl(config.actionUrlTemplate),
     now,
   });
-  const acceptTransitions = confirmWrite
-    ? createConfirmTransitions({ acceptTransitions: acceptHere, findTaskWorkspace, confirmWrite, keyspace, logger })
+  const acceptTransitions = awaitReplication
+    ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
     : acceptHere;
   const sendTestEvent = limitTestEvents(
     createSendTestEvent({
@@ -141,7 +141,7 @@ export function composeApp(
     }),
   );
 
-  const log = createDeliveryLog({ redis, confirmWrite, keyspace });
+  const log = createDeliveryLog({ redis, awaitReplication, keyspace });
   const deliveries = createManageDeliveries({
     ...{ log, findReceiver: receivers.find, findTask: tasks.find },
     redeliver: createRedeliver({
@@ -149,7 +149,7 @@ export function composeApp(
     }),
   });
   const replays = createReplayOperations({
-    replays: createReplayStore({ redis, confirmWrite, keyspace, keepMs: config.retentionMs }),
+    replays: createReplayStore({ redis, awaitReplication, keyspace, keepMs: config.retentionMs }),
     onRequested: ({ id, endpointId }, workspaceId) => {
       metrics.acceptance.replayRequested();
       logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
@@ -158,8 +158,14 @@ export function composeApp(
   });
 
   const { find: findKey, writeLastUse } = createApiKeyStore({ redis, now });
-  const claims = createClaimStore({ ...{ redis, confirmWrite, now }, leaseMs: CLAIM_LEASE_MS, keepMs: CLAIM_KEEP_MS });
-  const idempotency = createIdempotency({ claims, logger });
+  const idempotencyRecords = createIdempotencyStore({
+    redis,
+    awaitReplication,
+    now,
+    leaseMs: IDEMPOTENCY_LEASE_MS,
+    keepMs: IDEMPOTENCY_KEEP_MS,
+  });
+  const idempotency = createIdempotency({ records: idempotencyRecords, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
   return createApp({
@@ -189,7 +195,7 @@ export function composeApp(
       }),
     }),
     refuseSilence: createSilenceRefusal(isSilent),
-    refuseMoved: createMovedRefusal(openShards),
+    refuseResharded: createReshardedRefusal(openShards),
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes({ receivers, deliveries, replays, sendTestEvent }),
     deliveries: createDeliveryRoutes({ deliveries }),

@@ -7,7 +7,7 @@ export type ApiConnections = {
   readonly redis: RedisClient;
   readonly subscriber: RedisClient;
   /** Apart from the others, because it waits for replicas. */
-  readonly confirmRedis: RedisClient | undefined;
+  readonly replicationRedis: RedisClient | undefined;
   /** Apart from the others, so that no page of the board delays a request. */
   readonly operatorRedis: RedisClient | undefined;
 };
@@ -20,7 +20,7 @@ export async function connectApi(
   return {
     redis: await open('herald-api'),
     subscriber: await open('herald-api-subscriber', 'subscriptions'),
-    confirmRedis: minReplicas > 0 ? await open('herald-api-confirm') : undefined,
+    replicationRedis: minReplicas > 0 ? await open('herald-api-confirm') : undefined,
     operatorRedis: operator && (await open('herald-api-operators')),
   };
 }

@@ -31,8 +31,8 @@ export type AppDeps = {
   readonly idempotency: RequestHandler;
   /** Refuses everything while Redis gives no answer. */
   readonly refuseSilence: RequestHandler;
-  /** Refuses everything while the data is moved. */
-  readonly refuseMoved: RequestHandler;
+  /** Refuses everything while the data is resharded. */
+  readonly refuseResharded: RequestHandler;
   readonly health: Router;
   readonly document: Router;
   readonly receivers: Router;
@@ -57,7 +57,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('trust proxy', deps.proxyCount);
   app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
   app.use(refuseUnclearHeaders, deps.document, ignoreConditions, health);
-  app.use(deps.refuseSilence, deps.refuseMoved);
+  app.use(deps.refuseSilence, deps.refuseResharded);
   if (deps.tracing) app.use(createRequestTrace(deps.tracing));
   // First, since nearly all requests are reports.
   app.use('/api/internal', authenticate('execute'), judgeQuery, deps.executor);

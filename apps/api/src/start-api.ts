@@ -57,8 +57,8 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
         },
-        moved: ({ code, sentence }) => {
-          logger.error('shards.moved', { code, sentence });
+        resharded: ({ code, sentence }) => {
+          logger.error('shards.resharded', { code, sentence });
         },
         lost: createLossReport({ logger, metrics: metrics.data }),
         upgrade: createUpgradeEvents(logger),

@@ -16,12 +16,12 @@ import type { DeliveryReport } from './deliveries/create-delivery-report.ts';
 import type { MakeAttempt } from './deliveries/make-attempt.ts';
 import { processDelivery, type ProcessDeliveryDeps } from './deliveries/process-delivery.ts';
 import { startDeliveryQueue } from './queue/start-delivery-queue.ts';
-import { startSweeper } from './sweeper/start-sweeper.ts';
-import { feedReplays } from './sweeper/feed-replays.ts';
-import { sweepPurges } from './sweeper/sweep-purges.ts';
+import { startMaintenance } from './maintenance/start-maintenance.ts';
+import { feedReplays } from './maintenance/feed-replays.ts';
+import { runPurges } from './maintenance/run-purges.ts';
 import { processTestEvent, type ProcessTestEventDeps } from './test-events/process-test-event.ts';
 
-const SWEEP_EVERY_MS = 1_000;
+const PURGE_EVERY_MS = 1_000;
 const FEED_EVERY_MS = 250;
 
 export type Shard = {
@@ -84,36 +84,36 @@ export function startShard(resources: Resources, shard: Shard): RunningShard {
     destinationLimit: config.destinationConcurrency,
     process: (turn, isTest) =>
       isTest ? processTestEvent(testEvent, turn, cutOff) : processDelivery(delivery, turn, cutOff),
-    metrics: metrics.upkeep,
+    metrics: metrics.internalErrors,
     logger,
     clock,
     random,
   });
 
   const purges = createPurgeStore({ redis, keys, retention });
-  const sweeper = startSweeper({
-    sweeps: [() => sweepPurges({ purges, reportPurged: report.purged, logger, now })],
-    everyMs: SWEEP_EVERY_MS,
-    metrics: metrics.upkeep,
+  const purging = startMaintenance({
+    routines: [() => runPurges({ purges, reportPurged: report.purged, logger, now })],
+    everyMs: PURGE_EVERY_MS,
+    metrics: metrics.internalErrors,
     logger,
     random,
   });
-  resources.add('sweeper', sweeper.stop);
+  resources.add('purging', purging.stop);
   const replays = createReplaySteps({ redis, keys, keepMs: config.retentionMs });
-  const feeder = startSweeper({
-    sweeps: [() => feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now })],
+  const feeding = startMaintenance({
+    routines: [() => feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now })],
     everyMs: FEED_EVERY_MS,
-    metrics: metrics.upkeep,
+    metrics: metrics.internalErrors,
     logger,
     random,
   });
-  resources.add('feeder', feeder.stop);
+  resources.add('feeding', feeding.stop);
   return {
     inFlight: queue.inWork,
     drain: async () => {
       stopping = true;
-      // The sweeps too: what they claim from now on, this worker would no longer serve.
-      await Promise.all([queue.stop(), sweeper.stop(), feeder.stop()]);
+      // Maintenance too: what it claims from now on, this worker would no longer serve.
+      await Promise.all([queue.stop(), purging.stop(), feeding.stop()]);
     },
   };
 }

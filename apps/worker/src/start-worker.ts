@@ -29,7 +29,7 @@ import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
-/** A worker process: its connections, one queue per shard, the sweepers, its health page. */
+/** A worker process: its connections, one queue per shard, maintenance, its health page. */
 export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);
@@ -55,8 +55,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
         },
-        moved: ({ code, sentence }) => {
-          logger.error('shards.moved', { code, sentence });
+        resharded: ({ code, sentence }) => {
+          logger.error('shards.resharded', { code, sentence });
           giveUp();
         },
         // It doesn't end: started again by its supervisor, it would begin with the empty Redis, and nobody would know.

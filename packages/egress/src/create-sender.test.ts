@@ -638,7 +638,7 @@ describe('a kept connection that died unseen', () => {
   });
 });
 
-describe('a fault of our own', () => {
+describe('an internal error', () => {
   test.each([
     {
       what: 'a header that HTTP forbids',

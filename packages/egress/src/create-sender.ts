@@ -21,7 +21,7 @@ export interface SendResult {
 export interface Sender {
   /**
    * One attempt: a POST, and one more on a new connection when a kept one turns out to be dead, all within the deadline.
-   * Resolves whatever the receiver does; rejects only for a fault of our own.
+   * Resolves whatever the receiver does; rejects only for an internal error.
    */
   send(request: SendRequest, signal?: AbortSignal): Promise<SendResult>;
   /** Ends what is in flight as `aborted` and closes the agent. May be called twice. */

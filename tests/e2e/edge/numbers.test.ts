@@ -1,4 +1,4 @@
-import { isReplayed, under } from '../../support/claims.ts';
+import { isReplayed, under } from '../../support/idempotency-records.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { problemOf, type Problem } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';

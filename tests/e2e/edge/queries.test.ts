@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { under } from '../../support/claims.ts';
+import { under } from '../../support/idempotency-records.ts';
 import { document } from '../../support/openapi-document.ts';
 import { OPERATOR_ENV, basic } from '../../support/operator-client.ts';
 import { problemOf } from '../../support/problems.ts';

@@ -3,7 +3,7 @@ import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { countWaiting, expediteProbe, isBreakerOpen } from '../../support/queue-state.ts';
 import { startHerald } from '../../support/start-herald.ts';
-import { createMood, destinationOf, emitMany, expectNoOwnFaults, expectNothingLeft, latenessAt } from './fleet.ts';
+import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNothingLeft, latenessAt } from './fleet.ts';
 
 import.meta.jest.setTimeout(120_000);
 
@@ -46,7 +46,7 @@ test.each([1, 2, 4])(
     expect(dead.repeated()).toEqual([]);
     await expectNothingLeft(herald.redis);
     expect(dead.repeated()).toEqual([]);
-    expectNoOwnFaults(herald);
+    expectNoInternalErrors(herald);
   },
 );
 

@@ -1,6 +1,6 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor, type Receiver, type Respond } from '@herald/test-kit';
-import { readDuties, shardKeys } from '../../support/delivery-state.ts';
+import { readPendingWork, shardKeys } from '../../support/delivery-state.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import type { Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -67,13 +67,13 @@ export async function destinationOf(redis: RedisClient, receiverId: string): Pro
   return (await redis.hget(shardKeys().endpoint(receiverId), 'dst')) ?? '';
 }
 
-/** A fleet that works has no faults of its own to tell of, however its receivers behave. */
-export function expectNoOwnFaults(herald: Herald): void {
-  const faults = herald
+/** A fleet that works logs no internal error, however its receivers behave. */
+export function expectNoInternalErrors(herald: Herald): void {
+  const errors = herald
     .logs()
     .split('\n')
-    .filter((line) => /own_fault|sweeper\.failed|queue\.error|body_lost/.test(line));
-  expect(faults).toEqual([]);
+    .filter((line) => /delivery\.internal_error|maintenance\.failed|queue\.error|body_lost/.test(line));
+  expect(errors).toEqual([]);
 }
 
 /**
@@ -83,7 +83,7 @@ export function expectNoOwnFaults(herald: Herald): void {
 export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
   const { replays, purge, prefix, queue } = shardKeys();
   const read = async () => ({
-    ...(await readDuties(redis)),
+    ...(await readPendingWork(redis)),
     replays: await redis.zcard(replays),
     purges: await redis.zcard(purge),
     waiting: (await listKeys(redis, `${prefix}q:*`)).length,

@@ -3,7 +3,7 @@ import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { isBreakerOpen, isQueued, readQueuedIds } from '../../support/queue-state.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { createMood, destinationOf, emitMany, expectNoOwnFaults, expectNothingLeft } from './fleet.ts';
+import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
 import.meta.jest.setTimeout(90_000);
 
@@ -109,7 +109,7 @@ test('a redelivery through an open breaker is sent once', async () => {
   await waitFor('the attempt to be recorded', async () => !(await isQueued(herald.redis, id)));
   const sent = receiver.requests.filter(({ headers }) => headers['x-service-delivery'] === id);
   expect(sent).toHaveLength(2); // the first try, and the redelivery
-  expectNoOwnFaults(herald);
+  expectNoInternalErrors(herald);
 });
 
 test('a redelivery that waits for a free slot is sent once, as soon as there is one', async () => {

@@ -3,7 +3,7 @@ import { shardKeys } from '../../support/delivery-state.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
-import { createMood, emitMany, expectNoOwnFaults, expectNothingLeft, latenessAt } from './fleet.ts';
+import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft, latenessAt } from './fleet.ts';
 
 import.meta.jest.setTimeout(180_000);
 
@@ -78,7 +78,7 @@ test('a replay of 10,000 failed deliveries is done once each, although its worke
     ]),
   );
   expect(new Set(records.map(String))).toEqual(new Set(['2,delivered']));
-  expectNoOwnFaults(herald);
+  expectNoInternalErrors(herald);
 });
 
 test('two workers at one replay, and what is live meanwhile goes before it', async () => {
@@ -120,7 +120,7 @@ test('a replay that is stopped sends what it has reached, and no more', async ()
   const stopped = await stop(id);
   expect(stopped.status).toBe('stopped');
   expect(stopped.replayed).toBeGreaterThan(0);
-  // A backlog of 500 and a step of 100 are as far ahead as it ever is.
+  // 500 that wait and a step of 100 are as far ahead as it ever is.
   expect(stopped.replayed).toBeLessThan(count / 2);
   await expectNothingLeft(herald.redis, 40_000);
   expect(await read(id)).toMatchObject({ status: 'stopped', replayed: stopped.replayed });

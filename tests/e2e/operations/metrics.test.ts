@@ -109,7 +109,7 @@ test('both processes count exactly what a script had them do', async () => {
   expect(worker.sum('herald_endpoints_disabled_total', { reason: 'gone' })).toBe(1);
   expect(worker.sum('herald_endpoints_disabled_total')).toBe(1);
   expect(worker.sum('herald_sends_in_flight')).toBe(0);
-  expect(worker.sum('herald_own_faults_total')).toBe(0);
+  expect(worker.sum('herald_internal_errors_total')).toBe(0);
   expect(worker.sum('herald_jobs_stalled_total')).toBe(0);
 
   const requests = (method: string, route: string, status: number) => [

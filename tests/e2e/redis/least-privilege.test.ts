@@ -65,7 +65,7 @@ test('the user of the runbook may do all that Herald does, and no more than its 
     });
   expect((await herald.request('GET', '/readyz')).status).toBe(200);
   await Promise.all([...herald.apis, ...herald.workers].map((each) => each.stop()));
-  expect(await runCli(['shards', 'move', '--to', '3'], env)).toMatchObject({ code: 0 });
+  expect(await runCli(['shards', 'reshard', '--to', '3'], env)).toMatchObject({ code: 0 });
   const { stdout } = await runCli(['doctor', '--json'], { ...env, SHARDS: '3' });
   expect(JSON.parse(stdout)).toMatchObject({
     findings: expect.arrayContaining([

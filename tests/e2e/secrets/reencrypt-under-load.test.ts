@@ -16,7 +16,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { entryPoint, type HeraldProcess } from '../../support/start-herald-process.ts';
 import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
 import { whoSigned } from '../../support/who-signed.ts';
-import { expectNoOwnFaults, expectNothingLeft } from '../fleet/fleet.ts';
+import { expectNoInternalErrors, expectNothingLeft } from '../fleet/fleet.ts';
 
 import.meta.jest.setTimeout(240_000);
 
@@ -186,7 +186,7 @@ test('the key of all secrets is changed under load, process by process, with a r
   await load.stop();
   await load.emitLast();
   await expectNothingLeft(herald.redis, 60_000);
-  expectNoOwnFaults(herald);
+  expectNoInternalErrors(herald);
 
   const { requests } = load.receiver;
   const received = new Set(requests.map(({ headers }) => headers['x-service-delivery']));

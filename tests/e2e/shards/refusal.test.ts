@@ -7,7 +7,7 @@ import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { runApp, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { createWorkspaces, moveTo, shellEnv } from './move-command.ts';
+import { createWorkspaces, reshardTo, shellEnv } from './reshard-command.ts';
 
 import.meta.jest.setTimeout(90_000);
 
@@ -18,7 +18,7 @@ const envOf = (herald: Herald, SHARDS: number) => ({
 });
 const REFUSAL =
   'SHARDS is 4, but the data in this Redis is laid out for 1; set SHARDS=1 everywhere, ' +
-  'or stop every API and worker and move the data with "herald shards move --to 4".';
+  'or stop every API and worker and reshard the data with "herald shards reshard --to 4".';
 
 test('the first process decides; API, worker and CLI with another SHARDS refuse with one sentence, and change nothing', async () => {
   await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
@@ -35,13 +35,16 @@ test('the first process decides; API, worker and CLI with another SHARDS refuse 
   }
   expect(await dumpRedis(herald.redis)).toEqual(before);
   expect((await runCli(['doctor'], envOf(herald, 4))).stdout).toContain(REFUSAL);
-  expect((await runCli(['shards', 'move', '--to', '0'], envOf(herald, 1))).stderr).toContain('from 1 to 64');
+  // `move` is its former name.
+  for (const name of ['reshard', 'move']) {
+    expect((await runCli(['shards', name, '--to', '0'], envOf(herald, 1))).stderr).toContain('from 1 to 64');
+  }
 });
 
-test('nothing is moved while a process lives; one that finds a move under way answers 503, or ends', async () => {
+test('nothing is resharded while a process lives; one that finds resharding under way answers 503, or ends', async () => {
   await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
   const workspace = await herald.createWorkspace();
-  const running = await moveTo(herald, 4, 1);
+  const running = await reshardTo(herald, 4, 1);
   expect(running).toMatchObject({ code: 1, stdout: '' });
   expect(running.stderr).toMatch(
     /^Something works on this Redis: herald-api.* at .*\. Nothing was changed; stop every/,
@@ -52,10 +55,10 @@ test('nothing is moved while a process lives; one that finds a move under way an
   await waitFor('both to show themselves', () => herald.redis.zcard(GLOBAL_KEYS.processes), {
     until: (count) => count === 2,
   });
-  await createShardRecordStore(herald.redis).beginMove(4);
+  await createShardRecordStore(herald.redis).beginResharding(4);
   const { code, stdout } = await worker;
   expect(code).toBe(1);
-  expect(stdout).toContain('"shards.moved"');
+  expect(stdout).toContain('"shards.resharded"');
   const answer = await waitFor('the API to notice', () => workspace.request('GET', '/api/public/webhooks'), {
     until: ({ status }) => status !== 200,
   });
@@ -66,7 +69,7 @@ test('nothing is moved while a process lives; one that finds a move under way an
   expect({ status: ready.status, body: ready.body }).toMatchObject({
     ...{ status: 503, body: { problems: [{ code: 'shards_moving' }] } },
   });
-  await createShardRecordStore(herald.redis).dropMove();
+  await createShardRecordStore(herald.redis).dropResharding();
   await waitFor('the API to go on', () => workspace.request('GET', '/api/public/webhooks'), {
     until: ({ status }) => status === 200,
   });
@@ -87,9 +90,9 @@ test('data of a release that recorded no number is judged by what lies where, an
   await herald.apis[0]?.stop();
   expect(await runApp('api', envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
   // Its data is taken over first.
-  expect((await moveTo(herald, 4, 1)).stderr).toContain('start one of this: it takes the data over');
+  expect((await reshardTo(herald, 4, 1)).stderr).toContain('start one of this: it takes the data over');
   await (await herald.startApi({ SHARDS: '1' }, {})).stop();
-  expect((await moveTo(herald, 4, 1)).code).toBe(0);
+  expect((await reshardTo(herald, 4, 1)).code).toBe(0);
   expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4, layout: 2 });
-  expect((await moveTo(herald, 4, 4)).stdout).toBe('Nothing to move: the data is laid out for SHARDS=4.');
+  expect((await reshardTo(herald, 4, 4)).stdout).toBe('Nothing to reshard: the data is laid out for SHARDS=4.');
 });

@@ -45,7 +45,7 @@ test.each(['sentinel', 'cluster'] as const)(
     await load.stop();
     await herald.settled(90_000);
 
-    // What the log says of a fault of our own says more than the answer.
+    // What the log says of an internal error says more than the answer.
     expect(linesWith(herald.logs(), 'request.failed')).toEqual([]);
     for (const answer of load.refused) {
       expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });

@@ -357,7 +357,7 @@ describe('a purge', () => {
     expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
   });
 
-  test('is done by another sweeper when its own dies, and only then', async () => {
+  test('is done by another worker when its own dies, and only then', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);

@@ -28,7 +28,7 @@ async function open(role: 'api' | 'worker', shardCount = 1) {
   const reports: (Finding | undefined)[] = [];
   const report = {
     failed: () => undefined,
-    moved: () => undefined,
+    resharded: () => undefined,
     lost: (finding: Finding | undefined) => void reports.push(finding),
     upgrade: { began: () => undefined, ended: () => undefined, waits: () => undefined, watches: () => undefined },
   };

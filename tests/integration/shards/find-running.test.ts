@@ -41,7 +41,7 @@ test('a process that shows itself meanwhile is alive, whatever its clock says', 
   expect(await running.find()).toEqual(['api:2:new']);
 });
 
-test('others who move are seen by their connections', async () => {
+test('others that reshard are seen by their connections', async () => {
   await using running = await start();
   await running.other.client('SETNAME', 'herald-shards-move');
   expect(await running.find()).toEqual([expect.stringMatching(/^herald-shards-move at /)]);

@@ -56,7 +56,7 @@ async function setUp() {
       startDeliveryQueue({
         ...{ redis: await connect(url), waitRedis: await connect(server.url), keys, destinationLimit, process },
         ...{ concurrency: 20, clock: RIGHT_CLOCK, random: Math.random },
-        metrics: { ownFault: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
+        metrics: { internalError: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
         logger: { ...logger, warn: note, error: note },
       }),
     async readPlaces() {

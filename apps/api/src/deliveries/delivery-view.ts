@@ -46,7 +46,7 @@ const EXAMPLE = {
 /** A delivery as its workspace sees it. */
 export const DeliveryView = z
   .strictObject(DeliveryFields)
-  .meta({ id: 'Delivery', description: 'The duty to tell one endpoint about one transition.', examples: [EXAMPLE] });
+  .meta({ id: 'Delivery', description: 'One transition that one endpoint is to be told of.', examples: [EXAMPLE] });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
 /** An attempt as its workspace sees it: a status or an error code, and the start of the answer. */

@@ -1,5 +1,5 @@
 import { TaskClosedError, UnavailableError } from '@herald/core';
-import type { ClaimStore } from '@herald/store/idempotency/claim-store';
+import type { IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { waitFor } from '@herald/test-kit';
 import express, { type RequestHandler } from 'express';
 import { once } from 'node:events';
@@ -12,23 +12,23 @@ import { createIdempotency } from './create-idempotency.ts';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** The middleware in front of a handler, on a store that grants every claim and writes down what is done with it. */
+/** The middleware in front of a handler, on a store that grants every record and writes down what is done with it. */
 async function startApp(handle: RequestHandler) {
   const calls: string[] = [];
   const note = <Reply>(call: string, reply: Reply) => {
     calls.push(call);
     return Promise.resolve(reply);
   };
-  const claims: ClaimStore = {
+  const records: IdempotencyStore = {
     leaseMs: 30,
-    claim: ({ path, idempotencyKey }) => {
-      const claim = {
+    acquire: ({ path, idempotencyKey }) => {
+      const record = {
         seed: { at: 0, random: new Uint8Array(16) },
         renew: () => note('renew', 'renewed' as const),
         keepAnswer: ({ status }: { status: number }) => note(`keep ${status}`, 'kept' as const),
         giveBack: (changed: string) => note(`give back, changed ${changed}`, 'given_back' as const),
       };
-      return note(`claim ${path} ${idempotencyKey}`, { kind: 'claimed' as const, claim });
+      return note(`acquire ${path} ${idempotencyKey}`, { kind: 'acquired' as const, record });
     },
   };
   const authenticate = createAuthenticate({
@@ -37,7 +37,7 @@ async function startApp(handle: RequestHandler) {
     noteUse: () => undefined,
   });
   const app = express();
-  app.use('/tasks', authenticate('tasks'), createIdempotency({ claims, logger: silent }), handle);
+  app.use('/tasks', authenticate('tasks'), createIdempotency({ records, logger: silent }), handle);
   app.use(createErrorHandler(silent));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -87,10 +87,10 @@ test.each<[string, RequestHandler, string]>([
 ])('%s', async (_name, handle, ending) => {
   await using app = await startApp(handle);
   await app.send('POST', KEY);
-  expect(app.calls).toEqual(['claim /tasks/t1/cancel k', ending]);
+  expect(app.calls).toEqual(['acquire /tasks/t1/cancel k', ending]);
 });
 
-test('a slow request keeps its claim by renewing it, until it is answered', async () => {
+test('a slow request keeps its record by renewing it, until it is answered', async () => {
   const held = Promise.withResolvers<undefined>();
   await using app = await startApp(async (_req, res) => {
     await held.promise;

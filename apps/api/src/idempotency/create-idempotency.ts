@@ -1,4 +1,4 @@
-import type { Claim, ClaimStore } from '@herald/store/idempotency/claim-store';
+import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../http/caller.ts';
@@ -6,12 +6,12 @@ import { HttpFault } from '../http/http-fault.ts';
 import { lossyBatchOf } from '../http/parse-json.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';
-import { holdClaim } from './hold-claim.ts';
+import { startRefresher } from './start-refresher.ts';
 import { REPLAYED, toKeptAnswer } from './kept-answer.ts';
 import { IDEMPOTENCY_KEY, readIdempotencyKey } from './read-idempotency-key.ts';
 import { setSeed } from './seed-of.ts';
 
-export type IdempotencyDeps = { readonly claims: ClaimStore; readonly logger: Logger };
+export type IdempotencyDeps = { readonly records: IdempotencyStore; readonly logger: Logger };
 
 /** Seconds after which a caller may ask whether the first request is done. */
 const RETRY_AFTER_S = 1;
@@ -20,7 +20,7 @@ const RETRY_AFTER_S = 1;
  * Lets a POST with an `Idempotency-Key` have its effect once. Stands behind authentication and the parsing of the body.
  * Without the header it does nothing.
  */
-export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestHandler {
+export function createIdempotency({ records, logger }: IdempotencyDeps): RequestHandler {
   return async (req, res, next) => {
     const idempotencyKey = req.method === 'POST' ? readIdempotencyKey(req) : undefined;
     if (idempotencyKey === undefined) {
@@ -29,7 +29,7 @@ export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestH
     }
     const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
     const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, lossyBatchOf(req)?.text);
-    const reply = await claims.claim(name, fingerprint);
+    const reply = await records.acquire(name, fingerprint);
     switch (reply.kind) {
       case 'conflict':
         throw new HttpFault('idempotency_conflict', `this ${IDEMPOTENCY_KEY} came with another body; use a new one`);
@@ -42,15 +42,15 @@ export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestH
         res.status(status).set(headers).set(REPLAYED, 'true').json(body);
         return;
       }
-      case 'claimed': {
+      case 'acquired': {
         const requestId = requestIdOf(req);
-        const release = holdClaim(reply.claim, claims.leaseMs, logger, requestId);
-        setSeed(req, reply.claim.seed);
+        const stopRefresher = startRefresher(reply.record, records.leaseMs, logger, requestId);
+        setSeed(req, reply.record.seed);
         settleBeforeSending(res, async (json) => {
-          release();
+          stopRefresher();
           try {
-            const ending = await settle(reply.claim, res, json);
-            if (ending === 'lost') logger.warn('idempotency.claim_lost', { requestId });
+            const ending = await settle(reply.record, res, json);
+            if (ending === 'lost') logger.warn('idempotency.record_lost', { requestId });
           } catch (error) {
             // What is done is done, and its caller is told. A repeated request runs when the lease has ended, and finds it.
             logger.warn('idempotency.answer_not_kept', { requestId, status: res.statusCode }, error);
@@ -63,10 +63,10 @@ export function createIdempotency({ claims, logger }: IdempotencyDeps): RequestH
 }
 
 /** Keeps an answer of success. A 4xx changed nothing, so its key is free again; what a 5xx changed, nobody knows. */
-async function settle(claim: Claim, res: Response, json: string) {
+async function settle(record: IdempotencyRecord, res: Response, json: string) {
   const { statusCode } = res;
-  if (statusCode < 300) return await claim.keepAnswer(toKeptAnswer(res, json));
-  return await claim.giveBack(statusCode < 500 ? 'nothing' : 'perhaps');
+  if (statusCode < 300) return await record.keepAnswer(toKeptAnswer(res, json));
+  return await record.giveBack(statusCode < 500 ? 'nothing' : 'perhaps');
 }
 
 /**

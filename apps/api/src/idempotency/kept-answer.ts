@@ -1,4 +1,4 @@
-import type { KeptAnswer } from '@herald/store/idempotency/claim-store';
+import type { KeptAnswer } from '@herald/store/idempotency/idempotency-store';
 import type { Response } from 'express';
 
 /** Response header of an answer that an earlier run of the same request brought about. */

@@ -6,8 +6,8 @@ import type { TestOutcome } from './test-outcome-view.ts';
 type SendTestEvent = (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
 
 /**
- * Test operations of one workspace that this process runs at once. The workers' lane has 50 places for all; who tests receivers that
- * never answer must leave others theirs.
+ * Test operations of one workspace that this process runs at once. A worker has 50 slots for all test events; a
+ * workspace that tests receivers that never answer must leave others theirs.
  */
 const AT_ONCE = 5;
 

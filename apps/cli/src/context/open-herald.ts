@@ -3,7 +3,7 @@ import { ConfigError } from '@herald/runtime/env/env';
 import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
 import { createResources, type Resources } from '@herald/runtime/lifecycle/resources';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { createWriteConfirmation, type ConfirmWrite } from '@herald/store/scripts/write-confirmation';
+import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
 import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { judgeShards } from '@herald/store/shards/judge-shards';
@@ -16,7 +16,7 @@ export type Herald = {
   readonly config: CliConfig;
   readonly redis: RedisClient;
   /** Absent unless REDIS_MIN_REPLICAS asks for replicas. */
-  readonly confirmWrite: ConfirmWrite | undefined;
+  readonly awaitReplication: AwaitReplication | undefined;
   readonly keyspace: Keyspace;
   /** Another connection, for what occupies one. */
   readonly connect: () => Promise<RedisClient>;
@@ -74,9 +74,17 @@ export function createWithHerald(
         follow(clock);
       }
       if (!anyShards) await refuseOtherShards(redis, shardCount);
-      const confirmWrite =
-        minReplicas > 0 ? createWriteConfirmation({ redis: await connect(), minReplicas }) : undefined;
-      return await use({ config, redis, confirmWrite, keyspace: createKeyspace(shardCount), connect, resources, now });
+      const awaitReplication =
+        minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
+      return await use({
+        config,
+        redis,
+        awaitReplication,
+        keyspace: createKeyspace(shardCount),
+        connect,
+        resources,
+        now,
+      });
     } finally {
       await resources.release();
     }

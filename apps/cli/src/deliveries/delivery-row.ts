@@ -37,7 +37,7 @@ export function toDeliveryFacts({ delivery, host, endpointState, lastOutcome }: 
     'last outcome': lastOutcome,
     'next try': toDate(delivery.nextAttemptAt),
     settled: toDate(delivery.settledAt),
-    'attempts owed': owedAttempts > 0 ? owedAttempts : undefined,
+    'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,
   } satisfies Record<string, Cell>;
 }
 

@@ -1,11 +1,11 @@
-import type { MoveProgress, MoveReport } from './move/move-shards.ts';
+import type { ReshardProgress, ReshardReport } from './reshard/reshard.ts';
 import { Command, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { countOf } from '../output/count-of.ts';
 import { readShardCount } from '../context/read-arguments.ts';
-import { moveTo } from './move-to.ts';
+import { reshardTo } from './reshard-to.ts';
 
-const WORDS: Record<MoveProgress['step'], string> = {
+const WORDS: Record<ReshardProgress['step'], string> = {
   indexes: 'indexes by shard',
   lists: 'logs',
   records: 'records',
@@ -17,8 +17,9 @@ const WORDS: Record<MoveProgress['step'], string> = {
 export function createShardsCommand({ withHerald, output, startProgress }: CommandDeps): Command {
   const shards = new Command('shards').description('the parts that all workspaces are divided into (SHARDS)');
   shards
-    .command('move')
-    .description('move all data to another number of shards, while no API and no worker runs')
+    .command('reshard')
+    .alias('move')
+    .description('bring all data to another number of shards, while no API and no worker runs')
     .addOption(
       new Option('--to <number>', 'the SHARDS that the service is to have')
         .argParser(readShardCount)
@@ -31,13 +32,13 @@ export function createShardsCommand({ withHerald, output, startProgress }: Comma
 Stop every API and worker first: it refuses while it sees one. Executors report again until they are answered with 2xx, so
 nothing is lost meanwhile. It copies before it deletes. When it was interrupted, however that was, nothing starts on this
 Redis until it was run again, and ended.
-${examples('herald shards move --to 4')}`,
+${examples('herald shards reshard --to 4')}`,
     )
     .action(async ({ to, json }: JsonOption & { to: number }) => {
       const progress = startProgress('{step} {bar} {percentage}%');
       const report = await withHerald(
         (herald) =>
-          moveTo(herald, to, {
+          reshardTo(herald, to, {
             onProgress: ({ step, done, total }) => {
               progress.show(done, total, { step: WORDS[step] });
             },
@@ -50,13 +51,13 @@ ${examples('herald shards move --to 4')}`,
         { anyShards: true },
       ).finally(progress.stop);
       if (json) output.json(report);
-      else for (const line of describeMove(report)) output.line(line);
+      else for (const line of describeReport(report)) output.line(line);
     });
   return shards;
 }
 
-function describeMove({ kind, from, to, keys, enqueued, dropped }: MoveReport): string[] {
-  if (kind === 'in_place') return [`Nothing to move: the data is laid out for SHARDS=${to}.`];
+function describeReport({ kind, from, to, keys, enqueued, dropped }: ReshardReport): string[] {
+  if (kind === 'in_place') return [`Nothing to reshard: the data is laid out for SHARDS=${to}.`];
   return [
     `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(enqueued, 'delivery')} enqueued again.`,
     ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing any more.`] : []),

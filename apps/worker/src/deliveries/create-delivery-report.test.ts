@@ -135,7 +135,7 @@ test('a line has every id and the host, and nothing of the path', () => {
   expect(JSON.stringify(fields)).not.toContain('canary');
 });
 
-test('an endpoint that refuses its whole backlog gets a few lines at level info, and every attempt is counted', () => {
+test('an endpoint that refuses all that waits for it gets a few lines at level info, and every attempt is counted', () => {
   import.meta.jest.useFakeTimers();
   const { attempt, lines, counts, fields } = prepare();
   for (let each = 0; each < 1_000; each++) attempt(500, { status: 'pending' });

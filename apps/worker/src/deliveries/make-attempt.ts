@@ -25,7 +25,7 @@ export type MakeAttemptDeps = {
   readonly now: () => number;
 };
 
-/** Signs a delivery and sends it, once. Throws only for faults of our own, such as a secret that it can't decrypt. */
+/** Signs a delivery and sends it, once. Throws only for internal errors, such as a secret that it can't decrypt. */
 export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent = false, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body, traceparent }: LoadedDelivery,
@@ -73,7 +73,7 @@ async function endingWith(span: TraceSpan | undefined, sending: Promise<SendResu
     });
     return result;
   } catch (error) {
-    span.end({ failed: true, attributes: { 'herald.outcome': 'own_fault' } });
+    span.end({ failed: true, attributes: { 'herald.outcome': 'internal_error' } });
     throw error;
   }
 }

@@ -316,7 +316,7 @@ test('a test event that is redelivered gets one attempt, which says nothing abou
   expect(attempts).toEqual([[{ kind: 'failed', reason: 'schedule_exhausted' }, undefined]]);
 });
 
-test.each(['send', 'record'] as const)('a fault of our own at %s is thrown', async (where) => {
+test.each(['send', 'record'] as const)('an internal error at %s is thrown', async (where) => {
   const { deps, signal } = prepare({});
   const fault = () => Promise.reject(new Error('ours'));
   const faulty = {

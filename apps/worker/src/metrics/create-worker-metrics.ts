@@ -3,7 +3,7 @@ import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
-import { createUpkeepMetrics } from './create-upkeep-metrics.ts';
+import { createInternalErrorMetrics } from './create-internal-error-metrics.ts';
 
 const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];
 
@@ -14,7 +14,7 @@ export function createWorkerMetrics() {
     registry,
     deliveries: createDeliveryMetrics(registry),
     attempts: createAttemptMetrics(registry),
-    upkeep: createUpkeepMetrics(registry),
+    internalErrors: createInternalErrorMetrics(registry),
     redis: createRedisMetrics(registry, CONNECTIONS),
     data: createDataMetrics(registry),
   };

@@ -7,11 +7,11 @@ import type { Clock } from '@herald/store/clock/clock';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
-import type { UpkeepMetrics } from '../metrics/create-upkeep-metrics.ts';
+import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
 import { GroupBackend } from '@herald/queue';
 import { Worker } from 'bullmq';
 import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
-import { ownFaultDelayMs } from './backoff-of-own-faults.ts';
+import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';
 
 export type DeliveryQueueDeps = {
   readonly redis: RedisClient;
@@ -22,7 +22,7 @@ export type DeliveryQueueDeps = {
   /** Deliveries of one destination that may be in work, over all workers. */
   readonly destinationLimit: number;
   readonly process: (turn: DeliveryTurn, isTest: boolean) => Promise<ProcessVerdict>;
-  readonly metrics: Pick<UpkeepMetrics, 'ownFault' | 'queueFailed' | 'jobStalled'>;
+  readonly metrics: Pick<InternalErrorMetrics, 'internalError' | 'queueFailed' | 'jobStalled'>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random: () => number;
@@ -57,9 +57,9 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
       if (verdict.kind === 'put_back') await backend.putBack(token, 0);
     } catch (error) {
-      // No fault of the delivery's: it waits, and comes again.
-      metrics.ownFault('delivery');
-      logger.error('delivery.own_fault', { deliveryId: id }, error);
+      // The delivery is not at fault: it waits, and is tried again.
+      metrics.internalError('delivery');
+      logger.error('delivery.internal_error', { deliveryId: id }, error);
       throw error;
     }
   };
@@ -129,7 +129,7 @@ function createBackend(deps: DeliveryQueueDeps): GroupBackend {
     groupLimit: destinationLimit,
     leaseMs: LEASE_MS,
     blockLimitMs: BLOCK_LIMIT_MS,
-    faultDelayMs: (faults) => ownFaultDelayMs(faults, random()),
+    faultDelayMs: (faults) => internalErrorDelayMs(faults, random()),
     now: clock.now,
   });
 }

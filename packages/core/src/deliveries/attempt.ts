@@ -12,7 +12,7 @@ export type UnreachableReason =
   | 'connection_failed';
 
 /**
- * What one HTTP request came to. Everything a receiver can do is a value here; our own faults are exceptions.
+ * What one HTTP request came to. Everything a receiver can do is a value here; our internal errors are exceptions.
  * `aborted` is a stop of the worker: the request was cut off and counts as no attempt.
  */
 export type AttemptOutcome =

@@ -4,7 +4,7 @@ import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The duty to tell one endpoint about one transition. Times are epoch ms. */
+/** One transition that one endpoint is to be told of. Times are epoch ms. */
 export type Delivery = {
   readonly id: DeliveryId;
   readonly workspaceId: WorkspaceId;

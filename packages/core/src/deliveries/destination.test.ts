@@ -16,6 +16,6 @@ test.each([
   expect(destinationOf(workspaceId, url)).not.toBe(destinationOf('ws_a', 'https://example.com/a'));
 });
 
-test('a destination id is 16 characters, because every backlog pays for it', () => {
+test('a destination id is 16 characters, because every delivery that waits pays for it', () => {
   expect(destinationOf('ws_a', 'https://example.com/a')).toMatch(/^[a-z2-7]{16}$/);
 });

@@ -1,6 +1,6 @@
 import { GROUP_LUA } from '../groups/group-lua.ts';
 
-/** Jobs of one group that it gives in one turn, so that a long backlog doesn't keep the others waiting. */
+/** Jobs of one group that it gives in one turn, so that many waiting jobs of one don't keep the others waiting. */
 const JOBS_A_TURN = 4;
 /** Between two turns of a group in the same ms: as little as a double keeps apart at such a time. */
 const TURN_MS = 0.001;

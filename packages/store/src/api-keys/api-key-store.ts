@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
-import { gatherCalls } from '../scripts/gather-calls.ts';
+import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { batchCalls } from '../scripts/batch-calls.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
-import { demandConfirmed } from '../scripts/write-confirmation.ts';
+import { demandReplicated } from '../scripts/await-replication.ts';
 import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
 export const SCOPES = ['webhooks', 'tasks', 'execute'] as const;
@@ -42,7 +42,7 @@ export type ApiKeyStore = {
 
 const KEYS_READ_TOGETHER = 100;
 
-export type ApiKeyStoreDeps = ConfirmedStoreDeps & { readonly now: () => number };
+export type ApiKeyStoreDeps = ReplicatedStoreDeps & { readonly now: () => number };
 
 const WRITE_LAST_USE_LUA = /* lua */ `
 -- Note when a key was used, unless it was revoked or has expired meanwhile.
@@ -53,11 +53,11 @@ redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1])
 return 1
 `;
 
-export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps): ApiKeyStore {
+export function createApiKeyStore({ redis, awaitReplication, now }: ApiKeyStoreDeps): ApiKeyStore {
   const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
   // Whoever asks is answered by a look-up that was sent after he asked, so that a revoked key is refused at once; requests
   // of one moment, which mostly have the same key, share it.
-  const readFields = gatherCalls({
+  const readFields = batchCalls({
     async call(lookUps: readonly string[]) {
       const read = await readAll(redis, [...new Set(lookUps)]);
       return lookUps.map((lookUp) => read.get(lookUp) ?? {});
@@ -74,8 +74,8 @@ export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps)
       await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...toFields(record), proof });
       if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
       await Promise.all([
-        demandConfirmed(confirmWrite, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
-        demandConfirmed(confirmWrite, { key: GLOBAL_KEYS.apiKey(lookUp) }),
+        demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
+        demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKey(lookUp) }),
       ]);
       return { key, record };
     },
@@ -101,7 +101,7 @@ export function createApiKeyStore({ redis, confirmWrite, now }: ApiKeyStoreDeps)
       const key = GLOBAL_KEYS.apiKey(lookUp);
       await redis.del(key);
       // Before the index forgets it: a key that a failover brought back could be revoked by nobody.
-      await demandConfirmed(confirmWrite, { key, isGone: true });
+      await demandReplicated(awaitReplication, { key, isGone: true });
       return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0;
     },
     async writeLastUse(id, at) {

@@ -11,7 +11,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
@@ -70,11 +70,11 @@ const WINDOWS = 10;
 
 const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled'])], z.string());
 
-export type DeliveryLogDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace };
+export type DeliveryLogDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace };
 
 export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
   const { redis, keyspace } = deps;
-  const redeliver = defineConfirmedScript(deps, 'redeliver', REDELIVER_LUA);
+  const redeliver = defineReplicatedScript(deps, 'redeliver', REDELIVER_LUA);
 
   const read = async (keys: ShardKeys, id: DeliveryId, workspaceId: WorkspaceId): Promise<Delivery | undefined> => {
     const fields = await redis.hgetall(keys.delivery(id));

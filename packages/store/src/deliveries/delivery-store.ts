@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import { gatherCalls } from '../scripts/gather-calls.ts';
+import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { readLoadedDeliveries, type AttemptRecord, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
@@ -113,14 +113,14 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   const recordAll = defineScript(redis, 'recordAttempts', RECORD_ATTEMPTS_LUA);
   const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
 
-  const load = gatherCalls({
+  const load = batchCalls({
     call: async (ids: readonly DeliveryId[]) => {
       const rows = LoadReplies.parse(await loadAll(ids.map(keys.delivery), [keys.prefix, ...ids]));
       return readLoadedDeliveries(ids.map((id, index) => ({ id, row: rows[index] })));
     },
     ...TOGETHER,
   });
-  const record = gatherCalls({
+  const record = batchCalls({
     call: async (inputs: readonly RecordInput[]) =>
       RecordReplies.parse(
         await recordAll(

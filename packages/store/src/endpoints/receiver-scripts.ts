@@ -39,8 +39,8 @@ return 'patched'
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `
--- Remove a receiver. Its deliveries keep their records; a sweeper ends the pending ones. Where they wait goes with the
--- receiver, and so it is in what the sweeper finds (see purge-mark.ts).
+-- Remove a receiver. Its deliveries keep their records; a purge ends the pending ones. Where they wait goes with the
+-- receiver, and so the purge finds it in the mark (see purge-mark.ts).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)

@@ -7,7 +7,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import type { ScriptArg } from '../scripts/script.ts';
@@ -42,14 +42,14 @@ export type ReceiverStore = {
   readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
 };
 
-export type ReceiverStoreDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace };
+export type ReceiverStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace };
 
 export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
   const { redis, keyspace } = deps;
-  const register = defineConfirmedScript(deps, 'registerReceiver', REGISTER_RECEIVER_LUA);
-  const patch = defineConfirmedScript(deps, 'patchReceiver', PATCH_RECEIVER_LUA);
-  const remove = defineConfirmedScript(deps, 'removeReceiver', REMOVE_RECEIVER_LUA);
-  const rotate = defineConfirmedScript(deps, 'rotateSecret', ROTATE_SECRET_LUA);
+  const register = defineReplicatedScript(deps, 'registerReceiver', REGISTER_RECEIVER_LUA);
+  const patch = defineReplicatedScript(deps, 'patchReceiver', PATCH_RECEIVER_LUA);
+  const remove = defineReplicatedScript(deps, 'removeReceiver', REMOVE_RECEIVER_LUA);
+  const rotate = defineReplicatedScript(deps, 'rotateSecret', ROTATE_SECRET_LUA);
 
   const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
     const keys = keyspace.of(workspaceId);

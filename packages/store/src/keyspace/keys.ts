@@ -76,13 +76,13 @@ export const GLOBAL_KEYS = {
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,
   /** hash: a request with an Idempotency-Key, found by the digest of its name */
-  claim: (digest: string) => `herald:claim:${digest}`,
+  idempotencyRecord: (digest: string) => `herald:claim:${digest}`,
   /** zset: ids of the workers, by the time each was last seen */
   workers: 'herald:workers',
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
   /**
-   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is moved to another; `layout` of each shard; `upgradingTo`
+   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another; `layout` of each shard; `upgradingTo`
    * while a former layout is taken over; `dataId`, which data it is
    */
   shards: 'herald:shards',

@@ -20,7 +20,7 @@ const STEP = 500;
  * url.
  */
 export type PurgeStore = {
-  /** Takes marks of endpoints (see `readPurgeMark`); another sweeper gets them only after `leaseEndsAt` (epoch ms). */
+  /** Takes marks of endpoints (see `readPurgeMark`); another worker gets them only after `leaseEndsAt` (epoch ms). */
   readonly claim: (now: number, leaseEndsAt: number, limit: number) => Promise<readonly string[]>;
   /**
    * Ends the endpoint's pending deliveries, step by step; yields those of each. None, once it is enabled again: then

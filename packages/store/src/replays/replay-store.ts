@@ -1,6 +1,6 @@
 import { REPLAY_LIMIT, type DeliveryStatus, type EndpointId, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';
 
@@ -35,7 +35,7 @@ export type ReplayStore = {
   readonly stop: (workspaceId: WorkspaceId, id: string, now: number) => Promise<boolean>;
 };
 
-export type ReplayStoreDeps = ConfirmedStoreDeps & {
+export type ReplayStoreDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
   /** How long an ended replay can be looked up, in ms. */
   readonly keepMs: number;
@@ -43,8 +43,8 @@ export type ReplayStoreDeps = ConfirmedStoreDeps & {
 
 export function createReplayStore(deps: ReplayStoreDeps): ReplayStore {
   const { redis, keyspace, keepMs } = deps;
-  const create = defineConfirmedScript(deps, 'createReplay', CREATE_REPLAY_LUA);
-  const stop = defineConfirmedScript(deps, 'stopReplay', STOP_REPLAY_LUA);
+  const create = defineReplicatedScript(deps, 'createReplay', CREATE_REPLAY_LUA);
+  const stop = defineReplicatedScript(deps, 'stopReplay', STOP_REPLAY_LUA);
   const replayKeys = (keys: ShardKeys, id: string) => [keys.replay(id), keys.replays];
   return {
     async create(workspaceId, { id, endpointId, since, until, statuses, createdAt }) {

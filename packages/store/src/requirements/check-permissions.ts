@@ -11,7 +11,7 @@ export type CheckPermissionsOptions = {
   /** Whom the connection signs in as. */
   readonly user: string;
   readonly shardCount: number;
-  /** Whether writes are confirmed by replicas. */
+  /** Whether writes wait until replicas have them. */
   readonly waits: boolean;
 };
 

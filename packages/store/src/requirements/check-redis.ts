@@ -12,7 +12,7 @@ import { checkWrites } from './check-writes.ts';
 
 export type CheckAccessOptions = {
   readonly target: RedisTarget;
-  /** Replicas that must confirm a write; 0: none. */
+  /** Replicas that must have a write before it is acknowledged; 0: none. */
   readonly minReplicas: number;
   readonly shardCount: number;
 };

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
-import type { ConfirmCopies } from './confirm-copies.ts';
+import type { AwaitCopies } from './await-copies.ts';
 import { readKeyName } from './key-name.ts';
 import { ENQUEUE_PENDING_LUA } from './enqueue-pending-script.ts';
 
 export type EnqueuePendingDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
-  readonly confirmCopies: ConfirmCopies;
+  readonly awaitCopies: AwaitCopies;
   readonly onProgress: (looked: number, total: number) => void;
   /** Epoch ms. */
   readonly now: () => number;
@@ -50,7 +50,7 @@ export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> 
 }
 
 async function enqueueIn(
-  { redis, confirmCopies, now }: EnqueuePendingDeps,
+  { redis, awaitCopies, now }: EnqueuePendingDeps,
   keys: ShardKeys,
   ids: readonly string[],
 ): Promise<number> {
@@ -61,7 +61,7 @@ async function enqueueIn(
     // In full each time: it is rarely run, and on connections that others use.
     const reply = await redis.eval(ENQUEUE_PENDING_LUA, page.length, ...records, keys.prefix, now(), ...page);
     const [count, group] = Reply.parse(reply);
-    if (count > 0) await confirmCopies([keys.queue.waiting(group)]);
+    if (count > 0) await awaitCopies([keys.queue.waiting(group)]);
     enqueued += count;
   }
   return enqueued;

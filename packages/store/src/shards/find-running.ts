@@ -6,8 +6,8 @@ import { createFindAlive, type FindAlive, type FindAliveDeps } from './find-aliv
 import { listConnections, type Connection } from './list-connections.ts';
 import { GONE_AFTER_MS, type ProcessPresence } from './process-presence.ts';
 
-/** What a connection that moves data calls itself: there may be but one. */
-export const MOVER = 'herald-shards-move';
+/** What a connection that reshards calls itself, in former versions too: there may be but one. */
+export const RESHARDER = 'herald-shards-move';
 
 /** Who else works on this Redis, as people are told; empty when nobody does. */
 export type FindRunning = FindAlive;
@@ -18,7 +18,7 @@ export type FindRunningDeps = Pick<FindAliveDeps, 'onWatch'> & {
   readonly goneAfterMs?: number;
 };
 
-/** Finds APIs and workers, those of earlier versions too, and others who move. */
+/** Finds APIs and workers, those of earlier versions too, and others that reshard. */
 export function createFindRunning({
   redis,
   presence,
@@ -36,8 +36,8 @@ export function createFindRunning({
 async function findConnected(redis: RedisClient): Promise<string[]> {
   const lists = await Promise.all(
     mastersOf(redis).map(async (master) => {
-      const own = await showAsMover(master);
-      const isOther = ({ id, name }: Connection) => name === MOVER && id !== own;
+      const own = await showAsResharder(master);
+      const isOther = ({ id, name }: Connection) => name === RESHARDER && id !== own;
       return (await listConnections(master)).filter((each) => isOther(each) || layoutOfConnection(each.name));
     }),
   );
@@ -49,9 +49,9 @@ export function describeConnections(connections: readonly Connection[]): string[
 }
 
 /** @returns the id of this connection; undefined where Redis doesn't tell */
-async function showAsMover(master: Redis): Promise<number | undefined> {
+async function showAsResharder(master: Redis): Promise<number | undefined> {
   try {
-    await master.client('SETNAME', MOVER);
+    await master.client('SETNAME', RESHARDER);
     return await master.client('ID');
   } catch (error) {
     if (error instanceof Error && /NOPERM|unknown command/i.test(error.message)) return undefined;

@@ -3,8 +3,8 @@ import { judgeLoss } from './judge-loss.ts';
 test.each([
   ['the same id', { record: { count: 1 }, dataId: 'a' }, undefined],
   ['no id, as an earlier release left it', { record: { count: 1 } }, undefined],
-  ['the same id, while it is moved', { record: { count: 1, movingTo: 4 }, dataId: 'a' }, undefined],
-  ['a move without a number from before', { record: { movingTo: 4 }, dataId: 'a' }, undefined],
+  ['the same id, during resharding', { record: { count: 1, movingTo: 4 }, dataId: 'a' }, undefined],
+  ['resharding without a number from before', { record: { movingTo: 4 }, dataId: 'a' }, undefined],
 ])('data with %s is that which was opened', (_name, known, loss) => {
   expect(judgeLoss(known, 'a')).toBe(loss);
 });

@@ -45,11 +45,11 @@ test('what is recorded decides, and the sentence names both numbers and what to 
   const [finding] = judgeShards({ record: { count: 1 } }, 4);
   expect(finding?.sentence).toBe(
     'SHARDS is 4, but the data in this Redis is laid out for 1; set SHARDS=1 everywhere, ' +
-      'or stop every API and worker and move the data with "herald shards move --to 4".',
+      'or stop every API and worker and reshard the data with "herald shards reshard --to 4".',
   );
 });
 
-test.each([1, 4])('a move that is half done is an error, whatever SHARDS is (%i)', (shardCount) => {
+test.each([1, 4])('resharding that is not complete is an error, whatever SHARDS is (%i)', (shardCount) => {
   expect(judgeShards({ record: { count: 1, movingTo: 4 } }, shardCount)).toMatchObject([
     { code: 'shards_moving', sentence: expect.stringContaining('from 1 to 4 shards') as string },
   ]);

@@ -10,7 +10,7 @@ export type ShardFacts = {
 
 /** Whether SHARDS is what the data is laid out for: with another value most workspaces would look empty. */
 export function judgeShards({ record, counts }: ShardFacts, shardCount: number): Finding[] {
-  if (record.movingTo !== undefined) return [error('shards_moving', describeHalfMove(record, record.movingTo))];
+  if (record.movingTo !== undefined) return [error('shards_moving', describeResharding(record, record.movingTo))];
   if (record.count !== undefined && record.count !== shardCount) {
     return [error('shards_differ', describeDifference(record.count, shardCount))];
   }
@@ -47,14 +47,14 @@ function judgeCounts({ sampled, fitting, started }: ShardCounts, shardCount: num
 export function describeDifference(laidOutFor: number, shardCount: number): string {
   return (
     `SHARDS is ${shardCount}, but the data in this Redis is laid out for ${laidOutFor}; ` +
-    `set SHARDS=${laidOutFor} everywhere, or stop every API and worker and move the data with "herald shards move --to ${shardCount}".`
+    `set SHARDS=${laidOutFor} everywhere, or stop every API and worker and reshard the data with "herald shards reshard --to ${shardCount}".`
   );
 }
 
-export function describeHalfMove({ count }: ShardRecord, movingTo: number): string {
+export function describeResharding({ count }: ShardRecord, movingTo: number): string {
   return (
-    `The data in this Redis is half moved ${count === undefined ? '' : `from ${count} `}to ${movingTo} shards; ` +
-    `finish that with "herald shards move --to ${movingTo}", and start with SHARDS=${movingTo} afterwards.`
+    `The resharding of the data in this Redis ${count === undefined ? '' : `from ${count} `}to ${movingTo} shards is not complete; ` +
+    `finish it with "herald shards reshard --to ${movingTo}", and start with SHARDS=${movingTo} afterwards.`
   );
 }
 

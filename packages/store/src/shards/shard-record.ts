@@ -5,7 +5,7 @@ import { SHARD_TAGS } from '../keyspace/shards.ts';
 
 /** What is written in Redis of its shards. Nothing is in a new one, and in one that only releases up to 0.1.0 have used. */
 export type ShardRecord = {
-  /** The SHARDS that the data is laid out for; while it is moved, the one from before. */
+  /** The SHARDS that the data is laid out for; during resharding, the one from before. */
   readonly count?: number;
   /** The data is on its way to so many shards: what is looked for may be in its former place or in the new one. */
   readonly movingTo?: number;
@@ -25,11 +25,11 @@ export type ShardRecordStore = {
   readonly identify: (id: string) => Promise<string>;
   /** Enters the number, and the layout where one is given, unless there is a number; returns what is there then. */
   readonly enter: (count: number, layout?: number) => Promise<ShardRecord>;
-  readonly beginMove: (to: number) => Promise<void>;
+  readonly beginResharding: (to: number) => Promise<void>;
   /** Takes a beginning back, before anything was moved. */
-  readonly dropMove: () => Promise<void>;
-  readonly finishMove: (to: number) => Promise<void>;
-  /** Says that the data is being taken over, also to processes of former versions, which take it for a move. */
+  readonly dropResharding: () => Promise<void>;
+  readonly finishResharding: (to: number) => Promise<void>;
+  /** Says that the data is being taken over, also to processes of former versions, which take it for resharding. */
   readonly beginUpgrade: (layout: number) => Promise<void>;
   /** Takes a beginning back, before anything was changed. */
   readonly dropUpgrade: () => Promise<void>;
@@ -47,7 +47,7 @@ const Fields = z
     upgradingTo: Layout.exactOptional(),
   })
   .transform(({ movingTo, ...record }): ShardRecord => {
-    // While data is taken over, it is only former versions that are told of a move.
+    // While data is taken over, it is only former versions that are told of resharding.
     return record.upgradingTo === undefined && movingTo !== undefined ? { ...record, movingTo } : record;
   });
 const DataId = z.object({ dataId: z.string().exactOptional() });
@@ -63,7 +63,8 @@ return 1
 `;
 
 const FINISH_UPGRADE_LUA = /* lua */ `
--- The data is taken over, unless somebody has said so before: what was begun since, such as a move, is none of this one's.
+-- The data is taken over, unless somebody has said so before: what was begun since, such as resharding, is none of this
+-- one's.
 -- KEYS[1] record (hash)
 -- ARGV[1] layout
 -- Returns 1, or 0 when it was finished before.
@@ -91,14 +92,14 @@ export function createShardRecordStore(redis: RedisClient): ShardRecordStore {
       await redis.eval(ENTER_LUA, 1, key, count, layout ?? '');
       return await read();
     },
-    async beginMove(to) {
+    async beginResharding(to) {
       await redis.hset(key, 'movingTo', to);
     },
-    async dropMove() {
+    async dropResharding() {
       await redis.hdel(key, 'movingTo');
     },
-    async finishMove(to) {
-      // Both at once: a crash leaves a move that is half done, or none.
+    async finishResharding(to) {
+      // Both at once: after a crash the resharding is either not complete, or complete and recorded.
       const replies = (await redis.multi().hset(key, 'count', to).hdel(key, 'movingTo').exec()) ?? [];
       for (const [error] of replies) if (error) throw error;
     },

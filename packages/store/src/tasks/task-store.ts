@@ -2,11 +2,11 @@ import { callbackIdOf } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { endpointFields } from '../endpoints/endpoint-record.ts';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { newRevision } from '../redis/revision.ts';
-import { demandConfirmed } from '../scripts/write-confirmation.ts';
+import { demandReplicated } from '../scripts/await-replication.ts';
 import { readMessage, readTask, taskFields, type TaskRecord } from './task-record.ts';
 import { taskTtlMs, type TaskRetention } from './task-retention.ts';
 import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
@@ -39,13 +39,13 @@ export type TaskStore = {
   readonly listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => Promise<TaskPage>;
 };
 
-export type TaskStoreDeps = ConfirmedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
+export type TaskStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
 
 export function createTaskStore(deps: TaskStoreDeps): TaskStore {
-  const { redis, confirmWrite, keyspace, retention } = deps;
-  const create = defineConfirmedScript(deps, 'createTask', CREATE_TASK_LUA);
-  const addMessage = defineConfirmedScript(deps, 'addMessage', ADD_MESSAGE_LUA);
-  const resolve = defineConfirmedScript(deps, 'resolveApproval', RESOLVE_APPROVAL_LUA);
+  const { redis, awaitReplication, keyspace, retention } = deps;
+  const create = defineReplicatedScript(deps, 'createTask', CREATE_TASK_LUA);
+  const addMessage = defineReplicatedScript(deps, 'addMessage', ADD_MESSAGE_LUA);
+  const resolve = defineReplicatedScript(deps, 'resolveApproval', RESOLVE_APPROVAL_LUA);
   const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
 
   return {
@@ -71,7 +71,7 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
           ...(callback ? endpointFields(callback.endpoint, callback.encryptedSecret) : []),
         ],
       );
-      const [reply] = await Promise.all([creation, demandConfirmed(confirmWrite, { key: lookUp })]);
+      const [reply] = await Promise.all([creation, demandReplicated(awaitReplication, { key: lookUp })]);
       return z.enum(['created', 'exists']).parse(reply);
     },
     async findWorkspace(id) {
@@ -102,7 +102,7 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
       const text = await redis.hget(key, field);
       if (text === null) return undefined;
       // Whoever asks for the same decision again is told that it stands.
-      await demandConfirmed(confirmWrite, { key, field });
+      await demandReplicated(awaitReplication, { key, field });
       return JSON.parse(text) as Decision;
     },
     async resolve(task, decision, status) {

@@ -16,10 +16,10 @@ import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
-import { gatherCalls } from '../scripts/gather-calls.ts';
+import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type LastCheckpoint, type TaskRecord } from '../tasks/task-record.ts';
-import { createLookUpKeeper } from '../tasks/look-up-keeper.ts';
+import { createLookUpRefresher } from '../tasks/look-up-refresher.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
 import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
 
@@ -109,8 +109,8 @@ export type TransitionStoreDeps = {
 export function createTransitionStore(deps: TransitionStoreDeps): TransitionStore {
   const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
-  const lookUps = createLookUpKeeper(redis);
-  const readFields = gatherCalls({
+  const lookUps = createLookUpRefresher(redis);
+  const readFields = batchCalls({
     call: (tasks: readonly TaskKeys[]) =>
       Promise.all(
         tasks.map(({ task, facts, factKeys }) =>
@@ -135,7 +135,7 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
         const args = inputs.flatMap(({ input, body }) => [JSON.stringify(input), body]);
         return CommitReplies.parse(await accept([keys.queue.leases], [shared, ...args]));
       };
-      return [keys, gatherCalls({ call, weightOf, limit: CALL_WEIGHT })];
+      return [keys, batchCalls({ call, weightOf, limit: CALL_WEIGHT })];
     }),
   );
 

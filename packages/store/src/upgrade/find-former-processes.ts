@@ -3,7 +3,7 @@ import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { LAYOUT, layoutOfConnection } from '../redis/layout.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { createFindAlive, type FindAlive, type FindAliveDeps } from '../shards/find-alive.ts';
-import { describeConnections, MOVER } from '../shards/find-running.ts';
+import { describeConnections, RESHARDER } from '../shards/find-running.ts';
 import { listConnections } from '../shards/list-connections.ts';
 import { GONE_AFTER_MS, type ProcessPresence } from '../shards/process-presence.ts';
 
@@ -16,15 +16,15 @@ export type FindFormerProcessesDeps = Pick<FindAliveDeps, 'onWatch'> & {
 };
 
 /**
- * Finds APIs and workers of former versions, and who moves shards. Release 0.1.0 shows itself by its connections, and of it workers alone
- * by signs.
+ * Finds APIs and workers of former versions, and processes that reshard. Release 0.1.0 shows itself by its connections,
+ * and of it workers alone by signs.
  */
 export function createFindFormerProcesses(deps: FindFormerProcessesDeps): FindAlive {
   const { redis, presence, isFirst, onWatch, goneAfterMs = GONE_AFTER_MS } = deps;
   return createFindAlive({
     async findConnected() {
       const all = await Promise.all(mastersOf(redis).map(listConnections));
-      const isFormer = (name: string) => name === MOVER || (layoutOfConnection(name) ?? LAYOUT) < LAYOUT;
+      const isFormer = (name: string) => name === RESHARDER || (layoutOfConnection(name) ?? LAYOUT) < LAYOUT;
       return describeConnections(all.flat().filter(({ name }) => isFormer(name)));
     },
     async listSigns() {

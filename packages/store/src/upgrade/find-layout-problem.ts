@@ -19,7 +19,7 @@ export function judgeLayout(record: ShardRecord): Finding | undefined {
   if (newer) return newer;
   if (record.upgradingTo !== undefined) return UNDER_WAY;
   if (record.layout === LAYOUT) return undefined;
-  return record.movingTo === undefined ? FORMER : describeFormerMove(record.movingTo);
+  return record.movingTo === undefined ? FORMER : describeFormerResharding(record.movingTo);
 }
 
 /** Data that this version can't read. */
@@ -42,10 +42,10 @@ const UNDER_WAY = error(
   'The data in this Redis is being taken over from a former version of Herald; wait until an API or a worker has started, or start one, which completes it.',
 );
 
-function describeFormerMove(to: number): Finding {
+function describeFormerResharding(to: number): Finding {
   return error(
     'layout_former',
-    `A former version of Herald has half moved the data in this Redis to ${to} shards; finish that with "herald shards move --to ${to}" of that version.`,
+    `A former version of Herald began to reshard the data in this Redis to ${to} shards; finish that with "herald shards move --to ${to}" of that version.`,
   );
 }
 

@@ -25,7 +25,7 @@ export type OpenShardsDeps = {
     /** Looking, or showing itself, fails from now on; told once, until it goes well again. */
     readonly failed: (error: unknown) => void;
     /** The data is not, or no longer, laid out for this process: it must not touch it any more. Told once. */
-    readonly moved: (finding: Finding) => void;
+    readonly resharded: (finding: Finding) => void;
     /** The data has vanished, or (undefined) is there again. Told once each time. */
     readonly lost: (finding: Finding | undefined) => void;
     /** Data of a former version is taken over before this process works on it. */
@@ -33,7 +33,7 @@ export type OpenShardsDeps = {
   };
 };
 
-/** A process' right to work on the data, which ends when somebody moves it, or it vanishes. */
+/** A process' right to work on the data, which ends when it is resharded, or vanishes. */
 export type OpenShards = {
   /** Why the data must not be touched now; undefined while it may. No I/O. */
   readonly findProblem: () => Finding | undefined;
@@ -55,11 +55,11 @@ const UNSURE: Finding = {
 
 /**
  * Lets a process start whose SHARDS is what the data is laid out for, and keeps looking. The first process on an empty Redis
- * decides. It shows itself before it looks, as a move looks for processes after it has said that it begins: one of
+ * decides. It shows itself before it looks, as resharding looks for processes after it has said that it begins: one of
  * both sees the other. Data that vanishes afterwards is never entered anew while a process runs that had it open: an empty
  * Redis is begun with only by processes that are started after all of those have ended. Data of a former version is taken over first.
- * @throws ConfigError when the data is laid out for another number, is being moved, has vanished under others, is of a newer version, or
- * is worked on by a process of a former one
+ * @throws ConfigError when the data is laid out for another number, is being resharded, has vanished under others, is
+ * of a newer version, or is worked on by a process of a former one
  */
 export async function openShards({ redis, shardCount, role, now, report }: OpenShardsDeps): Promise<OpenShards> {
   const records = createShardRecordStore(redis);
@@ -101,7 +101,7 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
   }
 
   let seenAt = performance.now();
-  let moved: Finding | undefined;
+  let resharded: Finding | undefined;
   let lost: Finding | undefined;
   const look = async () => {
     const at = performance.now();
@@ -112,10 +112,10 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
     else if (!loss && known.dataId === undefined) await records.identify(openedId);
     if (loss?.sentence !== lost?.sentence) report.lost(loss);
     lost = loss;
-    // Other data is no move of ours, whatever number it is laid out for.
+    // Other data was not resharded, whatever number it is laid out for.
     const found = loss ? undefined : problemOf(known.record);
-    if (found && !moved) report.moved(found);
-    moved = found;
+    if (found && !resharded) report.resharded(found);
+    resharded = found;
     seenAt = at;
   };
   let looking: Promise<void> | undefined;
@@ -141,7 +141,7 @@ export async function openShards({ redis, shardCount, role, now, report }: OpenS
     }, afterMs);
   };
   schedule(SEEN_EVERY_MS);
-  const findProblem = () => lost ?? moved ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
+  const findProblem = () => lost ?? resharded ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
   return {
     findProblem,
     async makeSure() {

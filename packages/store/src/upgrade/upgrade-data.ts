@@ -26,7 +26,7 @@ export type UpgradeReport = {
 };
 
 /** Nothing has to be seen by replicas: what is lost with a master is taken over again. */
-const confirmNothing = () => Promise.resolve();
+const awaitNothing = () => Promise.resolve();
 
 /**
  * Takes the data of a former version over: pauses, breakers, and every delivery that has something to do. Says in Redis that it is under
@@ -47,7 +47,7 @@ export async function upgradeData(deps: UpgradeDataDeps, record: ShardRecord): P
   await takeOverPauses(redis, keyspace);
   await takeOverBreakers(redis, keyspace, now);
   const onProgress = () => undefined;
-  const enqueued = await enqueuePending({ redis, keyspace, confirmCopies: confirmNothing, onProgress, now });
+  const enqueued = await enqueuePending({ redis, keyspace, awaitCopies: awaitNothing, onProgress, now });
   // Release 0.1.0 looks for nothing before it starts. What it has written meanwhile is found by the next run.
   refuseFormer(await findFormer());
   const dropped = await dropFormerKeys(redis);

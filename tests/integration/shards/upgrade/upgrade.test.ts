@@ -3,7 +3,7 @@ import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import { moveShards } from '../../../../apps/cli/src/shards/move/move-shards.ts';
+import { reshard } from '../../../../apps/cli/src/shards/reshard/reshard.ts';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
 import { readKeyName } from '@herald/store/shards/key-name';
 import { waitFor } from '@herald/test-kit';
@@ -30,8 +30,8 @@ beforeEach(async () => {
     filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, SHARDS), now));
   }
   const nobody = () => Promise.resolve([]);
-  const deps = { redis: data.redis, confirmWrite: undefined, findRunning: nobody, onProgress: () => undefined };
-  await moveShards({ ...deps, now: Date.now }, 1, SHARDS);
+  const deps = { redis: data.redis, awaitReplication: undefined, findRunning: nobody, onProgress: () => undefined };
+  await reshard({ ...deps, now: Date.now }, 1, SHARDS);
   await writeFormerLayout(data.redis, SHARDS, filled);
 });
 const opened: OpenShards[] = [];
@@ -45,7 +45,7 @@ async function open(redis: RedisClient = data.redis, role: 'api' | 'worker' = 'w
   const events: string[] = [];
   const note = (name: string) => () => void events.push(name);
   const upgrade = { began: note('began'), ended: note('ended'), waits: note('waits'), watches: note('watches') };
-  const report = { failed: note('failed'), moved: note('moved'), lost: note('lost'), upgrade };
+  const report = { failed: note('failed'), resharded: note('resharded'), lost: note('lost'), upgrade };
   const shards = await openShards({ redis, shardCount: SHARDS, role, now: Date.now, report });
   opened.push(shards);
   return { ...shards, events };
@@ -115,7 +115,7 @@ test('of processes that start at once one does it, and the others wait for it', 
   await expectTakenOver();
 });
 
-test('while it is under way no process of a former version starts, which takes it for a move', async () => {
+test('while it is under way no process of a former version starts, which takes it for resharding', async () => {
   // At the deletion of what the former version had.
   const { redis } = createMortalClient(data.redis, 12);
   await expect(open(redis)).rejects.toThrow('killed');
@@ -199,7 +199,7 @@ test('data of a newer version is refused, and a process that runs lets it alone'
   expect(refusal).toBeInstanceOf(ConfigError);
   expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 3; this one knows 2)');
   await waitFor('the process to notice', () => running.findProblem()?.code === 'layout_newer');
-  expect(running.events).toContain('moved');
+  expect(running.events).toContain('resharded');
 });
 
 test('a new Redis has the layout at once', async () => {

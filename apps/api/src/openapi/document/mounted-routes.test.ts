@@ -69,7 +69,7 @@ function createWholeApp() {
     operators: undefined,
     health: createHealthRoutes(nothing),
     refuseSilence: pass,
-    refuseMoved: pass,
+    refuseResharded: pass,
     document: createDocumentRoutes(),
     receivers: createReceiverRoutes(nothing),
     deliveries: createDeliveryRoutes(nothing),

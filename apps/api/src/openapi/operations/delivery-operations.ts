@@ -22,7 +22,7 @@ export const DELIVERY_OPERATIONS: readonly Operation[] = [
     description:
       'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
     body: { schema: NoBody, isRequired: false },
-    answers: [{ status: 202, description: 'The delivery, with one more attempt owed.', schema: DeliveryView }],
+    answers: [{ status: 202, description: 'The delivery, with one more redelivery pending.', schema: DeliveryView }],
     problems: ['delivery_not_found', 'receiver_not_found', 'receiver_disabled'],
   },
   {

@@ -1,4 +1,4 @@
-import { endLeases, isReplayed, under } from '../support/claims.ts';
+import { endLeases, isReplayed, under } from '../support/idempotency-records.ts';
 import { bodyOf, type HttpAnswer, type RequestOptions } from '../support/http-request.ts';
 import { problemOf } from '../support/problems.ts';
 import { dumpRedis } from '../support/redis-dump.ts';

@@ -1,11 +1,14 @@
-export type GatherOptions<T, R> = {
+export type BatchOptions<T, R> = {
   /** One result per item, in their order. */
   readonly call: (items: readonly T[]) => Promise<readonly R[]>;
   /** Default: each item weighs 1. */
   readonly weightOf?: (item: T) => number;
   /** A call that weighs so much takes no further item. */
   readonly limit: number;
-  /** Calls at a time. Default 1, which gathers most; 2 let Redis work on one while the answer to the other is being read. */
+  /**
+   * Calls at a time. Default 1, which makes the largest batches; 2 let Redis work on one while the answer to the other
+   * is being read.
+   */
   readonly underWay?: number;
 };
 
@@ -16,17 +19,17 @@ type Asked<T, R> = {
 };
 
 /**
- * Makes few calls of much that is asked for: those of one turn of the event loop go together, and while calls are under way all
- * others gather for the next. The more is asked for, the more a call carries; at rest nobody waits. Calls are begun in the order of
- * what they carry. A call that fails fails for all who wait.
+ * Makes one call for a batch of items: items of one turn of the event loop go together, and while calls are under way
+ * all others wait for the next batch. Batches grow with the load; at rest no item waits. Calls are begun in the order
+ * of their items. A call that fails fails for its items, and for all that wait.
  */
-export function gatherCalls<T, R>({
+export function batchCalls<T, R>({
   call,
   weightOf = () => 1,
   limit,
   underWay: mostUnderWay = 1,
-}: GatherOptions<T, R>): (item: T) => Promise<R> {
-  let gathered: Asked<T, R>[] = [];
+}: BatchOptions<T, R>): (item: T) => Promise<R> {
+  let waiting: Asked<T, R>[] = [];
   let underWay = 0;
   let isScheduled = false;
 
@@ -37,28 +40,28 @@ export function gatherCalls<T, R>({
       for (const [index, { resolve }] of asked.entries()) resolve(results[index] as R);
     } catch (error) {
       // Those behind it too: they have waited as long for it, and would wait once more for the same.
-      const behind = gathered;
-      gathered = [];
+      const behind = waiting;
+      waiting = [];
       for (const { reject } of [...asked, ...behind]) reject(error);
     }
   };
 
-  const take = (): Asked<T, R>[] => {
+  const nextBatch = (): Asked<T, R>[] => {
     let [count, weight] = [0, 0];
-    for (let next = gathered[0]; next && weight < limit; next = gathered[count]) {
+    for (let next = waiting[0]; next && weight < limit; next = waiting[count]) {
       weight += weightOf(next.item);
       count++;
     }
-    const taken = gathered.slice(0, count);
-    gathered = gathered.slice(count);
-    return taken;
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    return batch;
   };
 
   const flush = () => {
     isScheduled = false;
-    while (gathered.length > 0 && underWay < mostUnderWay) {
+    while (waiting.length > 0 && underWay < mostUnderWay) {
       underWay++;
-      void run(take()).finally(() => {
+      void run(nextBatch()).finally(() => {
         underWay--;
         schedule();
       });
@@ -67,14 +70,14 @@ export function gatherCalls<T, R>({
 
   // After what the ended call let go on, which may ask for more.
   const schedule = () => {
-    if (isScheduled || gathered.length === 0 || underWay >= mostUnderWay) return;
+    if (isScheduled || waiting.length === 0 || underWay >= mostUnderWay) return;
     isScheduled = true;
     process.nextTick(flush);
   };
 
   return (item) =>
     new Promise<R>((resolve, reject) => {
-      gathered.push({ item, resolve, reject });
+      waiting.push({ item, resolve, reject });
       schedule();
     });
 }

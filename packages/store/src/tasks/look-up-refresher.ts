@@ -11,7 +11,7 @@ const REMEMBERED_TASKS = 50_000;
  * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. It lives alone in its slot, so each
  * extension is a command of its own: one per Task and hour is enough, since it gives an hour more than the Task has.
  */
-export function createLookUpKeeper(redis: RedisClient) {
+export function createLookUpRefresher(redis: RedisClient) {
   const extended = createBoundedMap<TaskId, { readonly at: number; readonly ttlMs: number }>(REMEMBERED_TASKS);
   return {
     async extend(id: TaskId, ttlMs: number): Promise<void> {

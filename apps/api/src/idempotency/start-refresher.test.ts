@@ -1,4 +1,4 @@
-import { holdClaim } from './hold-claim.ts';
+import { startRefresher } from './start-refresher.ts';
 
 const LEASE_MS = 60_000;
 const { jest } = import.meta;
@@ -10,10 +10,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function hold(answer: () => Promise<'renewed' | 'lost'>) {
+function start(answer: () => Promise<'renewed' | 'lost'>) {
   const seen = { renewals: 0, warnings: [] as string[] };
   const warn = (event: string) => seen.warnings.push(event);
-  const claim = {
+  const record = {
     seed: { at: 0, random: new Uint8Array(16) },
     renew: () => {
       seen.renewals++;
@@ -22,24 +22,24 @@ function hold(answer: () => Promise<'renewed' | 'lost'>) {
     keepAnswer: () => Promise.resolve('kept' as const),
     giveBack: () => Promise.resolve('given_back' as const),
   };
-  return { seen, release: holdClaim(claim, LEASE_MS, { debug: warn, info: warn, warn, error: warn }, 'req_1') };
+  return { seen, stop: startRefresher(record, LEASE_MS, { debug: warn, info: warn, warn, error: warn }, 'req_1') };
 }
 
-test('a claim is renewed well within each lease until its request ends, and not after', async () => {
-  const { seen, release } = hold(() => Promise.resolve('renewed'));
+test('a record is renewed well within each lease until its request ends, and not after', async () => {
+  const { seen, stop } = start(() => Promise.resolve('renewed'));
   await jest.advanceTimersByTimeAsync(LEASE_MS * 3);
   expect(seen).toEqual({ renewals: 9, warnings: [] });
-  release();
+  stop();
   await jest.advanceTimersByTimeAsync(LEASE_MS * 3);
   expect(seen.renewals).toBe(9);
 });
 
 test.each([
-  ['was taken over', () => Promise.resolve('lost' as const), 'idempotency.claim_lost'],
+  ['was taken over', () => Promise.resolve('lost' as const), 'idempotency.record_lost'],
   ['cannot be renewed', () => Promise.reject(new Error('Redis is away')), 'idempotency.renewal_failed'],
-])('a claim that %s is said in the log', async (_name, answer, event) => {
-  const { seen, release } = hold(answer);
+])('a record that %s is said in the log', async (_name, answer, event) => {
+  const { seen, stop } = start(answer);
   await jest.advanceTimersByTimeAsync(LEASE_MS / 3);
-  release();
+  stop();
   expect(seen.warnings).toEqual([event]);
 });

@@ -2,10 +2,10 @@ import { ConfigError } from '@herald/runtime/env/env';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
-import type { ConfirmWrite } from '@herald/store/scripts/write-confirmation';
-import { createConfirmCopies } from '@herald/store/shards/confirm-copies';
+import type { AwaitReplication } from '@herald/store/scripts/await-replication';
+import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
-import { describeHalfMove } from '@herald/store/shards/judge-shards';
+import { describeResharding } from '@herald/store/shards/judge-shards';
 import { KEY_STEPS } from '@herald/store/shards/key-name';
 import { moveLists, moveRecords, walkShardKeys } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';
@@ -18,20 +18,20 @@ import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 /** Rounds through all keys after which something else must be writing. */
 const ROUND_LIMIT = 5;
 
-export type MoveStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
-export type MoveProgress = { readonly step: MoveStep; readonly done: number; readonly total: number };
+export type ReshardStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
+export type ReshardProgress = { readonly step: ReshardStep; readonly done: number; readonly total: number };
 
-export type MoveShardsDeps = {
+export type ReshardDeps = {
   readonly redis: RedisClient;
-  /** Absent: no replica has to confirm. */
-  readonly confirmWrite: ConfirmWrite | undefined;
+  /** Absent: no replica has to have what is written. */
+  readonly awaitReplication: AwaitReplication | undefined;
   readonly findRunning: FindRunning;
-  readonly onProgress: (progress: MoveProgress) => void;
+  readonly onProgress: (progress: ReshardProgress) => void;
   /** Epoch ms. */
   readonly now: () => number;
 };
 
-export type MoveReport = {
+export type ReshardReport = {
   /** `in_place`: there was nothing to do. */
   readonly kind: 'moved' | 'in_place';
   readonly from: number;
@@ -48,10 +48,10 @@ export type MoveReport = {
  * Moves everything to where SHARDS=`to` looks for it, while no process works on it. Copies before it deletes, and says in Redis that it is
  * under way, so that no process starts: a run that is killed at any moment is completed by another.
  * @param given SHARDS as the service has had it, for data of releases that recorded none
- * @throws ConfigError when a process is alive, another move is half done, `given` isn't what the data is laid out for, or a process of
- * this version has yet to take over the data of a former one
+ * @throws ConfigError when a process is alive, resharding to another number is not complete, `given` isn't what the
+ * data is laid out for, or a process of this version has yet to take over the data of a former one
  */
-export async function moveShards(deps: MoveShardsDeps, given: number, to: number): Promise<MoveReport> {
+export async function reshard(deps: ReshardDeps, given: number, to: number): Promise<ReshardReport> {
   const { redis, findRunning } = deps;
   const records = createShardRecordStore(redis);
   const known = await records.read();
@@ -59,29 +59,29 @@ export async function moveShards(deps: MoveShardsDeps, given: number, to: number
   if (obstacle) throw new ConfigError(obstacle.sentence);
   if (known.movingTo === undefined && known.count === to) return { kind: 'in_place', ...nothing(to, to) };
   if (known.movingTo !== undefined && known.movingTo !== to) {
-    throw new ConfigError(describeHalfMove(known, known.movingTo));
+    throw new ConfigError(describeResharding(known, known.movingTo));
   }
   refuseRunning(await findRunning());
   const { count: from = given, movingTo } = await learnRecord(redis, records, given);
   if (movingTo === undefined && from === to) return { kind: 'in_place', ...nothing(to, to) };
   if (movingTo === undefined) {
-    await records.beginMove(to);
-    // One that started meanwhile saw no move, and shows itself by now; one that starts from here on sees the move.
+    await records.beginResharding(to);
+    // One that started meanwhile saw no resharding, and shows itself by now; one that starts from here on sees it.
     const running = await findRunning();
-    if (running.length > 0) await records.dropMove();
+    if (running.length > 0) await records.dropResharding();
     refuseRunning(running);
   }
   const moved = await moveAll(deps, createKeyspace(to), from > to);
-  await records.finishMove(to);
+  await records.finishResharding(to);
   return { kind: 'moved', ...nothing(from, to), ...moved };
 }
 
 const nothing = (from: number, to: number) => ({ from, to, keys: 0, enqueued: 0, dropped: 0 });
 
-async function moveAll({ redis, confirmWrite, onProgress, now }: MoveShardsDeps, target: Keyspace, isFewer: boolean) {
-  const confirmCopies = createConfirmCopies(confirmWrite);
-  const common = { redis, target, owners: createOwners(redis), confirmCopies };
-  const inStep = (step: MoveStep) => ({
+async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
+  const awaitCopies = createAwaitCopies(awaitReplication);
+  const common = { redis, target, owners: createOwners(redis), awaitCopies };
+  const inStep = (step: ReshardStep) => ({
     ...common,
     onProgress: (done: number, total: number) => {
       onProgress({ step, done, total });

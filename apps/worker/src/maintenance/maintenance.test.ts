@@ -1,7 +1,7 @@
 import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { feedReplays } from './feed-replays.ts';
-import { startSweeper } from './start-sweeper.ts';
-import { sweepPurges } from './sweep-purges.ts';
+import { startMaintenance } from './start-maintenance.ts';
+import { runPurges } from './run-purges.ts';
 
 const NOW = 1_000_000;
 const silent: Logger = {
@@ -48,7 +48,7 @@ test('a purge tells of what it ended, step by step, and then takes the endpoint 
   const asked: string[] = [];
   const reported: string[] = [];
   const purged = (id: string) => ({ id, event: 'task.done', reason: 'receiver_removed' }) as const;
-  const total = await sweepPurges({
+  const total = await runPurges({
     reportPurged: (endpointId, deliveries) => {
       reported.push(...deliveries.map(({ id }) => `${endpointId} ${id}`));
     },
@@ -72,9 +72,9 @@ test('a purge tells of what it ended, step by step, and then takes the endpoint 
   expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c']);
 });
 
-describe('the sweeper', () => {
-  /** Runs sweeps until `rounds` of the last one have begun. */
-  async function runRounds(sweeps: readonly (() => Promise<unknown>)[], rounds: number) {
+describe('maintenance', () => {
+  /** Runs routines until `rounds` of the last one have begun. */
+  async function runRounds(routines: readonly (() => Promise<unknown>)[], rounds: number) {
     const enough = Promise.withResolvers<undefined>();
     let begun = 0;
     let counted = 0;
@@ -82,20 +82,20 @@ describe('the sweeper', () => {
       if (++begun === rounds) enough.resolve(undefined);
       return Promise.resolve();
     };
-    const sweeper = startSweeper({
-      ...{ sweeps: [...sweeps, last], everyMs: 1, logger: silent, random: () => 0.5 },
+    const maintenance = startMaintenance({
+      ...{ routines: [...routines, last], everyMs: 1, logger: silent, random: () => 0.5 },
       metrics: {
-        sweepFailed: () => {
+        maintenanceFailed: () => {
           counted++;
         },
       },
     });
     await enough.promise;
-    await sweeper.stop();
+    await maintenance.stop();
     return { begun, counted };
   }
 
-  test('goes on after a sweep that fails, in the same round and in the next ones', async () => {
+  test('goes on after a routine that fails, in the same round and in the next ones', async () => {
     let failures = 0;
     const failing = () => {
       failures++;
@@ -118,13 +118,13 @@ describe('the sweeper', () => {
     expect(most).toBe(1);
   });
 
-  test('a stop waits for the sweep under way, begins no other, and may be called twice', async () => {
+  test('a stop waits for the routine under way, begins no other, and may be called twice', async () => {
     const begun = Promise.withResolvers<undefined>();
     const release = Promise.withResolvers<undefined>();
     let ended = false;
     let others = 0;
-    const sweeper = startSweeper({
-      sweeps: [
+    const maintenance = startMaintenance({
+      routines: [
         async () => {
           begun.resolve(undefined);
           await release.promise;
@@ -132,10 +132,10 @@ describe('the sweeper', () => {
         },
         () => Promise.resolve(others++),
       ],
-      ...{ everyMs: 1, logger: silent, random: () => 0, metrics: { sweepFailed: () => undefined } },
+      ...{ everyMs: 1, logger: silent, random: () => 0, metrics: { maintenanceFailed: () => undefined } },
     });
     await begun.promise;
-    const stops = [sweeper.stop(), sweeper.stop()];
+    const stops = [maintenance.stop(), maintenance.stop()];
     expect(ended).toBe(false);
     release.resolve(undefined);
     await Promise.all(stops);

@@ -3,7 +3,7 @@ import { readPurgeMark } from '@herald/store/purges/purge-mark';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Keyspace, ShardKeys } from '@herald/store/keyspace/keys';
 import { readScoredIds, type ScoredId } from '@herald/store/keyspace/scored-ids';
-import type { ConfirmCopies } from '@herald/store/shards/confirm-copies';
+import type { AwaitCopies } from '@herald/store/shards/await-copies';
 import type { KindsOf } from '@herald/store/shards/key-name';
 import type { Owners } from './owners.ts';
 
@@ -33,7 +33,7 @@ export type SplitIndexesDeps = {
   readonly redis: RedisClient;
   readonly target: Keyspace;
   readonly owners: Owners;
-  readonly confirmCopies: ConfirmCopies;
+  readonly awaitCopies: AwaitCopies;
 };
 
 /**
@@ -41,7 +41,7 @@ export type SplitIndexesDeps = {
  * say whose a member is. A member that is nobody's any more stays.
  * @returns members moved
  */
-export async function splitIndexes({ redis, target, owners, confirmCopies }: SplitIndexesDeps, from: ShardKeys) {
+export async function splitIndexes({ redis, target, owners, awaitCopies }: SplitIndexesDeps, from: ShardKeys) {
   let moved = 0;
   for (const { key, ownerOf } of INDEXES) {
     const source = key(from);
@@ -68,7 +68,7 @@ export async function splitIndexes({ redis, target, owners, confirmCopies }: Spl
         }
         leaving.push(...members);
       }
-      await confirmCopies([...byHome.keys()]);
+      await awaitCopies([...byHome.keys()]);
       if (leaving.length > 0) await redis.zrem(source, ...leaving.map(({ id }) => id));
       moved += leaving.length;
       offset += stay;

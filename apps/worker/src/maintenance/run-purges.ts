@@ -2,7 +2,7 @@ import { readPurgeMark } from '@herald/store/purges/purge-mark';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { PurgedDelivery, PurgeStore } from '@herald/store/purges/purge-store';
 
-export type SweepPurgesDeps = {
+export type RunPurgesDeps = {
   readonly purges: PurgeStore;
   readonly reportPurged: (endpointId: string, deliveries: readonly PurgedDelivery[]) => void;
   readonly logger: Logger;
@@ -13,11 +13,12 @@ const BATCH = 10;
 const LEASE_MS = 60_000;
 
 /**
- * Ends what was pending for endpoints that were disabled or removed, and moves what waits in the group of a former url. A
- * crash leaves the endpoint on the list, and the next sweep goes through its deliveries again, which changes nothing twice.
+ * Ends what was pending for endpoints that were disabled or removed, and moves what waits in the group of a former url.
+ * A crash leaves the endpoint on the list, and the next round goes through its deliveries again, which changes nothing
+ * twice.
  * @returns deliveries ended
  */
-export async function sweepPurges({ purges, reportPurged, logger, now }: SweepPurgesDeps): Promise<number> {
+export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {
   let total = 0;
   const at = now();
   const leaseEndsAt = at + LEASE_MS;

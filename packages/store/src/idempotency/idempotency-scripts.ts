@@ -1,41 +1,42 @@
 /**
- * A claim is a hash: `body` (fingerprint), `at` and `random` (the seed of all its runs), `token` and `until` (who runs the
- * request now, and the end of his lease), and `answer` once a run succeeded. It is free to be taken over when `until` is past.
+ * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
+ * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may take it over when
+ * `until` is past.
  */
-export const CLAIM_REQUEST_LUA = /* lua */ `
--- Claim a request under a lease, unless somebody runs it now or it was answered.
--- KEYS[1] claim (hash)
+export const ACQUIRE_RECORD_LUA = /* lua */ `
+-- Acquire a request's record under a lease, unless another run holds it or it was answered.
+-- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] fingerprint of the body   ARGV[3] now (ms)   ARGV[4] end of the lease (ms)
 -- ARGV[5] random part of the seed   ARGV[6] time to live (ms)
--- Returns {'claimed', at, random} (those of the first run) | {'answered', answer} | {'conflict'} | {'in_progress'}.
+-- Returns {'acquired', at, random} (those of the first run) | {'answered', answer} | {'conflict'} | {'in_progress'}.
 local body, at, random, token, ends, answer =
   unpack(redis.call('HMGET', KEYS[1], 'body', 'at', 'random', 'token', 'until', 'answer'))
 if not body then
   redis.call('HSET', KEYS[1], 'body', ARGV[2], 'at', ARGV[3], 'random', ARGV[5], 'token', ARGV[1], 'until', ARGV[4])
   redis.call('PEXPIRE', KEYS[1], ARGV[6])
-  return { 'claimed', ARGV[3], ARGV[5] }
+  return { 'acquired', ARGV[3], ARGV[5] }
 end
 if body ~= ARGV[2] then return { 'conflict' } end
 if answer then return { 'answered', answer } end
--- A client that lost the reply sends the same call again: the claim is its own.
+-- A client that lost the reply sends the same call again: the record is its own.
 if token ~= ARGV[1] and tonumber(ends) > tonumber(ARGV[3]) then return { 'in_progress' } end
 redis.call('HSET', KEYS[1], 'token', ARGV[1], 'until', ARGV[4])
-return { 'claimed', at, random }
+return { 'acquired', at, random }
 `;
 
-export const RENEW_CLAIM_LUA = /* lua */ `
+export const RENEW_RECORD_LUA = /* lua */ `
 -- Move the end of the lease while the request runs.
--- KEYS[1] claim (hash)
+-- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] end of the lease (ms)
--- Returns 'renewed' | 'lost' (the lease had ended, and somebody else has the claim, or it is gone).
+-- Returns 'renewed' | 'lost' (the lease had ended, and another run has the record, or it is gone).
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
 redis.call('HSET', KEYS[1], 'until', ARGV[2])
 return 'renewed'
 `;
 
 export const KEEP_ANSWER_LUA = /* lua */ `
--- Keep the answer of a run that succeeded, unless a newer run has the claim.
--- KEYS[1] claim (hash)
+-- Keep the answer of a run that succeeded, unless a newer run has the record.
+-- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] answer (JSON)   ARGV[3] time to live (ms)
 -- Returns 'kept' | 'lost'.
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
@@ -44,10 +45,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 'kept'
 `;
 
-export const GIVE_BACK_CLAIM_LUA = /* lua */ `
+export const GIVE_BACK_RECORD_LUA = /* lua */ `
 -- End a run that did not succeed. When it changed nothing, all is forgotten; when it may have, the body and the seed stay, so
 -- that only the same request can run again, and finds what this run made.
--- KEYS[1] claim (hash)
+-- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] 'nothing' | 'perhaps': what the run changed
 -- Returns 'given_back' | 'lost'.
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end

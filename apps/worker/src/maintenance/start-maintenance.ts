@@ -1,33 +1,35 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import type { UpkeepMetrics } from '../metrics/create-upkeep-metrics.ts';
+import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
 
-export type SweeperDeps = {
-  readonly sweeps: readonly (() => Promise<unknown>)[];
+export type MaintenanceDeps = {
+  readonly routines: readonly (() => Promise<unknown>)[];
   /** Mean time between two rounds, in ms; each is moved by up to a quarter, so that workers don't march in step. */
   readonly everyMs: number;
-  readonly metrics: Pick<UpkeepMetrics, 'sweepFailed'>;
+  readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;
   readonly random: () => number;
 };
 
-export type Sweeper = {
-  /** Waits for the sweep under way, and begins no other. */
+export type Maintenance = {
+  /** Waits for the routine under way, and begins no other. */
   readonly stop: () => Promise<void>;
 };
 
-/** Runs the sweeps one after the other, again and again. A failed round is logged and the next one tries anew. */
-export function startSweeper({ sweeps, everyMs, metrics, logger, random }: SweeperDeps): Sweeper {
+/**
+ * Runs maintenance routines one after the other, again and again. A failure is logged and the next round tries anew.
+ */
+export function startMaintenance({ routines, everyMs, metrics, logger, random }: MaintenanceDeps): Maintenance {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const runRound = async () => {
-    for (const sweep of sweeps) {
+    for (const runRoutine of routines) {
       if (stopped) return;
       try {
-        await sweep();
+        await runRoutine();
       } catch (error) {
-        metrics.sweepFailed();
-        logger.warn('sweeper.failed', {}, error);
+        metrics.maintenanceFailed();
+        logger.warn('maintenance.failed', {}, error);
       }
     }
   };

@@ -7,9 +7,9 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 export type WriteProof = { readonly key: string; readonly field?: string; readonly isGone?: true };
 
 /** Whether enough replicas have what was written. False: it may be there all the same, and whoever asked for it asks again. */
-export type ConfirmWrite = (proof: WriteProof) => Promise<boolean>;
+export type AwaitReplication = (proof: WriteProof) => Promise<boolean>;
 
-export type WriteConfirmationDeps = {
+export type AwaitReplicationDeps = {
   /** A connection of its own: waiting occupies it. */
   readonly redis: RedisClient;
   /** Replicas that must have a write, at least 1. */
@@ -23,21 +23,21 @@ const MARK_TTL_MS = 60_000;
 
 type Waiting = {
   readonly proof: WriteProof;
-  readonly resolve: (confirmed: boolean) => void;
+  readonly resolve: (isReplicated: boolean) => void;
   readonly reject: (error: unknown) => void;
 };
 
 /**
  * Waits until replicas have what was written. `WAIT` speaks of its own connection's writes alone, so each round looks whether
- * what is to be confirmed is there, writes a mark behind it, and waits for the mark: a server that has the mark has all that
+ * what was written is there, writes a mark behind it, and waits for the mark: a server that has the mark has all that
  * was there before. A failover in between shows too, because the look, the mark and the wait go to one server in one go; what
  * the new master never got isn't seen. One round at a time, of a cluster's slot or of the one server, for all who ask meanwhile.
  */
-export function createWriteConfirmation({
+export function createAwaitReplication({
   redis,
   minReplicas,
   withinMs = WITHIN_MS,
-}: WriteConfirmationDeps): ConfirmWrite {
+}: AwaitReplicationDeps): AwaitReplication {
   const waitingByTag = new Map<string, Waiting[]>();
   const tagOf = redis instanceof Cluster ? hashTagOf : () => 'herald';
 
@@ -60,11 +60,11 @@ export function createWriteConfirmation({
     while (waiting.length > 0) {
       const round = waiting.splice(0);
       try {
-        const confirmed = await lookAndWait(
+        const replicated = await lookAndWait(
           tag,
           round.map(({ proof }) => proof),
         );
-        for (const [index, { resolve }] of round.entries()) resolve(confirmed[index] === true);
+        for (const [index, { resolve }] of round.entries()) resolve(replicated[index] === true);
       } catch (error) {
         for (const { reject } of round) reject(error);
       }
@@ -72,7 +72,7 @@ export function createWriteConfirmation({
     waitingByTag.delete(tag);
   };
 
-  return async function confirmWrite(proof) {
+  return async function awaitReplication(proof) {
     return await new Promise<boolean>((resolve, reject) => {
       const tag = tagOf(proof.key);
       const waiting = waitingByTag.get(tag);
@@ -89,11 +89,14 @@ export function createWriteConfirmation({
 }
 
 /**
- * Waits for a write's confirmation; without `confirmWrite` nobody asks for one.
+ * Waits until a write is replicated; without `awaitReplication` nobody asks for that.
  * @throws UnavailableError when too few replicas have it in time
  */
-export async function demandConfirmed(confirmWrite: ConfirmWrite | undefined, proof: WriteProof): Promise<void> {
-  if (!confirmWrite || (await confirmWrite(proof))) return;
+export async function demandReplicated(
+  awaitReplication: AwaitReplication | undefined,
+  proof: WriteProof,
+): Promise<void> {
+  if (!awaitReplication || (await awaitReplication(proof))) return;
   throw new UnavailableError(
     'too few replicas of Redis have this yet, though it may have been done; ask again, with the same Idempotency-Key where you gave one',
   );

@@ -4,7 +4,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createShardKeys, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { walkKeys } from '@herald/store/redis/walk-keys';
-import type { ConfirmCopies } from '@herald/store/shards/confirm-copies';
+import type { AwaitCopies } from '@herald/store/shards/await-copies';
 import { copyKey, copySortedSet } from './copy-key.ts';
 import { KEY_STEPS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
 import type { Owners } from './owners.ts';
@@ -16,7 +16,7 @@ export type MoveRecordsDeps = {
   readonly redis: RedisClient;
   readonly target: Keyspace;
   readonly owners: Owners;
-  readonly confirmCopies: ConfirmCopies;
+  readonly awaitCopies: AwaitCopies;
   readonly onProgress: (looked: number, total: number) => void;
 };
 
@@ -26,7 +26,7 @@ export type MoveRecordsDeps = {
  * @returns keys moved
  */
 export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
-  const { redis, target, owners, confirmCopies } = deps;
+  const { redis, target, owners, awaitCopies } = deps;
   return await walkShardKeys(deps, async ({ shard, kind, id }, name) => {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_STEPS[kind] !== 'list') return 0;
@@ -37,7 +37,7 @@ export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
     if (to.prefix === from.prefix) return 0;
     const home = to.endpointLog(id);
     if (!(await copySortedSet(redis, name, home))) return 0;
-    await confirmCopies([home]);
+    await awaitCopies([home]);
     await redis.unlink(name);
     return 1;
   });
@@ -64,7 +64,7 @@ async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: strin
  * @returns keys moved
  */
 export async function moveRecords(deps: MoveRecordsDeps): Promise<number> {
-  const { redis, target, confirmCopies } = deps;
+  const { redis, target, awaitCopies } = deps;
   return await walkShardKeys(deps, async (key, name) => {
     const { shard, kind, id } = key;
     if (!isRecord(kind)) return 0;
@@ -80,7 +80,7 @@ export async function moveRecords(deps: MoveRecordsDeps): Promise<number> {
     const [first] = copied.flat();
     if (first === undefined) return 0;
     // They went to one server, one after the other: it has all when it has the last.
-    await confirmCopies([rehome(name)]);
+    await awaitCopies([rehome(name)]);
     if (attached.length > 0) await redis.unlink(...attached);
     await redis.unlink(name);
     return copied.flat().length;

@@ -3,10 +3,10 @@ import type { OpenShards } from '@herald/store/upgrade/open-shards';
 import type { RequestHandler } from 'express';
 
 /**
- * Answers 503 while the data is moved, or may be, or has vanished: what was written now could lie where nobody looks. Metrics are
- * shown all the same, since it is they that tell.
+ * Answers 503 while the data is resharded, or may be, or has vanished: what was written now could lie where nobody
+ * looks. Metrics are shown all the same, since it is they that tell.
  */
-export function createMovedRefusal({
+export function createReshardedRefusal({
   findProblem,
   makeSure,
 }: Pick<OpenShards, 'findProblem' | 'makeSure'>): RequestHandler {

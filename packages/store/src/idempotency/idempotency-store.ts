@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { newSeed, type Seed } from '@herald/core';
 import { z } from 'zod';
-import { defineConfirmedScript, type ConfirmedStoreDeps } from '../scripts/confirmed-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineScript } from '../scripts/script.ts';
-import { CLAIM_REQUEST_LUA, GIVE_BACK_CLAIM_LUA, KEEP_ANSWER_LUA, RENEW_CLAIM_LUA } from './claim-scripts.ts';
+import { ACQUIRE_RECORD_LUA, GIVE_BACK_RECORD_LUA, KEEP_ANSWER_LUA, RENEW_RECORD_LUA } from './idempotency-scripts.ts';
 
 /** What an `Idempotency-Key` counts for. `path` is the concrete one, without a query. */
 export type RequestName = {
@@ -23,8 +23,11 @@ export const KeptAnswer = z.object({
 });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
-/** The right to run a request; it ends with its lease unless it is renewed. Every method is harmless once it was lost. */
-export type Claim = {
+/**
+ * A request's record, held by one run until its lease ends, which a renewal puts off. Every method is harmless once the
+ * record was lost.
+ */
+export type IdempotencyRecord = {
   readonly seed: Seed;
   readonly renew: () => Promise<'renewed' | 'lost'>;
   /** @throws UnavailableError when it is kept and too few replicas have it in time */
@@ -33,32 +36,32 @@ export type Claim = {
   readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
 };
 
-export type ClaimReply =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
+export type AcquireReply =
+  | { readonly kind: 'acquired'; readonly record: IdempotencyRecord }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer }
   /** The key was used for another body. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'in_progress' };
 
-export type ClaimStore = {
-  /** How long a claim lasts that isn't renewed, in ms. */
+export type IdempotencyStore = {
+  /** How long a record is held that isn't renewed, in ms. */
   readonly leaseMs: number;
   /**
    * @param fingerprint of the body; the same for bodies that count as the same
-   * @throws UnavailableError when too few replicas have the claim, and so its seed, in time; it is given back then
+   * @throws UnavailableError when too few replicas have the record, and so its seed, in time; it is given back then
    */
-  readonly claim: (name: RequestName, fingerprint: string) => Promise<ClaimReply>;
+  readonly acquire: (name: RequestName, fingerprint: string) => Promise<AcquireReply>;
 };
 
-export type ClaimStoreDeps = ConfirmedStoreDeps & {
+export type IdempotencyStoreDeps = ReplicatedStoreDeps & {
   readonly now: () => number;
   readonly leaseMs: number;
   /** How long a key is kept, in ms. */
   readonly keepMs: number;
 };
 
-const ClaimReplyText = z.union([
-  z.tuple([z.literal('claimed'), z.string(), z.string()]),
+const AcquireReplyText = z.union([
+  z.tuple([z.literal('acquired'), z.string(), z.string()]),
   z.tuple([z.literal('answered'), z.string()]),
   z.tuple([z.enum(['conflict', 'in_progress'])]),
 ]);
@@ -67,14 +70,14 @@ const KeepReply = z.enum(['kept', 'lost']);
 const GiveBackReply = z.enum(['given_back', 'lost']);
 
 /** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
-export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
-  const { redis, confirmWrite, now, leaseMs, keepMs } = deps;
-  const claimRequest = defineConfirmedScript(deps, 'claimRequest', CLAIM_REQUEST_LUA);
-  const renew = defineScript(redis, 'renewClaim', RENEW_CLAIM_LUA);
-  const keepAnswer = defineConfirmedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
-  const giveBack = defineScript(redis, 'giveBackClaim', GIVE_BACK_CLAIM_LUA);
+export function createIdempotencyStore(deps: IdempotencyStoreDeps): IdempotencyStore {
+  const { redis, awaitReplication, now, leaseMs, keepMs } = deps;
+  const acquire = defineReplicatedScript(deps, 'acquireIdempotencyRecord', ACQUIRE_RECORD_LUA);
+  const renew = defineScript(redis, 'renewIdempotencyRecord', RENEW_RECORD_LUA);
+  const keepAnswer = defineReplicatedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
+  const giveBack = defineScript(redis, 'giveBackIdempotencyRecord', GIVE_BACK_RECORD_LUA);
 
-  const toClaim = (key: string, token: string, seed: Seed): Claim => ({
+  const toRecord = (key: string, token: string, seed: Seed): IdempotencyRecord => ({
     seed,
     renew: async () => RenewReply.parse(await renew([key], [token, now() + leaseMs])),
     keepAnswer: async (answer) => KeepReply.parse(await keepAnswer([key], [token, JSON.stringify(answer), keepMs])),
@@ -83,21 +86,21 @@ export function createClaimStore(deps: ClaimStoreDeps): ClaimStore {
 
   return {
     leaseMs,
-    async claim(name, fingerprint) {
-      const key = GLOBAL_KEYS.claim(digestOf(name));
+    async acquire(name, fingerprint) {
+      const key = GLOBAL_KEYS.idempotencyRecord(digestOf(name));
       const token = newRevision();
       const { at, random } = newSeed(now());
       const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
-      const text = await claimRequest([key], args).catch(async (error: unknown) => {
+      const text = await acquire([key], args).catch(async (error: unknown) => {
         // Nothing ran under it, though an earlier run may have: its seed stays.
-        if (confirmWrite) await giveBack([key], [token, 'perhaps']);
+        if (awaitReplication) await giveBack([key], [token, 'perhaps']);
         throw error;
       });
-      const reply = ClaimReplyText.parse(text);
+      const reply = AcquireReplyText.parse(text);
       switch (reply[0]) {
-        case 'claimed': {
+        case 'acquired': {
           const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };
-          return { kind: 'claimed', claim: toClaim(key, token, seed) };
+          return { kind: 'acquired', record: toRecord(key, token, seed) };
         }
         case 'answered':
           return { kind: 'answered', answer: KeptAnswer.parse(JSON.parse(reply[1])) };

@@ -12,18 +12,18 @@ export function shellEnv({ topology }: Herald, SHARDS: number) {
   return { ...topology.env, SHARDS: String(SHARDS) };
 }
 
-/** `herald shards move`, to its end. */
-export async function moveTo(herald: Herald, to: number, SHARDS: number) {
-  return await runCli(['shards', 'move', '--to', String(to)], shellEnv(herald, SHARDS));
+/** `herald shards reshard`, to its end. */
+export async function reshardTo(herald: Herald, to: number, SHARDS: number) {
+  return await runCli(['shards', 'reshard', '--to', String(to)], shellEnv(herald, SHARDS));
 }
 
-/** `herald shards move`, killed by SIGKILL when records begin to arrive in the last of the new shards. */
-export async function killMove(herald: Herald, to: number, SHARDS: number): Promise<void> {
+/** `herald shards reshard`, killed by SIGKILL when records begin to arrive in the last of the new shards. */
+export async function killResharding(herald: Herald, to: number, SHARDS: number): Promise<void> {
   const [last] = createKeyspace(to).shards.slice(-1);
   if (!last) throw new Error('there is a last one');
   await using command = await launchProcess({
-    ...{ name: 'move', command: process.execPath, env: shellEnv(herald, SHARDS) },
-    args: [entryPoint('cli'), 'shards', 'move', '--to', String(to)],
+    ...{ name: 'reshard', command: process.execPath, env: shellEnv(herald, SHARDS) },
+    args: [entryPoint('cli'), 'shards', 'reshard', '--to', String(to)],
   });
   // Looks more often than `waitFor` does: all of it takes some tenths of a second.
   for (const endsAt = performance.now() + 15_000; (await herald.redis.exists(last.tasksIn('done'))) === 0;) {

@@ -14,12 +14,12 @@ export function isReplayed({ headers }: HttpAnswer): boolean {
   return headers[REPLAYED] === 'true';
 }
 
-/** Redis keys of all claims. */
-export async function listClaims(redis: RedisClient): Promise<string[]> {
+/** Redis keys of all idempotency records. */
+export async function listIdempotencyRecords(redis: RedisClient): Promise<string[]> {
   return await listKeys(redis, 'herald:claim:*');
 }
 
-/** As if the lease of every claim had run out: a minute that no test waits for. */
+/** As if the lease of every record had run out: a minute that no test waits for. */
 export async function endLeases(redis: RedisClient): Promise<void> {
-  for (const key of await listClaims(redis)) await redis.hset(key, 'until', 0);
+  for (const key of await listIdempotencyRecords(redis)) await redis.hset(key, 'until', 0);
 }

@@ -1,13 +1,13 @@
 import { DomainError, factKeyOf, UnavailableError, type TaskId, type WorkspaceId } from '@herald/core';
-import type { ConfirmWrite } from '@herald/store/scripts/write-confirmation';
+import type { AwaitReplication } from '@herald/store/scripts/await-replication';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AcceptTransitions } from './accept-transitions.ts';
 
-export type ConfirmTransitionsDeps = {
+export type AcceptReplicatedDeps = {
   readonly acceptTransitions: AcceptTransitions;
   readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
-  readonly confirmWrite: ConfirmWrite;
+  readonly awaitReplication: AwaitReplication;
   readonly keyspace: Keyspace;
   readonly logger: Logger;
 };
@@ -17,9 +17,9 @@ export type ConfirmTransitionsDeps = {
  * stand: reported again it is a duplicate, and a duplicate waits for them just the same, since the fact behind it may be one
  * that they never got.
  */
-export function createConfirmTransitions(deps: ConfirmTransitionsDeps): AcceptTransitions {
-  const { acceptTransitions, findTaskWorkspace, confirmWrite, keyspace, logger } = deps;
-  return async function confirmTransitions(reports) {
+export function createAcceptReplicated(deps: AcceptReplicatedDeps): AcceptTransitions {
+  const { acceptTransitions, findTaskWorkspace, awaitReplication, keyspace, logger } = deps;
+  return async function acceptReplicated(reports) {
     const results = await acceptTransitions(reports);
     return await Promise.all(
       results.map(async (result, index) => {
@@ -27,11 +27,11 @@ export function createConfirmTransitions(deps: ConfirmTransitionsDeps): AcceptTr
         if (result instanceof DomainError || !reported) return result;
         const { taskId, report } = reported;
         const workspaceId = reported.workspaceId ?? (await findTaskWorkspace(taskId));
-        const isConfirmed =
+        const isReplicated =
           workspaceId !== undefined &&
-          (await confirmWrite({ key: keyspace.of(workspaceId).facts(taskId), field: factKeyOf(report) }));
-        if (isConfirmed) return result;
-        logger.warn('transition.unconfirmed', { transitionId: result.transitionId, taskId });
+          (await awaitReplication({ key: keyspace.of(workspaceId).facts(taskId), field: factKeyOf(report) }));
+        if (isReplicated) return result;
+        logger.warn('transition.unreplicated', { transitionId: result.transitionId, taskId });
         return new UnavailableError('too few replicas of Redis have the transition yet; report it again');
       }),
     );

@@ -8,7 +8,7 @@ import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { moveShards, type MoveReport } from '../../../apps/cli/src/shards/move/move-shards.ts';
+import { reshard as reshardData, type ReshardReport } from '../../../apps/cli/src/shards/reshard/reshard.ts';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
@@ -33,13 +33,15 @@ afterEach(() => data[Symbol.asyncDispose]());
 
 type Crash = { readonly atCopy?: number; readonly atProgress?: number };
 
-/** Moves; ends with an error where a crash would: between a copy and the deletion of its original, or behind a step. */
-async function move(redis: RedisClient, to: number, { atCopy, atProgress }: Crash = {}) {
+/**
+ * Reshards; ends with an error where a crash would: between a copy and the deletion of its original, or behind a step.
+ */
+async function reshard(redis: RedisClient, to: number, { atCopy, atProgress }: Crash = {}) {
   let [copies, steps] = [0, 0];
-  const report: MoveReport = await moveShards(
+  const report: ReshardReport = await reshardData(
     {
       ...{ redis, now: Date.now, findRunning: () => Promise.resolve([]) },
-      confirmWrite: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
+      awaitReplication: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
       onProgress: () => {
         if (++steps === atProgress) throw new Error('killed');
       },
@@ -93,7 +95,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
   return { perWorkspace, running: running.map(({ id }) => id).sort() };
 }
 
-test('there is a key of every kind in what is moved, or this test proves too little', async () => {
+test('there is a key of every kind in what is resharded, or this test proves too little', async () => {
   const { kinds } = await readLayout(data.redis);
   expect([...kinds].sort()).toEqual(allKinds());
 });
@@ -102,7 +104,7 @@ test('from one shard to four, to two, and back to one: everything is there, with
   const { redis } = data;
   const [layout, read] = [await readLayout(redis), await readAll(redis, 1)];
   for (const to of [4, 2, 1]) {
-    const { report } = await move(redis, to);
+    const { report } = await reshard(redis, to);
     expect(report).toMatchObject({ kind: 'moved', to, dropped: 0 });
     const after = await readLayout(redis);
     expect(after.contents).toEqual(layout.contents);
@@ -114,14 +116,14 @@ test('from one shard to four, to two, and back to one: everything is there, with
 });
 
 test('it says how many deliveries it has enqueued', async () => {
-  const { report } = await move(data.redis, 4);
+  const { report } = await reshard(data.redis, 4);
   expect(report.enqueued).toBe(filled.flatMap((each) => [...placesOf(each)]).length);
 });
 
-test('a move that dies between any copy and its deletion, or behind any step, is completed by the next one', async () => {
+test('resharding that dies between any copy and its deletion, or behind any step, is completed by the next one', async () => {
   const { redis } = data;
   const [read, snapshot] = [await readAll(redis, 1), await takeSnapshot(redis)];
-  const { copies, steps } = await move(redis, 4);
+  const { copies, steps } = await reshard(redis, 4);
   expect(copies).toBeGreaterThan(50);
   const crashes: Crash[] = [
     ...Array.from({ length: 6 }, (_, index) => ({ atCopy: 1 + Math.floor((index * (copies - 1)) / 5) })),
@@ -130,10 +132,10 @@ test('a move that dies between any copy and its deletion, or behind any step, is
   for (const crash of crashes) {
     await restoreSnapshot(redis, snapshot);
     const layout = await readLayout(redis);
-    await expect(move(redis, 4, crash)).rejects.toThrow('killed');
+    await expect(reshard(redis, 4, crash)).rejects.toThrow('killed');
     expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4, layout: 2 });
-    await expect(move(redis, 2)).rejects.toThrow('half moved from 1 to 4 shards');
-    await move(redis, 4);
+    await expect(reshard(redis, 2)).rejects.toThrow('from 1 to 4 shards is not complete');
+    await reshard(redis, 4);
     expect((await readLayout(redis)).contents).toEqual(layout.contents);
     expect(await readAll(redis, 4)).toEqual(read);
     await expectQueue(redis, 4, filled);
@@ -147,32 +149,32 @@ test('logs of many thousand entries go page by page, with their times', async ()
   const entries = Array.from({ length: 2_500 }, (_, index) => [1_700_000_000_000 + index, `dlv_${index}`]).flat();
   await redis.zadd(keys.endpointLog(one.good.id), ...entries);
   const layout = await readLayout(redis);
-  await move(redis, 4);
+  await reshard(redis, 4);
   expect((await readLayout(redis)).contents).toEqual(layout.contents);
 });
 
 test('a queue that an operator has paused stays paused in every shard', async () => {
   const { redis, keys } = data;
   await redis.hset(keys.queue.settings, 'paused', '1');
-  await move(redis, 4);
+  await reshard(redis, 4);
   for (const { queue } of createKeyspace(4).shards) expect(await redis.hget(queue.settings, 'paused')).toBe('1');
 });
 
-test('what is not of this layout is not moved, and nothing is changed', async () => {
+test('what is not of this layout is not resharded, and nothing is changed', async () => {
   const { redis, keys } = data;
   await redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
   const before = await dumpRedis(redis);
-  await expect(move(redis, 4)).rejects.toThrow('stop every API and worker of that version, and start one of this');
+  await expect(reshard(redis, 4)).rejects.toThrow('stop every API and worker of that version, and start one of this');
   expect(await dumpRedis(redis)).toEqual(before);
 });
 
 test('what belongs to nothing any more is dropped with its shard, and never comes back to life', async () => {
   const { redis } = data;
-  await move(redis, 4);
+  await reshard(redis, 4);
   const [, , , fourth] = createKeyspace(4).shards;
   if (!fourth) throw new Error('there are four');
   await redis.zadd(fourth.failed, 1, 'dlv_of_nobody');
   await redis.hset(fourth.queue.group('nowhere'), 'fails', 1);
-  expect((await move(redis, 2)).report.dropped).toBe(2);
+  expect((await reshard(redis, 2)).report.dropped).toBe(2);
   expect(await redis.exists(fourth.failed, fourth.queue.group('nowhere'))).toBe(0);
 });

@@ -1,9 +1,9 @@
-import { gatherCalls } from './gather-calls.ts';
+import { batchCalls } from './batch-calls.ts';
 
 /** Items weigh what they are; a negative one makes its call fail. */
 function build(limit = 10) {
   const calls: (readonly number[])[] = [];
-  const ask = gatherCalls<number, string>({
+  const ask = batchCalls<number, string>({
     call: (items) => {
       calls.push(items);
       return items.some((item) => item < 0) ? Promise.reject(new Error('away')) : Promise.resolve(items.map(String));
@@ -32,10 +32,10 @@ test('a call that weighs enough takes no further item, and the order stays', asy
   ]);
 });
 
-test('while calls are under way all that is asked for gathers for the next one', async () => {
+test('while calls are under way all that is asked for goes into the next batch', async () => {
   const replies: (() => void)[] = [];
   const calls: (readonly number[])[] = [];
-  const ask = gatherCalls<number, number>({
+  const ask = batchCalls<number, number>({
     call: (items) => {
       calls.push(items);
       return new Promise((resolve) => {
@@ -72,7 +72,7 @@ test('a call that fails fails for those who wait behind it too, and not for thos
 });
 
 test('a call that answers fewer than were asked for fails', async () => {
-  const ask = gatherCalls<number, number>({ call: () => Promise.resolve([1]), weightOf: () => 1, limit: 10 });
+  const ask = batchCalls<number, number>({ call: () => Promise.resolve([1]), weightOf: () => 1, limit: 10 });
   const outcomes = await Promise.allSettled([ask(1), ask(2)]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });

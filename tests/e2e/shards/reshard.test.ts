@@ -8,7 +8,7 @@ import { runApp, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
-import { createWorkspaces, killMove, moveTo, shellEnv } from './move-command.ts';
+import { createWorkspaces, killResharding, reshardTo, shellEnv } from './reshard-command.ts';
 
 import.meta.jest.setTimeout(150_000);
 
@@ -45,7 +45,7 @@ async function startScene(herald: Herald, workspace: WorkspaceClient, health: { 
 
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
-test('a service that is moved in the middle of everything, by a command that is killed, loses nothing and goes on', async () => {
+test('a service that is resharded in the middle of everything, by a command that is killed, loses nothing and goes on', async () => {
   const health = { isDead: true };
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '5s,5s,5s' } });
   const scenes: Scene[] = [];
@@ -80,17 +80,17 @@ test('a service that is moved in the middle of everything, by a command that is 
   await herald.executor.report(open.id, START, actionRequired(1));
   await herald.apis[0]?.stop();
 
-  await killMove(herald, 4, 1);
-  const halfMoved = 'half moved from 1 to 4 shards; finish that with "herald shards move --to 4"';
+  await killResharding(herald, 4, 1);
+  const notComplete = 'from 1 to 4 shards is not complete; finish it with "herald shards reshard --to 4"';
   for (const SHARDS of ['1', '4']) {
     const env = { ...shellEnv(herald, 1), SHARDS, SECRETS_KEY: Buffer.alloc(32).toString('base64') };
     const { code, stderr } = await runApp('worker', env);
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 1 });
-    expect(stderr).toContain(halfMoved);
+    expect(stderr).toContain(notComplete);
   }
-  expect((await runCli(['queues'], shellEnv(herald, 1))).stderr).toContain(halfMoved);
+  expect((await runCli(['queues'], shellEnv(herald, 1))).stderr).toContain(notComplete);
   expect((await runCli(['doctor', '--json'], shellEnv(herald, 4))).stdout).toContain('"shards_moving"');
-  const again = await moveTo(herald, 4, 1);
+  const again = await reshardTo(herald, 4, 1);
   expect(again).toMatchObject({ code: 0, stderr: '' });
   expect(again.stdout).toMatch(/^Moved \d+ keys from 1 shard to 4; \d+ deliveries enqueued again\.$/m);
   expect(again.stdout).toContain('Start every API and worker with SHARDS=4.');
@@ -133,7 +133,7 @@ test('a service that is moved in the middle of everything, by a command that is 
   await herald.workers[1]?.stop();
   for (const { emit } of scenes) await emit(3);
   await stopAll(herald);
-  expect(await moveTo(herald, 2, 4)).toMatchObject({ code: 0, stderr: '' });
+  expect(await reshardTo(herald, 2, 4)).toMatchObject({ code: 0, stderr: '' });
   await herald.startApi({ SHARDS: '2' });
   await herald.startWorker({ SHARDS: '2' });
   await waitUntilSettled(herald.redis, 60_000, 2);
@@ -142,7 +142,7 @@ test('a service that is moved in the middle of everything, by a command that is 
   expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 2, layout: 2 });
 });
 
-test('on a Redis Cluster keys go from node to node: a move that is killed and run again loses nothing', async () => {
+test('on a Redis Cluster keys go from node to node: resharding that is killed and run again loses nothing', async () => {
   await using herald = await startHerald({ topology: 'cluster', workers: 0 });
   const scenes: Scene[] = [];
   for (const workspace of await createWorkspaces(herald, 3)) {
@@ -151,8 +151,8 @@ test('on a Redis Cluster keys go from node to node: a move that is killed and ru
     scenes.push(scene);
   }
   await stopAll(herald);
-  await killMove(herald, 3, 1);
-  expect(await moveTo(herald, 3, 1)).toMatchObject({ code: 0, stderr: '' });
+  await killResharding(herald, 3, 1);
+  expect(await reshardTo(herald, 3, 1)).toMatchObject({ code: 0, stderr: '' });
   await herald.startApi({ SHARDS: '3' });
   await herald.startWorker({ SHARDS: '3', RETRY_SCHEDULE: '10ms,10ms' });
   await waitUntilSettled(herald.redis, 60_000, 3);
