@@ -47,7 +47,9 @@ export async function measureFloor(count: number): Promise<FloorRound> {
   const got = await measureSends('got', count);
   const https = await measureSends('https', count);
   return {
-    ...{ bullmq, got, https },
+    bullmq,
+    got,
+    https,
     composed: compose(bullmq, got),
     composedWithHttps: compose(bullmq, https),
   };
@@ -64,7 +66,11 @@ async function measureBullmq(count: number): Promise<Pace> {
   await using redis = await startBenchRedis();
   await addBareJobs(redis.url, count);
   const input: NoopWorkerInput = {
-    ...{ redisUrl: redis.url, queue: BARE_QUEUE.name, prefix: BARE_QUEUE.prefix, count, concurrency: CONCURRENCY },
+    redisUrl: redis.url,
+    queue: BARE_QUEUE.name,
+    prefix: BARE_QUEUE.prefix,
+    count,
+    concurrency: CONCURRENCY,
     pids: { redis: redis.pid },
   };
   return (await runProgram('noop-worker', input)) as Pace;
@@ -75,7 +81,10 @@ async function measureSends(client: SendInput['client'], count: number): Promise
   await using env = await createHeraldEnv('redis://unused', ca);
   await using receivers = await startReceivers({ ca, behaviours: new Array(FAST_RECEIVERS).fill('ok') as 'ok'[] });
   const input: SendInput = {
-    ...{ client, caFile: env.caFile, count, concurrency: CONCURRENCY },
+    client,
+    caFile: env.caFile,
+    count,
+    concurrency: CONCURRENCY,
     urls: receivers.origins.map((origin) => `${origin}/hook`),
     pids: { receiver: receivers.pid },
   };

@@ -19,12 +19,22 @@ export type Lengths = {
 };
 
 const FULL: Lengths = {
-  ...{ count: 20_000, repeats: 3, seconds: 15 },
-  ...{ deliveries: 1_000_000, receivers: 100_000, behind: 1_000_000, destinations: 100_000 },
+  count: 20_000,
+  repeats: 3,
+  seconds: 15,
+  deliveries: 1_000_000,
+  receivers: 100_000,
+  behind: 1_000_000,
+  destinations: 100_000,
 };
 const QUICK: Lengths = {
-  ...{ count: 2_000, repeats: 1, seconds: 5 },
-  ...{ deliveries: 20_000, receivers: 10_000, behind: 10_000, destinations: 2_000 },
+  count: 2_000,
+  repeats: 1,
+  seconds: 5,
+  deliveries: 20_000,
+  receivers: 10_000,
+  behind: 10_000,
+  destinations: 2_000,
 };
 
 type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readonly quickMinutes: number };

@@ -19,7 +19,15 @@ import { targetsTable } from './targets-table.ts';
 import { describeMachine, writeResults } from './write-results.ts';
 
 const SCENARIOS: Record<ScenarioName, Scenario> = {
-  ...{ floor, drain, accept, through, latency, memory, growth, scale, isolation },
+  floor,
+  drain,
+  accept,
+  through,
+  latency,
+  memory,
+  growth,
+  scale,
+  isolation,
   'slow-clients': slowClients,
 };
 

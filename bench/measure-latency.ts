@@ -56,7 +56,11 @@ export async function measureLatency(load: LatencyLoad, seconds: number, build: 
   const body = { event: 'task.check_in', created_at: new Date().toISOString(), ...checkIn(1) };
   const floorWarmUp = Math.round((FLOOR_WARM_UP_SECONDS * 1_000) / everyMs);
   const input: PostAtPaceInput = {
-    ...{ urls, caFile: env.caFile, everyMs, fanOut, body },
+    urls,
+    caFile: env.caFile,
+    everyMs,
+    fanOut,
+    body,
     count: floorWarmUp + Math.ceil(count / 3),
   };
   const posted = (await runProgram('post-at-pace', input)) as PostedAt[];

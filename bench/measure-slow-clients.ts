@@ -91,7 +91,9 @@ export async function measureSlowClients({ groups }: SlowVariant, seconds: numbe
   const minutes = (performance.now() - countedFrom) / 60_000;
   return {
     requests: times.length,
-    ...{ p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99), maxMs: times.at(-1) ?? NaN },
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    maxMs: times.at(-1) ?? NaN,
     leastHeld: Math.min(...seen.slice(repliesBefore).map((said) => said.open)),
     reopened: (seen.at(-1)?.reopened ?? 0) - (seen[repliesBefore]?.reopened ?? 0),
     apiCpu: readCpu().api / 1_000 / minutes,

@@ -36,6 +36,12 @@ function buildReceiver(index: number): Endpoint {
   const url = `https://receiver${index}.example.com/hook`;
   const createdAt = Date.now();
   return {
-    ...{ id: newReceiverId(createdAt), workspaceId, url, events: [], description: '', enabled: true, createdAt },
+    id: newReceiverId(createdAt),
+    workspaceId,
+    url,
+    events: [],
+    description: '',
+    enabled: true,
+    createdAt,
   };
 }

@@ -7,8 +7,12 @@ test('a ratio is the median of the rounds, each to its own floor', () => {
     { measured: 90, floor: 100 },
   ];
   expect(judgeRounds('drain', 'drain', rounds)).toEqual({
-    ...{ row: 'drain', measured: 600, floor: 1_000, target: TARGETS.drain.words },
-    ...{ ratio: 0.7, isMet: true },
+    row: 'drain',
+    measured: 600,
+    floor: 1_000,
+    target: TARGETS.drain.words,
+    ratio: 0.7,
+    isMet: true,
   });
 });
 

@@ -34,7 +34,8 @@ export async function askForReplay(
   const since = Date.now() - REPLAYED_MS;
   const path = `/api/public/webhooks/${receiver.id}/replay`;
   const { status, text, body, effect } = await insist('POST', path, {
-    ...{ key: client.key, body: { since: new Date(since).toISOString() } },
+    key: client.key,
+    body: { since: new Date(since).toISOString() },
   });
   if (status === 202) {
     ledger.replays.push({ id: (body as { id: string }).id, endpoint: receiver, from: effect.from, since });

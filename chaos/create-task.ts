@@ -32,7 +32,13 @@ export async function createTask(deps: CreateTaskDeps, workspace: ChaosWorkspace
   if (!created.callback) return { id: created.id, workspace };
   const { events, secret } = created.callback;
   const endpoint = createKnownEndpoint({
-    ...{ id: callbackIdOf(created.id), workspaceId, taskId: created.id, path, events, host, secret },
+    id: callbackIdOf(created.id),
+    workspaceId,
+    taskId: created.id,
+    path,
+    events,
+    host,
+    secret,
   });
   onCallback(endpoint);
   if (secret === undefined) await rotateSecret(insist, key, `/tasks/${created.id}/callback`, endpoint, 0);

@@ -11,8 +11,13 @@ const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const FIRST: FirstState = { id: 'wh_1', workspaceId: 'ws_1', path: '/one', secret: SECRET, events: [], host: 0 };
 const FACT: AcceptedFact = {
-  ...{ transitionId: 'trn_1', taskId: 'task_1', workspaceId: 'ws_1', event: 'task.done', report: { type: 'done' } },
-  ...{ from: 500, by: 600 },
+  transitionId: 'trn_1',
+  taskId: 'task_1',
+  workspaceId: 'ws_1',
+  event: 'task.done',
+  report: { type: 'done' },
+  from: 500,
+  by: 600,
 };
 const ID = deliveryIdOf('trn_1', 'wh_1');
 
@@ -26,7 +31,8 @@ function arrival(
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const headers = {
     'x-service-signature': `sha256=${createHmac('sha256', secret).update(rawBody).digest('hex')}`,
-    ...{ 'webhook-id': ID, 'webhook-timestamp': timestamp },
+    'webhook-id': ID,
+    'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${createHmac('sha256', key).update(`${ID}.${timestamp}.`).update(rawBody).digest('base64')}`,
   };
   return { answer, host, deliveryId: ID, request: { method: 'POST', path, headers, rawBody, receivedAt: at } };
@@ -36,16 +42,16 @@ const answered = (...statuses: number[]) => statuses.map((status, at) => ({ at, 
 
 function record(change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
-    ...{
-      id: ID,
-      endpointId: 'wh_1',
-      transitionId: 'trn_1',
-      status: 'delivered',
-      tries: 1,
-      createdAt: 550,
-      settledAt: 1_000,
-    },
-    ...{ attempts: answered(200), isCarried: false, ...change },
+    id: ID,
+    endpointId: 'wh_1',
+    transitionId: 'trn_1',
+    status: 'delivered',
+    tries: 1,
+    createdAt: 550,
+    settledAt: 1_000,
+    attempts: answered(200),
+    isCarried: false,
+    ...change,
   };
 }
 
@@ -58,9 +64,16 @@ function judge({ endpoint = createKnownEndpoint(FIRST), ...change }: Change) {
     .filter(({ exists }) => exists.latest())
     .map(({ id, events, enabled }) => ({ id, url: '', events: events.latest(), enabled: enabled.latest() }));
   return judgeRun({
-    ...{ facts: new Map([[FACT.transitionId, FACT]]), endpoints, receivers: { shown, at: 100_000 } },
-    ...{ arrivals: [arrival(200)], records: [record()], redeliveries: [], replays: [] },
-    ...{ triesOfSchedule: 3, latestAfterMs: 5_000, mayForgetUnanswered: false },
+    facts: new Map([[FACT.transitionId, FACT]]),
+    endpoints,
+    receivers: { shown, at: 100_000 },
+    arrivals: [arrival(200)],
+    records: [record()],
+    redeliveries: [],
+    replays: [],
+    triesOfSchedule: 3,
+    latestAfterMs: 5_000,
+    mayForgetUnanswered: false,
     ...change,
   });
 }
@@ -201,7 +214,8 @@ test.each<[string, Change, RegExp]>([
         endpoint.enabled.change({ value: false, ...at(100) });
         endpoint.enabled.change({ value: true, ...at(200) });
       }),
-      ...{ arrivals: [], records: [record({ status: 'canceled', reason: 'receiver_disabled', attempts: [] })] },
+      arrivals: [],
+      records: [record({ status: 'canceled', reason: 'receiver_disabled', attempts: [] })],
     },
     /nothing in the run explains/,
   ],

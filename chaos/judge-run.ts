@@ -43,16 +43,17 @@ export function judgeRun(evidence: Evidence): Verdict {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const recordOf = new Map(records.map((record) => [record.id, record]));
   const counts: Counts = {
-    ...{
-      accepted: facts.size,
-      deliveries: 0,
-      delivered: 0,
-      failed: 0,
-      canceled: 0,
-      lost: 0,
-      arrivals: arrivals.length,
-    },
-    ...{ duplicated: 0, outOfOrder: countOutOfOrder(arrivals), answeredButNotDelivered: 0, toldAnew: 0 },
+    accepted: facts.size,
+    deliveries: 0,
+    delivered: 0,
+    failed: 0,
+    canceled: 0,
+    lost: 0,
+    arrivals: arrivals.length,
+    duplicated: 0,
+    outOfOrder: countOutOfOrder(arrivals),
+    answeredButNotDelivered: 0,
+    toldAnew: 0,
     notVerifiable: 0,
   };
   const violations: string[] = [];

@@ -2,7 +2,10 @@ import { createWaitJudge } from './judge-waits.ts';
 import type { GroupSeen } from './look-at-queue.ts';
 
 const GROUP: GroupSeen = {
-  ...{ name: '{a}:dst_1', inWork: 0, isSuspect: false, limit: 50 },
+  name: '{a}:dst_1',
+  inWork: 0,
+  isSuspect: false,
+  limit: 50,
   head: { id: 'dlv_1', since: 0 },
   known: '{"p":"1"}',
 };

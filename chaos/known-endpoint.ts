@@ -32,7 +32,11 @@ export function createKnownEndpoint(
   const exists = createTimeline(made === undefined);
   if (made) exists.change({ value: true, ...made });
   return {
-    ...{ ...rest, exists, enabled: createTimeline(true), events: createTimeline(events) },
-    ...{ host: createTimeline(host), secret: createTimeline(secret) },
+    ...rest,
+    exists,
+    enabled: createTimeline(true),
+    events: createTimeline(events),
+    host: createTimeline(host),
+    secret: createTimeline(secret),
   };
 }

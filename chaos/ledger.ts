@@ -52,7 +52,9 @@ export function createLedger(): Ledger {
     accept(fact) {
       if (!facts.has(fact.transitionId)) facts.set(fact.transitionId, fact);
     },
-    ...{ redeliveries: [], replays: [], violations: [] },
+    redeliveries: [],
+    replays: [],
+    violations: [],
     counts: { reports: 0, repeated: 0, refused: 0, unanswered: 0, changes: 0 },
   };
 }

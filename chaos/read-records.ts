@@ -48,7 +48,12 @@ async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
       ]);
       const { e = '', x = '', s = '', n = '', at = '', why, end } = fields;
       return {
-        ...{ id, endpointId: e, transitionId: x, status: s, tries: Number(n), createdAt: Number(at) },
+        id,
+        endpointId: e,
+        transitionId: x,
+        status: s,
+        tries: Number(n),
+        createdAt: Number(at),
         ...(why !== undefined && { reason: why }),
         ...(end !== undefined && { settledAt: Number(end) }),
         attempts: attempts.map((text) => JSON.parse(text) as LoggedAttempt),

@@ -68,7 +68,9 @@ export async function runChaos(run: Run, say: (line: string) => void): Promise<E
   let outcome: Outcome | undefined;
   try {
     await using herald = await startHerald({
-      ...{ topology, apis: 1, workers: 0 },
+      topology,
+      apis: 1,
+      workers: 0,
       env: { ...ENV, SHARDS: String(shards), ...(topology !== 'single' && { REDIS_MIN_REPLICAS: '1' }) },
       redis: { appendonly: true, outlivesFullDisk: topology === 'single' },
     });
@@ -122,7 +124,9 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   const leftovers = await Promise.all(keyspace.shards.map((keys) => findLeftovers(herald.redis, keys)));
   const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
   const verdict = judgeRun({
-    ...{ facts: ledger.facts, redeliveries: ledger.redeliveries, receivers },
+    facts: ledger.facts,
+    redeliveries: ledger.redeliveries,
+    receivers,
     endpoints: [...endpoints, ...findUnclear(receivers, customers.unclear, endpoints)],
     arrivals: hosts.flatMap(({ arrivals }) => arrivals),
     records: await readRecords(herald.redis, keyspace),
@@ -132,7 +136,10 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
     mayForgetUnanswered: scenario.topology !== 'single',
   });
   return {
-    ...{ ...run, plan: plan.map(describeAction), recoveryMs, fleet: { ...fleet.counts } },
+    ...run,
+    plan: plan.map(describeAction),
+    recoveryMs,
+    fleet: { ...fleet.counts },
     redisFaults: plan.filter(({ kind }) => kind === 'redis' || kind === 'replicas').length,
     failovers: replicas.failovers,
     looks: waits.looks,

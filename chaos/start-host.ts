@@ -28,7 +28,9 @@ export async function startHost(ca: CertificateAuthority, host: number): Promise
   const port = await freePort();
   const start = () =>
     startReceiver({
-      ...{ ca, port, inspect: assertWebhook },
+      ca,
+      port,
+      inspect: assertWebhook,
       respond(request, index) {
         const decision = decide(mood, index);
         const answer = typeof decision === 'object' ? decision.status : decision;

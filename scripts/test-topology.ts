@@ -43,7 +43,8 @@ async function runFile(file: string, topology: string, report: string): Promise<
   await rm(report, { force: true });
   const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', file, '--selectProjects=e2e', '-w=1'];
   spawnSync(process.execPath, [...args, '--json', `--outputFile=${report}`], {
-    ...{ stdio: 'ignore', timeout: LIMIT_MS },
+    stdio: 'ignore',
+    timeout: LIMIT_MS,
     env: { ...process.env, HERALD_TEST_TOPOLOGY: topology },
   });
   return await readFile(report, 'utf8').catch(() => undefined);

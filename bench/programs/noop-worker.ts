@@ -30,8 +30,14 @@ const worker = new Worker(
     return Promise.resolve();
   },
   {
-    ...{ connection: redis, prefix, concurrency, lockDuration: 20_000, stalledInterval: 5_000, maxStalledCount: 20 },
-    ...{ removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
+    connection: redis,
+    prefix,
+    concurrency,
+    lockDuration: 20_000,
+    stalledInterval: 5_000,
+    maxStalledCount: 20,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
   },
 );
 worker.on('error', () => undefined);

@@ -15,7 +15,9 @@ const LOADS: readonly JudgedLoad[] = [
   { name: '500/s, fan-out 10', deliveriesPerSecond: 500, receivers: 10, fanOut: 10, targets: AT_500 },
   {
     name: '200/s over 50 receivers',
-    ...{ deliveriesPerSecond: 200, receivers: 50, fanOut: 1 },
+    deliveriesPerSecond: 200,
+    receivers: 50,
+    fanOut: 1,
     targets: { p99: 'latencySpreadP99' },
   },
 ];

@@ -3,7 +3,8 @@ import { judgeTestFile } from './judge-test-file.ts';
 const NEEDY = 'Error: this test needs one Redis server, and runs on the topology cluster\n    at somewhere';
 
 const toResult = (fullName: string, ...failureMessages: string[]) => ({
-  ...{ fullName, failureMessages },
+  fullName,
+  failureMessages,
   status: failureMessages.length > 0 ? 'failed' : 'passed',
 });
 

@@ -16,8 +16,11 @@ test.each([
   [
     'api',
     {
-      ...{ ...SHARED_WRONG, PORT: '70000', ACTION_URL_TEMPLATE: 'https://app.example.com/' },
-      ...{ RATE_LIMIT: '0.5', TRUST_PROXY: '-1' },
+      ...SHARED_WRONG,
+      PORT: '70000',
+      ACTION_URL_TEMPLATE: 'https://app.example.com/',
+      RATE_LIMIT: '0.5',
+      TRUST_PROXY: '-1',
     },
     [
       ...['ACTION_URL_TEMPLATE', 'LOG_LEVEL', 'PORT', 'RATE_LIMIT', 'REDIS_URL', 'RETENTION', 'SECRETS_KEY', 'SHARDS'],
@@ -68,12 +71,12 @@ test.each([
   'the %s checks files, ranges and servers with the rest, before it connects to anything',
   async (app, names) => {
     const { code, stderr } = await runApp(app, {
-      ...{ SECRETS_KEY, ACTION_URL_TEMPLATE, REDIS_URL: `redis://127.0.0.1:${await freePort()}` },
-      ...{
-        EGRESS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.0/99',
-        EGRESS_CA_FILE: '/no/such/ca.pem',
-        EGRESS_DNS_SERVERS: 'nope',
-      },
+      SECRETS_KEY,
+      ACTION_URL_TEMPLATE,
+      REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.0/99',
+      EGRESS_CA_FILE: '/no/such/ca.pem',
+      EGRESS_DNS_SERVERS: 'nope',
     });
     const [, ...problems] = stderr.split('\n');
     expect(code).toBe(1);

@@ -137,7 +137,8 @@ test('while Redis is away a request with a key is told so, and nothing runs', as
   await using gate = await startRedisGate({ port: herald.server.port, stopAt: 'herald:claim:' });
   const cut = await herald.startApi({ REDIS_URL: gate.url });
   const answer = await herald.request('POST', RECEIVERS, {
-    ...{ key: workspace.key, via: cut },
+    key: workspace.key,
+    via: cut,
     ...under('k', { body: { url: URL } }),
   });
   expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });

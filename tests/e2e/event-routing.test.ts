@@ -162,7 +162,8 @@ test('what one API process changes holds for the very next transition that anoth
   const task = await workspace.createTask();
   const report = (checkpointId: string) =>
     herald.request('POST', `/api/internal/tasks/${task.id}/transitions`, {
-      ...{ key: herald.executor.key, via: second },
+      key: herald.executor.key,
+      via: second,
       body: checkpointId === '' ? START : checkpoint(checkpointId),
     });
   const { id } = await workspace.registerReceiver({ url: early.url });

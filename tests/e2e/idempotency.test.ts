@@ -115,7 +115,8 @@ test('every POST takes a key: the second time it changes nothing and answers the
     const options = under('same', { key, ...(body && { body }) });
     const [first, again] = [await request('POST', path, options), await elsewhere('POST', path, options)];
     expect({ path, status: first.status, isReplayed: isReplayed(first) }).toEqual({
-      ...{ path, isReplayed: false },
+      path,
+      isReplayed: false,
       status: /redeliver|replay/.test(path) ? 202 : 200,
     });
     expect({ path, ...again }).toMatchObject({ path, status: first.status, body: first.body });

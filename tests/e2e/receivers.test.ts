@@ -23,8 +23,11 @@ test('a registration answers 201 with the receiver, its secret and where to find
     enabled: true,
     createdAt: expect.stringMatching(/Z$/) as string,
     health: {
-      ...{ state: 'healthy', since: expect.stringMatching(/^\d{4}-/) as string },
-      ...{ consecutiveFailures: 0, backlog: 0, lastSuccessAt: null },
+      state: 'healthy',
+      since: expect.stringMatching(/^\d{4}-/) as string,
+      consecutiveFailures: 0,
+      backlog: 0,
+      lastSuccessAt: null,
     },
     secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
   });

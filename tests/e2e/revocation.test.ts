@@ -9,7 +9,8 @@ const EVERYWHERE_WITHIN_MS = 1_000;
 test('a key that two API processes have just been using is refused by both within a second of its revocation', async () => {
   await using herald = await startHerald({ apis: 2, workers: 0 });
   const { key, record } = await createApiKeyStore({ redis: herald.redis, now: Date.now }).create({
-    ...{ workspaceId: 'ws_revoked', scopes: ['webhooks', 'tasks'] },
+    workspaceId: 'ws_revoked',
+    scopes: ['webhooks', 'tasks'],
   });
   const statuses = () =>
     Promise.all(

@@ -23,11 +23,16 @@ const SECRETS_KEY = randomBytes(32).toString('base64');
 
 const start = () =>
   startHerald({
-    ...{ topology: 'single', apis: 0, workers: 0 }, // all that the release knows
+    topology: 'single',
+    apis: 0,
+    workers: 0, // all that the release knows
     env: { SECRETS_KEY, RETRY_SCHEDULE: '4s,100ms,100ms' },
   });
 const shellEnv = (herald: Herald) => ({
-  ...{ ...herald.topology.env, SECRETS_KEY, PORT: '0', WORKER_PORT: '0' },
+  ...herald.topology.env,
+  SECRETS_KEY,
+  PORT: '0',
+  WORKER_PORT: '0',
   ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}',
 });
 const idsAt = (receiver: Receiver) =>
@@ -106,7 +111,8 @@ test('what waits when the release before is stopped is sent once by this one: ne
   const flakyOne = await deliveries.read(first.to(registered.flaky));
   expect(flakyOne).toMatchObject({ status: 'delivered', attempts: [{ status: 503 }, { status: 200 }] });
   expect(await herald.executor.report(first.taskId, DONE)).toMatchObject({
-    ...{ transitionId: first.transitionId, duplicate: true },
+    transitionId: first.transitionId,
+    duplicate: true,
   });
   expect((await workspace.sendTest(registered.good.id)).body).toEqual({ delivered: true, receiverStatus: 200 });
   const unknown = (await listKeys(herald.redis)).filter((name) => name.startsWith('{') && !readKeyName(name));

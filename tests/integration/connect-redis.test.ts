@@ -7,7 +7,10 @@ test.each(['request', 'background'] as const)('a client for %s that ended by its
   await using server = await startRedis();
   let reconnects = 0;
   const redis = await connectRedis({
-    ...{ target: { kind: 'single', url: server.url }, use, name: 'test', onError: () => undefined },
+    target: { kind: 'single', url: server.url },
+    use,
+    name: 'test',
+    onError: () => undefined,
     onReconnect: () => {
       reconnects++;
     },
@@ -28,10 +31,15 @@ test('a client follows a failover, and leaves no connection to a Sentinel behind
   const isWatched = async () => (await askRedis(asked, 'CLIENT LIST')).includes(' name=test ');
   const redis = await connectRedis({
     target: {
-      ...{ kind: 'sentinel', masterName: sentinels.masterName, database: 0, access: { usesTls: false } },
+      kind: 'sentinel',
+      masterName: sentinels.masterName,
+      database: 0,
+      access: { usesTls: false },
       sentinels: sentinels.ports.map((port) => ({ host: '127.0.0.1', port })),
     },
-    ...{ use: 'request', name: 'test', onError: () => undefined },
+    use: 'request',
+    name: 'test',
+    onError: () => undefined,
   });
   const portOf = (info: string) => /tcp_port:(\d+)/.exec(info)?.[1];
   const port = async () => portOf(await redis.info('server').catch(() => ''));

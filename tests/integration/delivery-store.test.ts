@@ -18,10 +18,15 @@ async function createDeliveries(count: number): Promise<Delivery[]> {
   const { version } = await stores.receivers.findSubscriptions(workspaceId);
   const transitionId = newTestTransitionId();
   await stores.transitions.commit({
-    ...{ task, newRevision: newRevision(), subscriptionVersion: version, now: Date.now() },
+    task,
+    newRevision: newRevision(),
+    subscriptionVersion: version,
+    now: Date.now(),
     change: { status: 'running', sequence: 1 },
     emission: {
-      ...{ transitionId, event: 'task.check_in', body: '{}' },
+      transitionId,
+      event: 'task.check_in',
+      body: '{}',
       targets: receivers.map(({ id }) => ({ endpointId: id, destination: 'somewhere', enabled: true })),
     },
   });
@@ -47,8 +52,16 @@ const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 let attempts = 0; // no two are the same
 const record = async (delivery: Delivery, verdict: AttemptVerdict, by = stores) => {
   const { kind } = await by.deliveries.record({
-    ...{ delivery, verdict, now: Date.now(), destination: 'somewhere', disableAfterMs: 1_000_000 },
-    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: 10 },
+    delivery,
+    verdict,
+    now: Date.now(),
+    destination: 'somewhere',
+    disableAfterMs: 1_000_000,
+    answered: true,
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    destinationLimit: 10,
     lease: await stores.leases.of(delivery.id, Date.now()),
     attempt: { at: Date.now(), durationMs: ++attempts, status: verdict.kind === 'delivered' ? 200 : 500 },
   });

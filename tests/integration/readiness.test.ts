@@ -29,7 +29,9 @@ async function start(options: RedisOptions = {}, use: 'request' | 'background' =
 test('a Redis that takes writes makes ready, and missing workers are a warning', async () => {
   await using ready = await start();
   expect(await ready.read()).toMatchObject({
-    ...{ status: 'ok', problems: [], workers: 0 },
+    status: 'ok',
+    problems: [],
+    workers: 0,
     warnings: [{ code: 'no_worker' }],
   });
 });
@@ -61,7 +63,8 @@ test('what Redis says of users and settings is not for whoever asks', async () =
   const { problems } = await ready.read();
   expect(problems).toEqual([
     {
-      ...{ level: 'error', code: 'redis_refuses_writes' },
+      level: 'error',
+      code: 'redis_refuses_writes',
       sentence: "Redis didn't take a write (NOPERM); its log says more",
     },
   ]);

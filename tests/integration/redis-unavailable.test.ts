@@ -9,7 +9,9 @@ test('a Redis that dies between the first and the last reply of a pipeline is un
   await using server = await startRedis();
   const redis = await connectRedis({
     target: { kind: 'single', url: server.url },
-    ...{ use: 'request', name: 'test', onError: () => undefined },
+    use: 'request',
+    name: 'test',
+    onError: () => undefined,
   });
   try {
     await redis.set('{tag}:proof', '1');

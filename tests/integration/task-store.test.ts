@@ -47,8 +47,12 @@ test('a Task that leaves the status between two pages takes no other one with it
   const [moved] = tasks;
   if (!moved) throw new Error('nine were created');
   await stores.transitions.commit({
-    ...{ task: moved, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
-    ...{ change: { status: 'running', sequence: 0 }, factKey: 'start' },
+    task: moved,
+    newRevision: 'next',
+    subscriptionVersion: '0',
+    now: 5_000,
+    change: { status: 'running', sequence: 0 },
+    factKey: 'start',
   });
   const second = await stores.tasks.listByStatus('queued', 100, first.next);
   expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
@@ -72,8 +76,12 @@ test('a message to a Task that is closed at the same moment is either refused or
     const [reply] = await Promise.all([
       stores.tasks.addMessage(task.workspaceId, task.id, { id: 'msg_1', text: 'hi', createdAt: 1 }),
       stores.second.transitions.commit({
-        ...{ task, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
-        ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+        task,
+        newRevision: 'next',
+        subscriptionVersion: '0',
+        now: 5_000,
+        change: { status: 'done', sequence: 1 },
+        factKey: 'done',
       }),
     ]);
     const messages = await stores.tasks.listMessages(task.workspaceId, task.id);
@@ -99,8 +107,12 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
   await stores.tasks.create(task, { endpoint: callback, encryptedSecret: 'encrypted' });
   const newRevision = 'next';
   await stores.transitions.commit({
-    ...{ task, newRevision, subscriptionVersion: '0', now: Date.now() },
-    ...{ change: { status: 'requires_action', sequence: 0 }, factKey: 'checkpoint:c1' },
+    task,
+    newRevision,
+    subscriptionVersion: '0',
+    now: Date.now(),
+    change: { status: 'requires_action', sequence: 0 },
+    factKey: 'checkpoint:c1',
   });
   await stores.tasks.addMessage(workspaceId, task.id, { id: 'msg_1', text: 'hi', createdAt: 1 });
   const keys = stores.keyspace.of(workspaceId);
@@ -148,8 +160,12 @@ test('a message that is added again is there once, also when the Task was closed
   const add = (message: typeof one) => stores.tasks.addMessage(task.workspaceId, task.id, message);
   expect([await add(one), await add(one), await add(other)]).toEqual(['added', 'added', 'added']);
   await stores.transitions.commit({
-    ...{ task, newRevision: 'next', subscriptionVersion: '0', now: 5_000 },
-    ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+    task,
+    newRevision: 'next',
+    subscriptionVersion: '0',
+    now: 5_000,
+    change: { status: 'done', sequence: 1 },
+    factKey: 'done',
   });
   expect([await add(one), await add({ ...one, id: 'msg_3' })]).toEqual(['added', 'done']);
   expect(await stores.tasks.listMessages(task.workspaceId, task.id)).toEqual([one, other]);

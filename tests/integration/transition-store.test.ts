@@ -32,8 +32,12 @@ function emissionTo(...endpointIds: readonly string[]): Emission {
 
 function commitOf(task: Task, more: Partial<Commit> = {}): Commit {
   return {
-    ...{ task, newRevision: newRevision(), subscriptionVersion: '0', now: Date.now() },
-    ...{ change: { status: 'running', sequence: task.sequence + 1 }, factKey: 'checkpoint:c1' },
+    task,
+    newRevision: newRevision(),
+    subscriptionVersion: '0',
+    now: Date.now(),
+    change: { status: 'running', sequence: task.sequence + 1 },
+    factKey: 'checkpoint:c1',
     ...more,
   };
 }

@@ -86,7 +86,8 @@ export function createDeliveryClient(workspace: WorkspaceClient): DeliveryClient
       const { id: taskId } = await workspace.createTask(body);
       const { transitionId } = await workspace.closeTask(taskId);
       return {
-        ...{ taskId, transitionId },
+        taskId,
+        transitionId,
         to: (receiver) => deliveryIdOf(transitionId, receiver.id),
         toCallback: deliveryIdOf(transitionId, callbackIdOf(taskId)),
       };

@@ -98,7 +98,9 @@ export async function startHerald({
     const caFile = join(dir, 'ca.pem');
     await writeFile(caFile, ca.certPem);
     const client = await connectRedis({
-      ...{ target: topology.target, use: 'request', name: 'test' },
+      target: topology.target,
+      use: 'request',
+      name: 'test',
       onError: () => undefined,
     });
     cleanUp.defer(() => closeRedis(client));

@@ -69,8 +69,14 @@ export function buildReceiver(workspaceId: string, more: Partial<Endpoint> = {})
 export function buildTask(workspaceId: string, more: Partial<Task> = {}): Task {
   const createdAt = more.createdAt ?? Date.now();
   return {
-    ...{ id: newTaskId(createdAt), workspaceId, executionWorkspaceId: workspaceId, createdAt, updatedAt: createdAt },
-    ...{ status: 'running', sequence: 0, revision: newRevision() },
+    id: newTaskId(createdAt),
+    workspaceId,
+    executionWorkspaceId: workspaceId,
+    createdAt,
+    updatedAt: createdAt,
+    status: 'running',
+    sequence: 0,
+    revision: newRevision(),
     ...more,
   };
 }

@@ -58,7 +58,11 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       const server = await startRedis(options);
       const url = security ? toList([server.clientPort]) : server.url;
       return toTopology(server, {
-        ...{ kind, target: { kind, url }, env: { REDIS_URL: url, ...securityEnv }, server, servers: [server] },
+        kind,
+        target: { kind, url },
+        env: { REDIS_URL: url, ...securityEnv },
+        server,
+        servers: [server],
         findMasterOf: () => Promise.resolve(server),
         findReplica: noSingleReplica,
       });
@@ -67,16 +71,26 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       const started = await startRedisSentinels(options);
       const addresses = started.ports.map((port) => ({ host, port }));
       const target: RedisTarget = {
-        ...{ kind, sentinels: addresses, masterName: started.masterName },
-        ...{ access, database: 0, ...(security && { sentinelPassword: security.password }) },
+        kind,
+        sentinels: addresses,
+        masterName: started.masterName,
+        access,
+        database: 0,
+        ...(security && { sentinelPassword: security.password }),
       };
       const env = {
-        ...{ REDIS_SENTINELS: toList(started.ports), REDIS_SENTINEL_MASTER: started.masterName },
+        REDIS_SENTINELS: toList(started.ports),
+        REDIS_SENTINEL_MASTER: started.masterName,
         ...(security && { REDIS_SENTINEL_PASSWORD: security.password, ...securityEnv }),
       };
       const find = () => waitFor('a master', () => started.findMaster(), FAILOVER_DEADLINE_MS);
       return toTopology(started, {
-        ...{ kind, target, env, server: undefined, servers: started.servers, findMasterOf: find },
+        kind,
+        target,
+        env,
+        server: undefined,
+        servers: started.servers,
+        findMasterOf: find,
         async findReplica() {
           const master = await find();
           const replica = started.servers.find((server) => server !== master);
@@ -90,7 +104,10 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
       const clientPorts = started.nodes.map(({ clientPort }) => clientPort);
       const nodes = clientPorts.map((port) => ({ host, port }));
       return toTopology(started, {
-        ...{ kind, target: { kind, nodes, access }, server: undefined, servers: started.nodes },
+        kind,
+        target: { kind, nodes, access },
+        server: undefined,
+        servers: started.nodes,
         env: { REDIS_CLUSTER_NODES: toList(clientPorts), ...securityEnv },
         findReplica: noSingleReplica,
         async findMasterOf(key) {

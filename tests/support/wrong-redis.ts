@@ -37,7 +37,10 @@ async function startSentinel(cleanUp: Cleanup, watched: number, ...lines: string
   );
   cleanUp.use(
     await launchProcess({
-      ...{ name: 'sentinel', command: findRedisServer() ?? '', args: [file, '--sentinel'], cwd: dir },
+      name: 'sentinel',
+      command: findRedisServer() ?? '',
+      args: [file, '--sentinel'],
+      cwd: dir,
     }),
   );
   await waitFor('the Sentinel', async () => /^(\+PONG|-NOAUTH)/.test(await askRedis(port, 'PING')));

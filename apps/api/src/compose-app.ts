@@ -110,7 +110,12 @@ export function composeApp(
   };
 
   const receivers = createManageReceivers({
-    ...{ receivers: receiverStore, encryptSecret, findUrlProblem, metrics: metrics.deliveries, logger, now },
+    receivers: receiverStore,
+    encryptSecret,
+    findUrlProblem,
+    metrics: metrics.deliveries,
+    logger,
+    now,
     findDestinations: createFindDestinations({ redis, keyspace, now }),
   });
   const tasks = createTaskOperations({ tasks: taskStore, encryptSecret, findUrlProblem, now });
@@ -143,9 +148,13 @@ export function composeApp(
 
   const log = createDeliveryLog({ redis, awaitReplication, keyspace });
   const deliveries = createManageDeliveries({
-    ...{ log, findReceiver: receivers.find, findTask: tasks.find },
+    log,
+    findReceiver: receivers.find,
+    findTask: tasks.find,
     redeliver: createRedeliver({
-      ...{ log, report: createRedeliveryReport({ logger, ...metrics }), now },
+      log,
+      report: createRedeliveryReport({ logger, ...metrics }),
+      now,
     }),
   });
   const replays = createReplayOperations({
@@ -206,8 +215,14 @@ export function composeApp(
       config.operator &&
       operatorRedis &&
       createOperatorPages({
-        ...{ operator: config.operator, redis: operatorRedis, keyspace, retentionMs: config.retentionMs },
-        ...{ attemptNow: (workspaceId, id) => deliveries.redeliver(workspaceId, id), resources, logger, now },
+        operator: config.operator,
+        redis: operatorRedis,
+        keyspace,
+        retentionMs: config.retentionMs,
+        attemptNow: (workspaceId, id) => deliveries.redeliver(workspaceId, id),
+        resources,
+        logger,
+        now,
         metrics: createMetricsRoutes(
           createExposition({
             registry: metrics.registry,

@@ -45,14 +45,19 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
     const clients = await connectApi(config, connections);
     const { redis } = clients;
     const findings = await demandUsableRedis(redis, {
-      ...{ target: config.redis, minReplicas: config.minReplicas, shardCount: config.shardCount },
+      target: config.redis,
+      minReplicas: config.minReplicas,
+      shardCount: config.shardCount,
       wallClock: Date.now,
     });
     const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
     resources.add('clock', clock.stop);
     const keyspace = createKeyspace(config.shardCount);
     const shards = await openShards({
-      ...{ redis, shardCount: config.shardCount, role: 'api', now: clock.now },
+      redis,
+      shardCount: config.shardCount,
+      role: 'api',
+      now: clock.now,
       report: {
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);

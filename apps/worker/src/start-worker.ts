@@ -37,20 +37,29 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   const metrics = createWorkerMetrics();
   try {
     const connections = openConnections({
-      ...{ target: config.redis, use: 'background', metrics: metrics.redis, logger, giveUp },
+      target: config.redis,
+      use: 'background',
+      metrics: metrics.redis,
+      logger,
+      giveUp,
     });
     resources.add('connections', connections.close);
     const redis = await connections.open('herald-worker');
     const queueRedis = await connections.open('herald-worker-queue');
     const findings = await demandUsableRedis(redis, {
-      ...{ target: config.redis, minReplicas: 0, shardCount: config.shardCount },
+      target: config.redis,
+      minReplicas: 0,
+      shardCount: config.shardCount,
       wallClock: Date.now,
     });
     const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
     resources.add('clock', clock.stop);
     const { now } = clock;
     const shards = await openShards({
-      ...{ redis, shardCount: config.shardCount, role: 'worker', now },
+      redis,
+      shardCount: config.shardCount,
+      role: 'worker',
+      now,
       report: {
         failed: (error) => {
           logger.warn('shards.look_failed', {}, error);
@@ -99,7 +108,16 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         const waitRedis = waiting[index];
         if (!waitRedis) throw new Error('every shard has a connection of its own');
         const shard = startShard(resources, {
-          ...{ keys, config, logger, redis, queueRedis, waitRedis, clock, makeAttempt, report, metrics },
+          keys,
+          config,
+          logger,
+          redis,
+          queueRedis,
+          waitRedis,
+          clock,
+          makeAttempt,
+          report,
+          metrics,
           cutOff: cutOff.signal,
         });
         metrics.attempts.watchInFlight(number, shard.inFlight);
@@ -131,7 +149,9 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const presence = await startPresence({ presence: workerPresence, workerId, logger, now });
     resources.add('presence', presence.stop);
     logger.info('worker.started', {
-      ...{ workerId, healthPort: health.port, shards: config.workerShards.join(',') },
+      workerId,
+      healthPort: health.port,
+      shards: config.workerShards.join(','),
       secretsKeys: cipher.fingerprints.join(','),
     });
     return { stop: resources.release };

@@ -39,15 +39,18 @@ export function withBothCredentials<Schema extends z.ZodType<Given>>(schema: Sch
   const when = () => true;
   return schema
     .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || password !== undefined, {
-      ...{ path: ['OPERATOR_PASSWORD'], when },
+      path: ['OPERATOR_PASSWORD'],
+      when,
       error: 'must be set, since OPERATOR_USER is (openssl rand -base64 24 makes one)',
     })
     .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => password === undefined || user !== undefined, {
-      ...{ path: ['OPERATOR_USER'], when },
+      path: ['OPERATOR_USER'],
+      when,
       error: 'must be set, since OPERATOR_PASSWORD is',
     })
     .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || user !== password, {
-      ...{ path: ['OPERATOR_PASSWORD'], when },
+      path: ['OPERATOR_PASSWORD'],
+      when,
       error: 'must not be the same as OPERATOR_USER',
     });
 }

@@ -41,7 +41,11 @@ test.each([
       REDIS_SENTINEL_PASSWORD: 'watch',
     },
     {
-      ...{ kind: 'sentinel', sentinels: [A, B], masterName: 'main', database: 2, sentinelPassword: 'watch' },
+      kind: 'sentinel',
+      sentinels: [A, B],
+      masterName: 'main',
+      database: 2,
+      sentinelPassword: 'watch',
       access: { password: 'pw', usesTls: false },
     },
   ],

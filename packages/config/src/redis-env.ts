@@ -76,21 +76,24 @@ export function withOneRedis<Schema extends z.ZodType<Given>>(schema: Schema): S
   const countGiven = (given: Given) => EXCLUSIVE.filter((name) => given[name] !== undefined).length;
   return schema
     .refine((given) => countGiven(given) <= 1, {
-      ...{ path: ['REDIS_URL'], when },
+      path: ['REDIS_URL'],
+      when,
       error: 'can be set, or REDIS_CLUSTER_NODES, or REDIS_SENTINELS: one of the three, since each says where Redis is',
     })
     .refine((given) => given.REDIS_SENTINELS === undefined || given.REDIS_SENTINEL_MASTER !== undefined, {
-      ...{ path: ['REDIS_SENTINEL_MASTER'], when },
+      path: ['REDIS_SENTINEL_MASTER'],
+      when,
       error: 'must be set, since REDIS_SENTINELS is: the name under which they watch the master, such as mymaster',
     })
     .refine(
       (given) =>
         given.REDIS_SENTINELS !== undefined ||
         (given.REDIS_SENTINEL_MASTER ?? given.REDIS_SENTINEL_PASSWORD) === undefined,
-      { ...{ path: ['REDIS_SENTINELS'], when }, error: 'must be set, since other variables speak of Sentinels' },
+      { path: ['REDIS_SENTINELS'], when, error: 'must be set, since other variables speak of Sentinels' },
     )
     .refine((given) => !given.REDIS_CLUSTER_NODES?.database, {
-      ...{ path: ['REDIS_CLUSTER_NODES'], when },
+      path: ['REDIS_CLUSTER_NODES'],
+      when,
       error: 'must not name a database: a Redis Cluster has only 0',
     });
 }
@@ -102,7 +105,11 @@ export function toRedisTarget(given: Given): RedisTarget {
     const { servers, access, database } = sentinels;
     const sentinelPassword = given.REDIS_SENTINEL_PASSWORD;
     return {
-      ...{ kind: 'sentinel', sentinels: servers, masterName, access, database },
+      kind: 'sentinel',
+      sentinels: servers,
+      masterName,
+      access,
+      database,
       ...(sentinelPassword !== undefined && { sentinelPassword }),
     };
   }

@@ -41,8 +41,13 @@ const vector = (
   verdict: Pick<Vector, 'service_valid' | 'standard_valid'>,
   more: Partial<Vector> = {},
 ) => ({
-  ...{ name, secrets: [CURRENT], now: SENT_S, headers: plain, body_base64: Buffer.from(BODY).toString('base64') },
-  ...{ ...verdict, ...more },
+  name,
+  secrets: [CURRENT],
+  now: SENT_S,
+  headers: plain,
+  body_base64: Buffer.from(BODY).toString('base64'),
+  ...verdict,
+  ...more,
 });
 const changed = (name: string, value: string | undefined) => {
   const { [name]: _was, ...rest } = plain;

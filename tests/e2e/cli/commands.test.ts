@@ -60,8 +60,13 @@ describe('herald receivers', () => {
     expect(all.every(({ id }) => String(id).startsWith('wh_'))).toBe(true);
     expect(await read<Row[]>('receivers', 'list', '--workspace', one.workspace.id)).toEqual([
       expect.objectContaining({
-        ...{ id: one.registered.id, workspace: one.workspace.id, url: one.receiver.origin },
-        ...{ state: 'healthy', consecutiveFailures: 0, backlog: 0, lastSuccessAt: null },
+        id: one.registered.id,
+        workspace: one.workspace.id,
+        url: one.receiver.origin,
+        state: 'healthy',
+        consecutiveFailures: 0,
+        backlog: 0,
+        lastSuccessAt: null,
       }),
     ]);
     expect(printed.join('\n')).not.toContain('url-canary');
@@ -73,10 +78,14 @@ describe('herald receivers', () => {
   test('its test tells what the receiver answered, and fails unless it was a 2xx', async () => {
     const { registered, receiver } = await startScene([204, 500]);
     expect(await run('receivers', 'test', registered.id)).toMatchObject({
-      ...{ code: 0, stdout: 'Delivered: it answered 204.', stderr: '' },
+      code: 0,
+      stdout: 'Delivered: it answered 204.',
+      stderr: '',
     });
     expect(await run('receivers', 'test', registered.id)).toMatchObject({
-      ...{ code: 1, stdout: '', stderr: 'Not delivered: it answered 500.' },
+      code: 1,
+      stdout: '',
+      stderr: 'Not delivered: it answered 500.',
     });
     expect(receiver.requests.map(({ headers }) => headers['x-service-event'])).toEqual([
       'webhook.test',
@@ -89,10 +98,13 @@ describe('herald receivers', () => {
     const id = (await deliveries.emit()).to(registered);
     await deliveries.waitForAttempts(id, 1);
     expect(await run('receivers', 'enable', registered.id)).toMatchObject({
-      ...{ code: 0, stdout: `${registered.id} is enabled already; nothing was changed.` },
+      code: 0,
+      stdout: `${registered.id} is enabled already; nothing was changed.`,
     });
     expect(await read('receivers', 'disable', registered.id)).toEqual({
-      ...{ id: registered.id, enabled: false, changed: true },
+      id: registered.id,
+      enabled: false,
+      changed: true,
     });
     expect(await deliveries.waitForStatus(id, 'canceled')).toMatchObject({ reason: 'receiver_disabled' });
     expect((await run('receivers', 'disable', registered.id)).stdout).toContain('is disabled already');
@@ -134,15 +146,15 @@ describe('herald deliveries', () => {
     const id = emitted.to(registered);
     await deliveries.waitForAttempts(id, 1);
     expect(await read('deliveries', 'show', id)).toMatchObject({
-      ...{
-        id,
-        workspace: workspace.id,
-        endpointId: registered.id,
-        taskId: emitted.taskId,
-        status: 'pending',
-        tries: 1,
-      },
-      ...{ event: 'task.done', lastOutcome: '503', attempts: [{ status: 503 }] },
+      id,
+      workspace: workspace.id,
+      endpointId: registered.id,
+      taskId: emitted.taskId,
+      status: 'pending',
+      tries: 1,
+      event: 'task.done',
+      lastOutcome: '503',
+      attempts: [{ status: 503 }],
     });
     const asked = await run('deliveries', 'redeliver', id);
     expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining(`herald deliveries show ${id}`) as string });
@@ -193,8 +205,16 @@ test('herald queues counts what waits, shard by shard and destination by destina
   const waiting = found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0);
   expect(found.destinations.reduce((sum, each) => sum + Number(each.deliveries), 0)).toBe(waiting);
   expect(found.destinations.find((each) => each.workspace === workspace.id)).toEqual({
-    ...{ workspace: workspace.id, host: new URL(receiver.origin).host, deliveries: 1, due: 0, inWork: 0 },
-    ...{ state: 'flowing', unanswered: 0, nextProbeAt: null, pausedUntil: null, waitsSince: null },
+    workspace: workspace.id,
+    host: new URL(receiver.origin).host,
+    deliveries: 1,
+    due: 0,
+    inWork: 0,
+    state: 'flowing',
+    unanswered: 0,
+    nextProbeAt: null,
+    pausedUntil: null,
+    waitsSince: null,
     nextDueAt: expect.stringMatching(/Z$/) as string,
   });
   expect(found.destinationCount).toBe(found.destinations.length);
@@ -260,7 +280,9 @@ test('Ctrl-C ends the watching of a replay, says so, and leaves the replay to th
   // One that is there for the eye, so that the command waits, and nothing moves.
   await createWorkerPresence(herald.redis).show('a worker that does nothing', Date.now());
   const cli = await launchProcess({
-    ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'replay', registered.id, '--since', '1h'] },
+    name: 'cli',
+    command: process.execPath,
+    args: [entryPoint('cli'), 'replay', registered.id, '--since', '1h'],
     env: { ...herald.topology.env, ...ENV },
   });
   const keys = createKeyspace(3).of(workspace.id);

@@ -151,7 +151,8 @@ test.each([
 test('a replica: says where its master is', async () => {
   await using master = await startRedis(GOOD_REDIS);
   await using replica = await startRedis({
-    ...{ appendonly: true, args: ['--maxmemory', '256mb', '--replicaof', `127.0.0.1 ${master.port}`] },
+    appendonly: true,
+    args: ['--maxmemory', '256mb', '--replicaof', `127.0.0.1 ${master.port}`],
   });
   const { findings } = await examine({ ...GOOD, REDIS_URL: replica.url });
   expect(codesOf(findings)).toContain('error redis_replica');

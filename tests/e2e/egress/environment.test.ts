@@ -13,7 +13,10 @@ test('no proxy that the environment names is used, and verification stays on', a
   await using herald = await startHerald({ workers: 0, env: { RETRY_SCHEDULE: '' } });
   await herald.startWorker({
     ...Object.fromEntries(variables.map((name) => [name, proxyUrl])),
-    ...{ NODE_USE_ENV_PROXY: '1', NO_PROXY: '', GLOBAL_AGENT_HTTP_PROXY: proxyUrl, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    NODE_USE_ENV_PROXY: '1',
+    NO_PROXY: '',
+    GLOBAL_AGENT_HTTP_PROXY: proxyUrl,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
     ...dials.env,
     NODE_OPTIONS: `${dials.env.NODE_OPTIONS ?? ''} --use-env-proxy`,
   });

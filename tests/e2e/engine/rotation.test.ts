@@ -58,7 +58,10 @@ async function startEndpoint(kind: 'receiver' | 'callback') {
   }
   let events = 0;
   return {
-    ...{ workspace, old, path, task },
+    workspace,
+    old,
+    path,
+    task,
     async sendEvent(): Promise<ReceivedRequest> {
       await herald.executor.report(task.id, checkpoint(`c${events++}`));
       return await receiver.next();

@@ -20,8 +20,15 @@ test('a schedule of n waits is n + 1 attempts, then the delivery is failed, and 
 
   const delivery = await deliveries.waitForStatus(emitted.to(registered), 'failed');
   expect(delivery).toMatchObject({
-    ...{ id: emitted.to(registered), event: 'task.done', status: 'failed', reason: 'schedule_exhausted', tries: 4 },
-    ...{ endpointId: registered.id, transitionId: emitted.transitionId, taskId: emitted.taskId, nextAttemptAt: null },
+    id: emitted.to(registered),
+    event: 'task.done',
+    status: 'failed',
+    reason: 'schedule_exhausted',
+    tries: 4,
+    endpointId: registered.id,
+    transitionId: emitted.transitionId,
+    taskId: emitted.taskId,
+    nextAttemptAt: null,
     attempts: [{ status: 500 }, { status: 404 }, { status: 503, answer: 'later' }, { status: 400, answer: 'no' }],
   });
   const createdAt = Date.parse(delivery.createdAt);

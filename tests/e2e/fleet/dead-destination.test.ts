@@ -53,10 +53,8 @@ test.each([1, 2, 4])(
 test('with four workers one probe at a time goes to a dead destination, and what waits for it stays where it is', async () => {
   const timeoutMs = 1_000;
   await using herald = await startHerald({
-    ...{
-      workers: 4,
-      env: { ...ENV, DELIVERY_TIMEOUT: `${timeoutMs}ms`, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms,10ms,10ms' },
-    },
+    workers: 4,
+    env: { ...ENV, DELIVERY_TIMEOUT: `${timeoutMs}ms`, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms,10ms,10ms' },
   });
   const workspace = await herald.createWorkspace();
   const mood = createMood('hang');

@@ -9,8 +9,11 @@ import.meta.jest.setTimeout(180_000);
 
 const CONCURRENCY = 20;
 const ENV = {
-  ...{ RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s', LOG_LEVEL: 'info' },
-  ...{ CONCURRENCY: String(CONCURRENCY), DESTINATION_CONCURRENCY: String(CONCURRENCY) },
+  RETRY_SCHEDULE: '',
+  DELIVERY_TIMEOUT: '2s',
+  LOG_LEVEL: 'info',
+  CONCURRENCY: String(CONCURRENCY),
+  DESTINATION_CONCURRENCY: String(CONCURRENCY),
 };
 
 interface ReplayView {

@@ -34,7 +34,10 @@ const ID = /"((?:task_|wh_)[0-9a-z]{26}|dlv_[a-z2-7]{32}|rpl_[0-9a-f]{24})"/g;
 function startIsolatedHerald(nameServer: NameServer): Promise<Herald> {
   return startHerald({
     env: {
-      ...{ TRUST_PROXY: '1', LOG_LEVEL: 'info', RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s' },
+      TRUST_PROXY: '1',
+      LOG_LEVEL: 'info',
+      RETRY_SCHEDULE: '',
+      DELIVERY_TIMEOUT: '2s',
       EGRESS_DNS_SERVERS: nameServer.address,
       NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=96',
     },

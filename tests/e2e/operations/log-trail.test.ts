@@ -24,7 +24,9 @@ async function failOnce(herald: Herald, requestId: string) {
   const { id: taskId } = await workspace.createTask();
   await herald.executor.report(taskId, START);
   await sendRequest(herald.apis[0]?.origin ?? '', 'POST', `/api/internal/tasks/${taskId}/transitions`, {
-    ...{ key: herald.executor.key, body: DONE, headers: { 'x-request-id': requestId } },
+    key: herald.executor.key,
+    body: DONE,
+    headers: { 'x-request-id': requestId },
   });
   await herald.settled();
   return { workspace, taskId, endpointId };
@@ -54,7 +56,11 @@ test('a send that failed is followed from its request to its last attempt by ids
   expect(new Set(attempts.map(({ deliveryId }) => deliveryId)).size).toBe(1);
   for (const line of attempts) {
     expect(line).toMatchObject({
-      ...{ process: 'worker', taskId, endpointId, workspaceId: workspace.id, requestId: 'asked-by-the-executor' },
+      process: 'worker',
+      taskId,
+      endpointId,
+      workspaceId: workspace.id,
+      requestId: 'asked-by-the-executor',
     });
   }
 });

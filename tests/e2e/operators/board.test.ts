@@ -33,8 +33,17 @@ function fill(path: string, queue: string, jobId: string): string {
 
 /** Bodies that the routes would take. */
 const BODY = {
-  ...{ name: 'task.done', data: { canary: 1 }, options: {}, jobData: { canary: 1 } },
-  ...{ runAt: Date.now(), priority: 1, concurrency: 1, max: 1, duration: 1_000, force: true, every: 1_000 },
+  name: 'task.done',
+  data: { canary: 1 },
+  options: {},
+  jobData: { canary: 1 },
+  runAt: Date.now(),
+  priority: 1,
+  concurrency: 1,
+  max: 1,
+  duration: 1_000,
+  force: true,
+  every: 1_000,
 };
 
 /** All that Redis holds, but for what leaves by itself when workers are gone. */
@@ -92,7 +101,11 @@ describe('an operator sees', () => {
     const [queue, ...others] = await operator.readQueues();
     expect(others).toEqual([]);
     expect(queue).toMatchObject({
-      ...{ name: 'deliveries', type: 'bullmq', readOnlyMode: true, isPaused: false, hasWorkers: false },
+      name: 'deliveries',
+      type: 'bullmq',
+      readOnlyMode: true,
+      isPaused: false,
+      hasWorkers: false,
       statuses: ['latest', 'active', 'waiting', 'delayed', 'failed'],
       // Of the destination that doesn't answer those that were tried and those that were not.
       counts: { active: 0, waiting: 0, delayed: 8, failed: 1 },
@@ -107,8 +120,14 @@ describe('an operator sees', () => {
     expect(status).toBe('delayed');
     expect(job.name).toBe(`task.done → ${delayed.host}`);
     expect(job.data).toMatchObject({
-      ...{ event: 'task.done', workspace: workspace.id, host: delayed.host, task: delayed.taskId },
-      ...{ status: 'pending', tries: 2, attempts: 2, lastOutcome: '500' },
+      event: 'task.done',
+      workspace: workspace.id,
+      host: delayed.host,
+      task: delayed.taskId,
+      status: 'pending',
+      tries: 2,
+      attempts: 2,
+      lastOutcome: '500',
     });
     expect(job).toMatchObject({ attempts: 2, failedReason: 'answered 500' });
     const read = await herald.request('GET', `/api/public/deliveries/${delayed.deliveryId}`, { key: workspace.key });
@@ -143,7 +162,9 @@ describe('an operator sees', () => {
     const { deliveryId, taskId } = scene.failed;
     const [job] = (await operator.readQueue('deliveries', 'failed')).jobs;
     expect(job).toMatchObject({
-      ...{ id: deliveryId, attempts: 1, failedReason: 'schedule_exhausted: answered 503' },
+      id: deliveryId,
+      attempts: 1,
+      failedReason: 'schedule_exhausted: answered 503',
       data: { event: 'task.done', task: taskId, status: 'failed', tries: 1, lastOutcome: '503' },
     });
     await expect(operator.readJob('deliveries', deliveryId)).resolves.toMatchObject({ status: 'failed' });

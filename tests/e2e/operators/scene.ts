@@ -77,7 +77,11 @@ export async function startScene(env: Record<string, string> = {}): Promise<Scen
     const waiting = await createDeliveryClient(silent).emit();
     secrets.push(herald.executor.key, OPERATOR_ENV.OPERATOR_PASSWORD);
     return {
-      ...{ herald, workspace, receiver, failed, secrets },
+      herald,
+      workspace,
+      receiver,
+      failed,
+      secrets,
       delayed: { ...delayed, host: new URL(receiver.url).host },
       paused: { host, deliveryId: waiting.to(registered), nextProbeAt },
       [Symbol.asyncDispose]: () => herald[Symbol.asyncDispose](),

@@ -33,7 +33,7 @@ test('FLUSHALL under way: nobody is ready, nothing is accepted, it is logged and
       until: ({ status }) => status === 503,
     });
     expect(await answer.json()).toMatchObject({
-      ...{ status: 'unavailable' },
+      status: 'unavailable',
       problems: [{ code: 'data_lost', sentence: expect.stringContaining('stop every API and worker') as string }],
     });
   }

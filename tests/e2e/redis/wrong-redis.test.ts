@@ -7,7 +7,8 @@ import.meta.jest.setTimeout(90_000);
 const OURS = {
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}',
-  ...{ PORT: '0', WORKER_PORT: '0' },
+  PORT: '0',
+  WORKER_PORT: '0',
 };
 
 interface Case {
@@ -58,7 +59,8 @@ describe('with', () => {
   });
   afterAll(() => servers[Symbol.asyncDispose]());
   const envFor = ({ url, server }: Pick<Case, 'url' | 'server'>) => ({
-    ...{ ...OURS, NODE_EXTRA_CA_CERTS: servers.caFile },
+    ...OURS,
+    NODE_EXTRA_CA_CERTS: servers.caFile,
     REDIS_URL: url.replace('PORT', String(servers.portOf(server))),
   });
 

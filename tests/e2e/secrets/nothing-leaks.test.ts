@@ -56,8 +56,12 @@ test('after an eventful run no secret, key, password, internal field or token of
     workers: 2,
     redis: { appendonly: true },
     env: {
-      ...{ ...OPERATOR_ENV, OPERATOR_WRITE: 'true', LOG_LEVEL: 'debug', SECRETS_KEY: secretKeys.join(',') },
-      ...{ RETRY_SCHEDULE: '100ms,300ms,1h', DELIVERY_TIMEOUT: '1s' },
+      ...OPERATOR_ENV,
+      OPERATOR_WRITE: 'true',
+      LOG_LEVEL: 'debug',
+      SECRETS_KEY: secretKeys.join(','),
+      RETRY_SCHEDULE: '100ms,300ms,1h',
+      DELIVERY_TIMEOUT: '1s',
     },
   });
   const canaries = { internal: [] as string[], url: [canary('query'), canary('path')], broken: [canary('broken')] };
@@ -118,7 +122,8 @@ test('after an eventful run no secret, key, password, internal field or token of
   const outcome = () => ({ summary: 'public', note: internal('outcome'), credentials: { token: internal('token') } });
   const runTask = async () => {
     const task = await workspace.createTask({
-      ...{ input: { prompt: internal('input') }, executionWorkspaceId: `ws_${internal('execution')}` },
+      input: { prompt: internal('input') },
+      executionWorkspaceId: `ws_${internal('execution')}`,
       callback: { url: `${good.origin}/callback?token=${query}` },
     });
     signing.push(task.callback?.secret ?? '');
@@ -127,8 +132,10 @@ test('after an eventful run no secret, key, password, internal field or token of
     await ask('POST', `/tasks/${task.id}/messages`, { body: { text: internal('message') } });
     await ask('POST', `/tasks/${task.id}/approvals/pay/resolve`, { body: { decision: 'yes', actionVersion: 1 } });
     await herald.executor.report(task.id, {
-      ...{ ...DONE, outcome: outcome() },
-      ...{ result: { answer: internal('result') }, usage: { cost: internal('usage') } },
+      ...DONE,
+      outcome: outcome(),
+      result: { answer: internal('result') },
+      usage: { cost: internal('usage') },
     });
     return task;
   };

@@ -115,7 +115,10 @@ async function startLoad(herald: Herald, front: { api: HeraldProcess }) {
   })();
   running.catch(() => undefined); // awaited by stop
   return {
-    ...{ receiver, secrets, expected, fixed },
+    receiver,
+    secrets,
+    expected,
+    fixed,
     rounds: () => rounds,
     async stop() {
       stopping.abort();
@@ -158,7 +161,9 @@ test('the key of all secrets is changed under load, process by process, with a r
 
   const before = await countOf(nameB);
   const killed = await launchProcess({
-    ...{ name: 'cli', command: process.execPath, args: [entryPoint('cli'), 'secrets', 'reencrypt'] },
+    name: 'cli',
+    command: process.execPath,
+    args: [entryPoint('cli'), 'secrets', 'reencrypt'],
     env: { ...env, SECRETS_KEY: `${B},${A}` },
   });
   await waitFor(
@@ -205,8 +210,11 @@ test('the key of all secrets is changed under load, process by process, with a r
 
   for (const app of ['api', 'worker'] as const) {
     const refused = await runApp(app, {
-      ...{ ...env, SECRETS_KEY: A, ACTION_URL_TEMPLATE: 'https://app.example.com/{taskId}' },
-      ...{ PORT: '0', WORKER_PORT: '0' },
+      ...env,
+      SECRETS_KEY: A,
+      ACTION_URL_TEMPLATE: 'https://app.example.com/{taskId}',
+      PORT: '0',
+      WORKER_PORT: '0',
     });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain(`encrypted with the key ${nameB}, which SECRETS_KEY doesn't list`);

@@ -13,8 +13,11 @@ const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('ba
 const nameOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')]).fingerprints[0];
 
 const envOf = (herald: Herald, SECRETS_KEY: string) => ({
-  ...{ ...herald.topology.env, SECRETS_KEY, ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}' },
-  ...{ PORT: '0', WORKER_PORT: '0' },
+  ...herald.topology.env,
+  SECRETS_KEY,
+  ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}',
+  PORT: '0',
+  WORKER_PORT: '0',
 });
 
 test('API, worker and CLI with another key refuse to start with one sentence that names the missing key, and change nothing', async () => {
@@ -26,7 +29,8 @@ test('API, worker and CLI with another key refuse to start with one sentence tha
   for (const app of ['api', 'worker'] as const) {
     const { code, stdout, stderr } = await runApp(app, envOf(herald, B));
     expect({ code, stdout, stderr }).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: `Secrets in this Redis are encrypted with the key ${nameOf(A)}, which SECRETS_KEY doesn't list; add that key behind the first, separated by a comma.`,
     });
   }

@@ -13,7 +13,10 @@ import.meta.jest.setTimeout(90_000);
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const envOf = (herald: Herald, SHARDS: number) => ({
-  ...{ ...shellEnv(herald, SHARDS), SECRETS_KEY, PORT: '0', WORKER_PORT: '0' },
+  ...shellEnv(herald, SHARDS),
+  SECRETS_KEY,
+  PORT: '0',
+  WORKER_PORT: '0',
   ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}',
 });
 const REFUSAL =
@@ -67,7 +70,8 @@ test('nothing is resharded while a process lives; one that finds resharding unde
   expect((await herald.request('GET', '/healthz')).status).toBe(200);
   const ready = await herald.request('GET', '/readyz');
   expect({ status: ready.status, body: ready.body }).toMatchObject({
-    ...{ status: 503, body: { problems: [{ code: 'shards_moving' }] } },
+    status: 503,
+    body: { problems: [{ code: 'shards_moving' }] },
   });
   await createShardRecordStore(herald.redis).dropResharding();
   await waitFor('the API to go on', () => workspace.request('GET', '/api/public/webhooks'), {

@@ -22,7 +22,9 @@ export async function killResharding(herald: Herald, to: number, SHARDS: number)
   const [last] = createKeyspace(to).shards.slice(-1);
   if (!last) throw new Error('there is a last one');
   await using command = await launchProcess({
-    ...{ name: 'reshard', command: process.execPath, env: shellEnv(herald, SHARDS) },
+    name: 'reshard',
+    command: process.execPath,
+    env: shellEnv(herald, SHARDS),
     args: [entryPoint('cli'), 'shards', 'reshard', '--to', String(to)],
   });
   // Looks more often than `waitFor` does: all of it takes some tenths of a second.

@@ -126,7 +126,8 @@ test('a service that is resharded in the middle of everything, by a command that
   expect(resolved.status).toBe(200);
   await herald.executor.report(open.id, DONE);
   expect(await herald.executor.report(emitted[3]?.taskId ?? '', DONE)).toMatchObject({
-    ...{ duplicate: true, transitionId: emitted[3]?.transitionId },
+    duplicate: true,
+    transitionId: emitted[3]?.transitionId,
   });
 
   // And back to fewer, with something in the queue.

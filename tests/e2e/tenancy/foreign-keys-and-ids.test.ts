@@ -25,7 +25,10 @@ const OTHER_SCOPE = { webhooks: 'tasks', tasks: 'webhooks' } as const;
 
 const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
-    ...{ id: operation.operationId, method: method.toUpperCase(), path, scope: scopeOf(operation) },
+    id: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    scope: scopeOf(operation),
     call: CALLS[operation.operationId] ?? { params: [] },
   })),
 );
@@ -182,7 +185,9 @@ test.each(withIds)('$method $path finds nothing under any id of another workspac
       const [path, options] = requestOf(operation, ids);
       const answer = await send(operation.method, path, { ...options, key });
       expect({ path, status: answer.status, code: problemOf(answer).code }).toEqual({
-        ...{ path, status: 404, code: expect.stringMatching(/^\w+_not_found$/) as string },
+        path,
+        status: 404,
+        code: expect.stringMatching(/^\w+_not_found$/) as string,
       });
     }
   });

@@ -48,11 +48,19 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
   const body = { since: '2020-01-01T00:00:00Z' };
   const replayed = await workspace.request('POST', `/api/public/webhooks/${receiverId}/replay`, { body });
   return {
-    ...{ workspace, receiver, callback },
+    workspace,
+    receiver,
+    callback,
     ids: {
-      ...{ receiver: receiverId, task: emitted.taskId, waitingTask, callback: callbackIdOf(emitted.taskId), approval },
-      ...{ transition: emitted.transitionId, receiverDelivery: emitted.to({ id: receiverId }) },
-      ...{ callbackDelivery: emitted.toCallback, replay: (bodyOf(replayed, 202) as { id: string }).id },
+      receiver: receiverId,
+      task: emitted.taskId,
+      waitingTask,
+      callback: callbackIdOf(emitted.taskId),
+      approval,
+      transition: emitted.transitionId,
+      receiverDelivery: emitted.to({ id: receiverId }),
+      callbackDelivery: emitted.toCallback,
+      replay: (bodyOf(replayed, 202) as { id: string }).id,
     },
   };
 }

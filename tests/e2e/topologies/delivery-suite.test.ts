@@ -27,9 +27,13 @@ describe.each(TOPOLOGIES)('on the topology %s', (topology) => {
   let workspace: WorkspaceClient;
   beforeAll(async () => {
     herald = await startHerald({
-      ...{ topology, apis: 2 },
+      topology,
+      apis: 2,
       env: {
-        ...{ SHARDS: String(SHARDS), SECRETS_KEY, RETRY_SCHEDULE: '50ms,100ms', DELIVERY_TIMEOUT: '1s' },
+        SHARDS: String(SHARDS),
+        SECRETS_KEY,
+        RETRY_SCHEDULE: '50ms,100ms',
+        DELIVERY_TIMEOUT: '1s',
         ...OPERATOR_ENV,
       },
     });

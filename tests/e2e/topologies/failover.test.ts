@@ -17,7 +17,9 @@ test.each(['sentinel', 'cluster'] as const)(
   'on the topology %s, a master killed under load loses nothing that was answered, and all goes on without help',
   async (topology) => {
     await using herald = await startHerald({
-      ...{ topology, apis: 2, workers: 2 },
+      topology,
+      apis: 2,
+      workers: 2,
       env: { SHARDS: String(SHARDS), REDIS_MIN_REPLICAS: '1', RETRY_SCHEDULE: '10ms,1s,1s,1s' },
     });
     const workspace = await herald.createWorkspace();
@@ -36,7 +38,8 @@ test.each(['sentinel', 'cluster'] as const)(
     await killed.kill();
     await waitFor('every lane to be refused', () => load.refused.length >= LANES, FAILOVER_MS);
     await waitFor('another master', () => herald.topology.findMasterOf(keyVersions), {
-      ...{ until: ({ port }) => port !== killed.port, deadlineMs: FAILOVER_MS },
+      until: ({ port }) => port !== killed.port,
+      deadlineMs: FAILOVER_MS,
     });
     // As a supervisor does. It comes back as a replica, and with it what REDIS_MIN_REPLICAS asks for.
     await killed.restart();

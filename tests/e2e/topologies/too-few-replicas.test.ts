@@ -72,8 +72,11 @@ test('with no replica left no change is acknowledged; asked again when there is 
   const statuses = (await askAll()).map(([name, { status }]) => [name, status]);
   expect(Object.fromEntries(statuses)).toEqual({
     ...Object.fromEntries(Object.keys(asks).map((name) => [name, 200])),
-    ...{ 'a Task': 201, 'a receiver': 201, 'a receiver with an Idempotency-Key': 201 },
-    ...{ 'a redelivery': 202, 'a replay': 202 },
+    'a Task': 201,
+    'a receiver': 201,
+    'a receiver with an Idempotency-Key': 201,
+    'a redelivery': 202,
+    'a replay': 202,
     // It was removed when nobody was told.
     'a removal': 404,
   });

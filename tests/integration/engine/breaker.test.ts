@@ -78,9 +78,17 @@ describe('it opens', () => {
     const gone = await engine.load(ids[1] ?? '');
     await engine.redis.del(engine.keys.delivery(ids[1] ?? ''));
     const reply = await engine.worker.deliveries.record({
-      ...{ delivery: gone.delivery, destination: gone.destination, verdict: retryAt(NOW), now: NOW },
-      ...{ attempt: { at: NOW, durationMs: 1 }, answered: false, gone: false, isProbe: false, isRedelivery: false },
-      ...{ lease: await engine.leases.of(ids[1] ?? '', NOW), destinationLimit: LIMIT },
+      delivery: gone.delivery,
+      destination: gone.destination,
+      verdict: retryAt(NOW),
+      now: NOW,
+      attempt: { at: NOW, durationMs: 1 },
+      answered: false,
+      gone: false,
+      isProbe: false,
+      isRedelivery: false,
+      lease: await engine.leases.of(ids[1] ?? '', NOW),
+      destinationLimit: LIMIT,
     });
     expect(reply.kind).toBe('missing');
     expect(await engine.statusOf(ids[1] ?? '')).toBe('missing');
@@ -121,8 +129,16 @@ describe('while it is open', () => {
     const { delivery, destination: to } = await engine.load(probe?.id ?? '');
     const now = NOW + FIRST_PROBE_MS + 10;
     const attempt = {
-      ...{ delivery, destination: to, now, verdict: retryAt(now), attempt: { at: now, durationMs: 1 } },
-      ...{ answered: false, gone: false, isProbe: true, isRedelivery: false, destinationLimit: LIMIT },
+      delivery,
+      destination: to,
+      now,
+      verdict: retryAt(now),
+      attempt: { at: now, durationMs: 1 },
+      answered: false,
+      gone: false,
+      isProbe: true,
+      isRedelivery: false,
+      destinationLimit: LIMIT,
       lease: probe?.handle ?? '',
     };
     await engine.worker.deliveries.record(attempt);
@@ -186,7 +202,12 @@ test('a test event changes a destination’s breaker as any other send, and is h
   const deliveryId = deliveryIdOf(transitionId, receiver.id);
   const { workspaceId, id: endpointId } = receiver;
   await engine.stores.testEvents.create({
-    ...{ transitionId, deliveryId, endpointId, workspaceId, body: '{}', createdAt: NOW },
+    transitionId,
+    deliveryId,
+    endpointId,
+    workspaceId,
+    body: '{}',
+    createdAt: NOW,
   });
   const [job] = await engine.worker.reserve(NOW);
   expect(job).toMatchObject({ id: deliveryId, ring: 0, isProbe: false });

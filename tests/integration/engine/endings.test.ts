@@ -196,7 +196,10 @@ describe('what is settled leaves by itself, what is pending never', () => {
         const { deliveries } = index % 2 ? engine.worker : engine.otherWorker;
         if (index % 3 === 0) return deliveries.cancel(a, 'receiver_removed', NOW);
         return deliveries.record({
-          ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' } },
+          delivery,
+          destination,
+          now: NOW,
+          verdict: { kind: 'delivered' },
           ...facts,
           ...outcome,
         });
@@ -375,7 +378,8 @@ describe('a purge', () => {
     await purgeAll(NOW);
     expect(await engine.record(delivered, { now: NOW })).toMatchObject({ kind: 'recorded', status: 'delivered' });
     expect(await engine.record(failed, { now: NOW, verdict: retryAt(NOW + 1), answered: true })).toMatchObject({
-      ...{ kind: 'superseded', status: 'canceled' },
+      kind: 'superseded',
+      status: 'canceled',
     });
     await expectConsistent();
   });
@@ -407,8 +411,17 @@ describe('a pending redelivery', () => {
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     expect(await engine.waitingFor(receiver.destination)).toEqual([]);
     const reply = await engine.worker.deliveries.record({
-      ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
-      ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, lease, destinationLimit: LIMIT },
+      delivery,
+      destination,
+      now: NOW,
+      verdict: { kind: 'delivered' },
+      attempt: { at: NOW, durationMs: 1 },
+      answered: true,
+      gone: false,
+      isProbe: false,
+      isRedelivery: false,
+      lease,
+      destinationLimit: LIMIT,
     });
     expect(reply).toMatchObject({ status: 'delivered', pendingRedeliveries: 1 });
     expect((await engine.worker.reserve(NOW)).map((job) => job.id)).toEqual([id]);
@@ -463,8 +476,16 @@ describe('a pending redelivery', () => {
     expect([job?.id, job?.ring, others]).toEqual([deliveryId, 0, []]);
     const { delivery, destination } = await engine.load(deliveryId);
     await engine.worker.deliveries.record({
-      ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
-      ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: LIMIT },
+      delivery,
+      destination,
+      now: NOW,
+      verdict: { kind: 'delivered' },
+      attempt: { at: NOW, durationMs: 1 },
+      answered: true,
+      gone: false,
+      isProbe: false,
+      isRedelivery: false,
+      destinationLimit: LIMIT,
       lease: job?.handle ?? '',
     });
     expect(await engine.worker.reserve(NOW)).toMatchObject([{ id: deliveryId, group: destination }]);
@@ -482,7 +503,9 @@ describe('a pending redelivery', () => {
     await engine.settle(id, NOW, status);
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     const verdicts: Record<AttemptVerdict['kind'], AttemptVerdict> = {
-      ...{ retry: retryAt(NOW + 1), delivered: { kind: 'delivered' }, failed: { kind: 'failed', reason: 'too_old' } },
+      retry: retryAt(NOW + 1),
+      delivered: { kind: 'delivered' },
+      failed: { kind: 'failed', reason: 'too_old' },
     };
     await engine.record(id, { now: NOW + 5, verdict: verdicts[ends], answered: true });
     expect(await engine.statusOf(id)).toBe(then);
@@ -518,9 +541,18 @@ test('an attempt whose record is sent twice, since the connection broke before t
   }
   const { delivery, destination } = await engine.load(id);
   const failure = {
-    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at: NOW, durationMs: 1 } },
-    ...{ answered: false, gone: false, isProbe: false, isRedelivery: true, disableAfterMs: 1_000_000 },
-    ...{ lease: await engine.leases.of(id, NOW), destinationLimit: LIMIT },
+    delivery,
+    destination,
+    now: NOW,
+    verdict: retryAt(NOW + 5),
+    attempt: { at: NOW, durationMs: 1 },
+    answered: false,
+    gone: false,
+    isProbe: false,
+    isRedelivery: true,
+    disableAfterMs: 1_000_000,
+    lease: await engine.leases.of(id, NOW),
+    destinationLimit: LIMIT,
   };
   await engine.worker.deliveries.record(failure);
   const before = await readTraces(id, receiver);
@@ -534,9 +566,17 @@ test('a record that is sent twice takes the delivery from nobody who has it by t
   const id = await engine.acceptOne(receiver, NOW);
   const { delivery, destination } = await engine.load(id);
   const failure = {
-    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW), attempt: { at: NOW, durationMs: 1 } },
-    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false },
-    ...{ lease: await engine.leases.of(id, NOW), destinationLimit: LIMIT },
+    delivery,
+    destination,
+    now: NOW,
+    verdict: retryAt(NOW),
+    attempt: { at: NOW, durationMs: 1 },
+    answered: true,
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    lease: await engine.leases.of(id, NOW),
+    destinationLimit: LIMIT,
   };
   await engine.worker.deliveries.record(failure);
   const [job] = await engine.otherWorker.reserve(NOW);
@@ -553,9 +593,18 @@ test('an attempt whose record comes again after another worker made one is logge
   const { delivery, destination } = await engine.load(id);
   const lease = await engine.leases.of(id, NOW);
   const failure = (at: number) => ({
-    ...{ delivery, destination, now: NOW, verdict: retryAt(NOW + 5), attempt: { at, durationMs: 1 } },
-    ...{ answered: false, gone: false, isProbe: false, isRedelivery: false, disableAfterMs: 1_000_000 },
-    ...{ lease, destinationLimit: LIMIT },
+    delivery,
+    destination,
+    now: NOW,
+    verdict: retryAt(NOW + 5),
+    attempt: { at, durationMs: 1 },
+    answered: false,
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    disableAfterMs: 1_000_000,
+    lease,
+    destinationLimit: LIMIT,
   });
   await engine.worker.deliveries.record(failure(NOW));
   await engine.otherWorker.deliveries.record(failure(NOW + 1));
@@ -571,8 +620,17 @@ test('two attempts that were decided on the same try count as one', async () => 
   const { delivery, destination } = await engine.load(id);
   const lease = await engine.leases.of(id, NOW);
   const attempt = (at: number, durationMs: number) => ({
-    ...{ delivery, destination, now: NOW, verdict: retryAt(at), attempt: { at: NOW, durationMs } },
-    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, lease, destinationLimit: LIMIT },
+    delivery,
+    destination,
+    now: NOW,
+    verdict: retryAt(at),
+    attempt: { at: NOW, durationMs },
+    answered: true,
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    lease,
+    destinationLimit: LIMIT,
   });
   expect((await engine.worker.deliveries.record(attempt(NOW + 5, 1))).kind).toBe('recorded');
   expect((await engine.otherWorker.deliveries.record(attempt(NOW + 9, 2))).kind).toBe('superseded');
@@ -590,8 +648,16 @@ test('a delivery whose record fails stays in work, so that its worker can put it
   await engine.redis.del(engine.keys.transition(transitionId));
   await engine.redis.set(engine.keys.transition(transitionId), 'of another type');
   const recording = engine.worker.deliveries.record({
-    ...{ delivery, destination, now: NOW, verdict: { kind: 'delivered' }, attempt: { at: NOW, durationMs: 1 } },
-    ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: LIMIT },
+    delivery,
+    destination,
+    now: NOW,
+    verdict: { kind: 'delivered' },
+    attempt: { at: NOW, durationMs: 1 },
+    answered: true,
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    destinationLimit: LIMIT,
     lease: job.handle,
   });
   await expect(recording).rejects.toThrow('WRONGTYPE');

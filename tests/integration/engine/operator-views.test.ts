@@ -83,7 +83,12 @@ test('a destination tells what is due and since when, until when nothing goes th
   now = START + 60_000;
   await expect(view.list()).resolves.toMatchObject([
     {
-      ...{ id: receiver.destination, waiting: 2, due: 2, inWork: 0, isOpen: false, firstDueAt: START },
+      id: receiver.destination,
+      waiting: 2,
+      due: 2,
+      inWork: 0,
+      isOpen: false,
+      firstDueAt: START,
       first: { delivery: { id: first }, host: 'hooks.example.com' },
     },
   ]);

@@ -18,7 +18,9 @@ async function prepare(count: number) {
   const ids: string[] = [];
   for (const index of range(count)) ids.push(await engine.acceptOne(receiver, NOW + index * 1_000));
   return {
-    ...{ receiver, ids, destination: receiver.destination },
+    receiver,
+    ids,
+    destination: receiver.destination,
     /** Reserves, and tells which. */
     take: async (now: number, most = 1, by = engine.worker) =>
       (await by.reserve(now, most)).map(({ id }) => ids.indexOf(id)),
@@ -124,8 +126,17 @@ describe('an attempt that is recorded', () => {
     await replay(NOW + 10);
     expect(await take(NOW + 20)).toEqual([]);
     const reply = await engine.worker.deliveries.record({
-      ...{ delivery, destination, lease, verdict: failed, now: NOW + 20, attempt: { at: NOW, durationMs: 99 } },
-      ...{ answered: true, gone: false, isProbe: false, isRedelivery: true, destinationLimit: LIMIT },
+      delivery,
+      destination,
+      lease,
+      verdict: failed,
+      now: NOW + 20,
+      attempt: { at: NOW, durationMs: 99 },
+      answered: true,
+      gone: false,
+      isProbe: false,
+      isRedelivery: true,
+      destinationLimit: LIMIT,
     });
     expect(reply).toMatchObject({ kind: 'superseded', status: 'pending', pendingRedeliveries: 0 });
     expect(await take(NOW + 20)).toEqual([0]);

@@ -26,7 +26,10 @@ async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delive
   };
   const waiting = engine.keys.queue.waiting(receiver.destination);
   return {
-    ...{ receiver, ids, create, waiting },
+    receiver,
+    ids,
+    create,
+    waiting,
     findWaiting: () => engine.waitingFor(receiver.destination),
     /** Steps until it ends, emptying the group as workers would; returns how often each was let in. */
     async carryOn(id: string, workers = [engine.worker]) {
@@ -207,8 +210,12 @@ test('ten replays of a workspace are under way at most, also when many are asked
   const { receiver, carryOn, find } = await prepare([NOW]);
   const ask = (index: number, workspaceId = receiver.workspaceId, endpointId = receiver.id) =>
     engine.replays.create(workspaceId, {
-      ...{ id: `rpl_${receiver.destination}_many${index}`, endpointId, since: NOW, until: LATER },
-      ...{ statuses: ['failed'], createdAt: LATER + index },
+      id: `rpl_${receiver.destination}_many${index}`,
+      endpointId,
+      since: NOW,
+      until: LATER,
+      statuses: ['failed'],
+      createdAt: LATER + index,
     });
   const replies = await Promise.all(range(25).map((index) => ask(index)));
   const created = range(25).filter((index) => replies[index] === 'created');

@@ -97,10 +97,16 @@ export async function startEngine() {
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
     const reply = await stores.transitions.commit({
-      ...{ task, newRevision: newRevision(), subscriptionVersion: version, now },
-      ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+      task,
+      newRevision: newRevision(),
+      subscriptionVersion: version,
+      now,
+      change: { status: 'done', sequence: 1 },
+      factKey: 'done',
       emission: {
-        ...{ transitionId, event: 'task.done', body: '{"a":1}' },
+        transitionId,
+        event: 'task.done',
+        body: '{"a":1}',
         targets: receivers.map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
       },
     });
@@ -124,7 +130,13 @@ export async function startEngine() {
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
     const { delivery, destination } = await load(id);
     return await worker.deliveries.record({
-      ...{ delivery, destination, verdict, now, gone: false, isProbe: false, destinationLimit: LIMIT },
+      delivery,
+      destination,
+      verdict,
+      now,
+      gone: false,
+      isProbe: false,
+      destinationLimit: LIMIT,
       attempt: { at: now, durationMs: ++attempts }, // no two are the same
       answered: verdict.kind === 'delivered',
       isRedelivery: delivery.owedAttempts > 0,
@@ -135,14 +147,27 @@ export async function startEngine() {
   };
   const settle = (id: DeliveryId, now: number, status: 'delivered' | 'failed') =>
     record(id, {
-      ...{ now, answered: true },
+      now,
+      answered: true,
       verdict: status === 'failed' ? { kind: 'failed', reason: 'schedule_exhausted' } : { kind: 'delivered' },
     });
 
   const stack = cleanUp.move();
   return {
-    ...{ stores, keys, redis: stores.redis, leases, worker, otherWorker, log, replays },
-    ...{ register, accept, acceptOne, load, record, settle },
+    stores,
+    keys,
+    redis: stores.redis,
+    leases,
+    worker,
+    otherWorker,
+    log,
+    replays,
+    register,
+    accept,
+    acceptOne,
+    load,
+    record,
+    settle,
     statusOf: async (id: DeliveryId) => (await stores.redis.hget(keys.delivery(id), 's')) ?? 'missing',
     /** Ids of a group's waiting deliveries, as they stand. */
     waitingFor: (destination: string) => stores.redis.zrange(queue.waiting(destination), '0', '-1'),

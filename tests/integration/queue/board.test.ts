@@ -102,8 +102,13 @@ test('what is due waits, what is not is delayed, what is under a lease is active
     for (const id of ids) await expect(view.getJobState(id)).resolves.toBe(state);
   }
   await expect(view.getJobCounts()).resolves.toEqual({
-    ...{ active: 1, waiting: 3, delayed: 3, failed: 3 },
-    ...{ completed: 0, prioritized: 0, 'waiting-children': 0 },
+    active: 1,
+    waiting: 3,
+    delayed: 3,
+    failed: 3,
+    completed: 0,
+    prioritized: 0,
+    'waiting-children': 0,
   });
 });
 
@@ -187,15 +192,14 @@ test('a job is as its owner describes it, and one that neither waits nor is in w
   described.set('d1', { ended: 'completed' });
   const job = await view.getJob('f1');
   expect(job?.toJSON()).toMatchObject({
-    ...{
-      id: 'f1',
-      name: 'job f1',
-      data: { id: 'f1' },
-      timestamp: START,
-      attemptsMade: 2,
-      failedReason: 'answered 500',
-    },
-    ...{ processedOn: START + 100, finishedOn: START + 200 },
+    id: 'f1',
+    name: 'job f1',
+    data: { id: 'f1' },
+    timestamp: START,
+    attemptsMade: 2,
+    failedReason: 'answered 500',
+    processedOn: START + 100,
+    finishedOn: START + 200,
   });
   await expect(job?.getState()).resolves.toBe('failed');
   await expect(view.getJobState('d1')).resolves.toBe('completed');

@@ -245,7 +245,12 @@ describe('groups', () => {
     await set.addMany(2, { group: 'g' });
     const open = { isOpen: true, unanswered: 5, nextProbeAt: START + 5_000, suspectUntil: START + 60_000 };
     expect(await set.groups.find('g')).toEqual({
-      ...{ group: 'g', waiting: 2, due: 2, inWork: 0, ...open, first: { id: 'g0', dueAt: START } },
+      group: 'g',
+      waiting: 2,
+      due: 2,
+      inWork: 0,
+      ...open,
+      first: { id: 'g0', dueAt: START },
     });
     set.passMs(5_000);
     const [probe] = await set.scripts.reserve();

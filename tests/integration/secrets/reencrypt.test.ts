@@ -40,7 +40,11 @@ test('every secret is re-encrypted with the first key, in every shard: of receiv
 
   const report = await vault.reencrypt(after);
   expect(report).toEqual({
-    ...{ key: vault.nameOf(newKey), moved: 75, inPlace: 75, unopenable: [], inUse: [] },
+    key: vault.nameOf(newKey),
+    moved: 75,
+    inPlace: 75,
+    unopenable: [],
+    inUse: [],
     forgotten: [vault.nameOf(oldKey)],
   });
   const onlyNew = vault.cipherOf(newKey);
@@ -218,7 +222,9 @@ test('a number of shards that is smaller than the data’s is refused before any
   const deps = { redis: vault.redis, keyspace: createKeyspace(1) };
   await expect(
     reencryptSecrets({
-      ...{ keyVersions: createKeyVersionStore(deps), secrets: createEncryptedSecretStore(deps), cipher: after },
+      keyVersions: createKeyVersionStore(deps),
+      secrets: createEncryptedSecretStore(deps),
+      cipher: after,
       onProgress: () => undefined,
     }),
   ).rejects.toThrow('SHARDS is smaller');

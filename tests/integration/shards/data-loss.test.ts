@@ -10,7 +10,9 @@ let redis: RedisClient;
 beforeAll(async () => {
   server = await startRedis();
   redis = await connectRedis({
-    ...{ target: { kind: 'single', url: server.url }, use: 'request', name: 'test' },
+    target: { kind: 'single', url: server.url },
+    use: 'request',
+    name: 'test',
     onError: () => undefined,
   });
 });

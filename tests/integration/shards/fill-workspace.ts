@@ -61,12 +61,34 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const transitionId = newTestTransitionId();
   const testEvent = deliveryIdOf(transitionId, good.id);
   await stores.testEvents.create({
-    ...{ transitionId, deliveryId: testEvent, endpointId: good.id, workspaceId, body: '{}', createdAt: now },
+    transitionId,
+    deliveryId: testEvent,
+    endpointId: good.id,
+    workspaceId,
+    body: '{}',
+    createdAt: now,
   });
   return {
-    ...{ workspaceId, now, good, slow, off, gone, taskId: task.id, replayIds, breaker },
-    ...{ waiting, inWork, delayed, failed, redelivered, replayed, retriedReplay, heldBack },
-    ...{ ofDisabled, ofRemoved, testEvent },
+    workspaceId,
+    now,
+    good,
+    slow,
+    off,
+    gone,
+    taskId: task.id,
+    replayIds,
+    breaker,
+    waiting,
+    inWork,
+    delayed,
+    failed,
+    redelivered,
+    replayed,
+    retriedReplay,
+    heldBack,
+    ofDisabled,
+    ofRemoved,
+    testEvent,
   };
 }
 

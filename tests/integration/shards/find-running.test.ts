@@ -10,7 +10,9 @@ const start = async (onWatch: (presence: ProcessPresence) => void = () => undefi
   const presence = createProcessPresence(redis, Date.now);
   const watched: number[] = [];
   const find = createFindRunning({
-    ...{ redis, presence, goneAfterMs: 400 },
+    redis,
+    presence,
+    goneAfterMs: 400,
     onWatch: (processes) => {
       watched.push(processes);
       onWatch(presence);

@@ -40,7 +40,9 @@ async function reshard(redis: RedisClient, to: number, { atCopy, atProgress }: C
   let [copies, steps] = [0, 0];
   const report: ReshardReport = await reshardData(
     {
-      ...{ redis, now: Date.now, findRunning: () => Promise.resolve([]) },
+      redis,
+      now: Date.now,
+      findRunning: () => Promise.resolve([]),
       awaitReplication: () => (++copies === atCopy ? Promise.reject(new Error('killed')) : Promise.resolve(true)),
       onProgress: () => {
         if (++steps === atProgress) throw new Error('killed');
@@ -75,7 +77,9 @@ async function readAll(redis: RedisClient, shardCount: number) {
       );
       const ids = pages.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
       return {
-        ...{ list, pages, subscriptions: await receivers.findSubscriptions(workspaceId) },
+        list,
+        pages,
+        subscriptions: await receivers.findSubscriptions(workspaceId),
         destinations: (await findDestinations(list)).map(({ isOpen, heldUntil }) => ({ isOpen, heldUntil })),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),
         loaded: await Promise.all(ids.map(async (id) => await loaders.get(workspaceId)?.load(id))),

@@ -31,10 +31,16 @@ export async function startData() {
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
     const reply = await stores.transitions.commit({
-      ...{ task, newRevision: newRevision(), subscriptionVersion: version, now },
-      ...{ change: { status: 'done', sequence: 1 }, factKey: 'done' },
+      task,
+      newRevision: newRevision(),
+      subscriptionVersion: version,
+      now,
+      change: { status: 'done', sequence: 1 },
+      factKey: 'done',
       emission: {
-        ...{ transitionId, event: 'task.done', body: '{"a":1}' },
+        transitionId,
+        event: 'task.done',
+        body: '{"a":1}',
         targets: [{ endpointId: id, destination, enabled: true }],
       },
     });
@@ -63,10 +69,17 @@ export async function startData() {
   };
 
   return {
-    ...{ stores, redis, keys, deliveries: stores.deliveries },
+    stores,
+    redis,
+    keys,
+    deliveries: stores.deliveries,
     log: createDeliveryLog({ redis, keyspace }),
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),
-    ...{ register, accept, takeIntoWork, retryAt, replay },
+    register,
+    accept,
+    takeIntoWork,
+    retryAt,
+    replay,
     [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
   };
 }

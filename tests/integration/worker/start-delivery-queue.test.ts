@@ -34,7 +34,9 @@ async function setUp() {
   const keys = shardKeys();
   const connect = async (url: string): Promise<RedisClient> => {
     const redis = await connectRedis({
-      ...{ target: { kind: 'single', url }, use: 'background', name: 'test' },
+      target: { kind: 'single', url },
+      use: 'background',
+      name: 'test',
       onError: () => undefined,
     });
     cleanUp.defer(() => closeRedis(redis));
@@ -48,14 +50,24 @@ async function setUp() {
   };
   const logger = createLogger({ level: 'error', process: 'test', readable: false });
   return {
-    ...{ server, redis, keys, events, connect },
+    server,
+    redis,
+    keys,
+    events,
+    connect,
     add: (...ids: readonly string[]) =>
       add([keys.queue.leases], [keys.prefix, Date.now(), scoreOf('usual', Date.now()), ...ids]),
     /** @param url of Redis, for what the worker does; it waits elsewhere */
     start: async (process: (turn: DeliveryTurn) => Promise<ProcessVerdict>, destinationLimit = 10, url = server.url) =>
       startDeliveryQueue({
-        ...{ redis: await connect(url), waitRedis: await connect(server.url), keys, destinationLimit, process },
-        ...{ concurrency: 20, clock: RIGHT_CLOCK, random: Math.random },
+        redis: await connect(url),
+        waitRedis: await connect(server.url),
+        keys,
+        destinationLimit,
+        process,
+        concurrency: 20,
+        clock: RIGHT_CLOCK,
+        random: Math.random,
         metrics: { internalError: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
         logger: { ...logger, warn: note, error: note },
       }),
@@ -149,7 +161,9 @@ test('a reserve whose reply is lost is made up for as soon as the connection is 
   await using set = await setUp();
   // Only what runs the script has its text, and only the first one that does.
   await using gate = await startRedisGate({
-    ...{ port: Number(new URL(set.server.url).port), stopAt: 'Take jobs that are due', withhold: 'reply' },
+    port: Number(new URL(set.server.url).port),
+    stopAt: 'Take jobs that are due',
+    withhold: 'reply',
   });
   await set.add('dlv_a', 'dlv_b');
   const begun: string[] = [];

@@ -5,8 +5,14 @@ import { createAcceptTransitions } from './accept-transitions.ts';
 import { createRecentTasks } from './recent-tasks.ts';
 
 const TASK: TaskRecord = {
-  ...{ id: newTaskId(0), workspaceId: 'ws_1', executionWorkspaceId: 'ws_1', status: 'running' },
-  ...{ sequence: 0, revision: 'r', createdAt: 0, updatedAt: 0 },
+  id: newTaskId(0),
+  workspaceId: 'ws_1',
+  executionWorkspaceId: 'ws_1',
+  status: 'running',
+  sequence: 0,
+  revision: 'r',
+  createdAt: 0,
+  updatedAt: 0,
 };
 const ACCEPTED: CommitReply = { kind: 'accepted', canceled: 0 };
 

@@ -42,7 +42,12 @@ export function createAcceptanceReport({ logger, acceptance, deliveries }: Accep
         deliveries.settled({ event, status: 'canceled', reason: 'receiver_disabled' }, counts.canceled);
       }
       logger.debug(duplicate ? 'transition.repeated' : 'transition.accepted', {
-        ...{ transitionId, taskId, workspaceId, taskStatus: status, event, ...counts },
+        transitionId,
+        taskId,
+        workspaceId,
+        taskStatus: status,
+        event,
+        ...counts,
       });
     },
     refused(taskId, { code }) {

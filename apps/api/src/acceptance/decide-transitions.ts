@@ -147,8 +147,14 @@ function toEmission(
     transitionId,
     event,
     body: renderWebhookBody({
-      ...{ transitionId, event, createdAt, report, actionUrl },
-      ...{ sequence: change.sequence, taskId: task.id, status: change.status },
+      transitionId,
+      event,
+      createdAt,
+      report,
+      actionUrl,
+      sequence: change.sequence,
+      taskId: task.id,
+      status: change.status,
     }),
     ...(requestId !== undefined && { requestId }),
     targets: endpoints

@@ -2,8 +2,14 @@ import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { createRecentTasks } from './recent-tasks.ts';
 
 const TASK: TaskRecord = {
-  ...{ id: 'task_1', workspaceId: 'ws_1', executionWorkspaceId: 'ws_1', status: 'running' },
-  ...{ sequence: 0, revision: 'r', createdAt: 0, updatedAt: 0 },
+  id: 'task_1',
+  workspaceId: 'ws_1',
+  executionWorkspaceId: 'ws_1',
+  status: 'running',
+  sequence: 0,
+  revision: 'r',
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 test('a Task is given out once, until it is put back', () => {

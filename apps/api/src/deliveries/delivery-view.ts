@@ -37,10 +37,15 @@ const DeliveryFields = {
 
 const EXAMPLE = {
   id: 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
-  ...{ event: 'task.done', status: 'delivered', endpointId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd' },
+  event: 'task.done',
+  status: 'delivered',
+  endpointId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
   transitionId: 'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
   taskId: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
-  ...{ createdAt: '2030-01-31T12:00:00.000Z', tries: 2, nextAttemptAt: null, settledAt: '2030-01-31T12:00:05.351Z' },
+  createdAt: '2030-01-31T12:00:00.000Z',
+  tries: 2,
+  nextAttemptAt: null,
+  settledAt: '2030-01-31T12:00:05.351Z',
 };
 
 /** A delivery as its workspace sees it. */

@@ -42,7 +42,10 @@ export function createHealthRoutes({ readReadiness }: HealthRoutesDeps): Router 
     .get(async (_req, res) => {
       const { status, problems, warnings, workers } = await readReadiness();
       const readiness: z.infer<typeof ReadinessView> = {
-        ...{ status, problems: [...problems], warnings: [...warnings], workers },
+        status,
+        problems: [...problems],
+        warnings: [...warnings],
+        workers,
       };
       res.status(status === 'ok' ? 200 : 503).json(readiness);
     })

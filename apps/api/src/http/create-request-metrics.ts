@@ -26,7 +26,9 @@ export function createRequestMetrics(registry: MetricsRegistry): RequestMetrics 
   const duration = new Histogram({
     name: 'herald_http_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
-    ...{ labelNames: ['method', 'route'] as const, buckets: BUCKETS, registers: [registry] },
+    labelNames: ['method', 'route'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
   });
   return {
     answered: ({ method: sent, route, status, durationMs }) => {

@@ -24,7 +24,10 @@ export function createRequestLog({ logger, metrics }: RequestLogDeps): RequestHa
       metrics.answered({ method, route: routeOf(req) ?? NO_ROUTE, status, durationMs });
       const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
       logger[level]('request.answered', {
-        ...{ requestId: requestIdOf(req), method, path: pathForLog(req.originalUrl), status },
+        requestId: requestIdOf(req),
+        method,
+        path: pathForLog(req.originalUrl),
+        status,
         durationMs: Math.round(durationMs),
       });
     });

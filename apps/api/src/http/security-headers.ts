@@ -29,8 +29,12 @@ function headersOf(policy: ContentSecurityPolicy): (readonly [name: string, valu
     // Of the host that the API was called by; its neighbours are not ours to speak for.
     hsts: { includeSubDomains: false },
     // For browsers that are gone, or for documents that open windows.
-    ...{ crossOriginOpenerPolicy: false, originAgentCluster: false, dnsPrefetchControl: false },
-    ...{ ieNoOpen: false, permittedCrossDomainPolicies: false, xssFilter: false },
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    dnsPrefetchControl: false,
+    ieNoOpen: false,
+    permittedCrossDomainPolicies: false,
+    xssFilter: false,
   });
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);

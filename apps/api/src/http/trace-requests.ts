@@ -23,7 +23,8 @@ export function createRequestTrace(tracing: Tracing): RequestHandler {
         name: route === undefined ? method : `${method} ${route}`,
         attributes: {
           ...(route !== undefined && { 'http.route': route }),
-          ...{ 'http.request.method': method, 'http.response.status_code': res.statusCode },
+          'http.request.method': method,
+          'http.response.status_code': res.statusCode,
           'herald.request_id': requestIdOf(req),
         },
       });

@@ -58,7 +58,9 @@ export function createOperatorGuard({ credentials, failures, logger }: OperatorG
   };
   const refuseForeign: RequestHandler = (req, _res, next) => {
     const problem = judgeOrigin({
-      ...{ method: req.method, fetchSite: req.get('sec-fetch-site'), origin: req.get('origin') },
+      method: req.method,
+      fetchSite: req.get('sec-fetch-site'),
+      origin: req.get('origin'),
       ownOrigin: `${req.protocol}://${req.host}`,
     });
     if (problem !== undefined) throw new HttpFault('foreign_origin', problem);

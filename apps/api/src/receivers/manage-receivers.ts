@@ -72,7 +72,13 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     ) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
       const receiver: Endpoint = {
-        ...{ id: newReceiverId(createdAt, random), workspaceId, url, events, description, enabled, createdAt },
+        id: newReceiverId(createdAt, random),
+        workspaceId,
+        url,
+        events,
+        description,
+        enabled,
+        createdAt,
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
       };
       const secret = newSigningSecret();

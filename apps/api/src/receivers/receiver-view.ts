@@ -44,7 +44,10 @@ const EXAMPLE = {
   enabled: true,
   createdAt: '2030-01-31T12:00:00.000Z',
   health: {
-    ...{ state: 'healthy', since: '2030-01-31T12:00:00.000Z', consecutiveFailures: 0, backlog: 0 },
+    state: 'healthy',
+    since: '2030-01-31T12:00:00.000Z',
+    consecutiveFailures: 0,
+    backlog: 0,
     lastSuccessAt: '2030-02-01T08:30:00.000Z',
   },
 };

@@ -25,9 +25,17 @@ export const ReplayView = z
     description: 'Deliveries of a time range that are made once more.',
     examples: [
       {
-        ...{ id: 'rpl_0f1e2d3c4b5a69788796a5b4', receiverId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd', status: 'running' },
-        ...{ statuses: ['failed', 'canceled'], since: '2030-01-31T12:00:00.000Z', until: '2030-02-01T12:00:00.000Z' },
-        ...{ createdAt: '2030-02-01T12:00:00.000Z', endedAt: null, total: 1_200, seen: 300, replayed: 17 },
+        id: 'rpl_0f1e2d3c4b5a69788796a5b4',
+        receiverId: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
+        status: 'running',
+        statuses: ['failed', 'canceled'],
+        since: '2030-01-31T12:00:00.000Z',
+        until: '2030-02-01T12:00:00.000Z',
+        createdAt: '2030-02-01T12:00:00.000Z',
+        endedAt: null,
+        total: 1_200,
+        seen: 300,
+        replayed: 17,
       },
     ],
   });
@@ -47,9 +55,16 @@ export function toReplayView({
   replayed,
 }: Replay): ReplayView {
   return {
-    ...{ id, receiverId: endpointId, status, statuses: [...statuses] },
-    ...{ since: toTime(since), until: toTime(until), createdAt: toTime(createdAt) },
+    id,
+    receiverId: endpointId,
+    status,
+    statuses: [...statuses],
+    since: toTime(since),
+    until: toTime(until),
+    createdAt: toTime(createdAt),
     endedAt: endedAt === undefined ? null : toTime(endedAt),
-    ...{ total, seen, replayed },
+    total,
+    seen,
+    replayed,
   };
 }

@@ -67,7 +67,12 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
       const id = newTaskId(createdAt, random);
       const callback = asked && toCallback(workspaceId, id, asked, createdAt);
       const task: Task = {
-        ...{ id, workspaceId, createdAt, updatedAt: createdAt, sequence: 0, revision: newRevision() },
+        id,
+        workspaceId,
+        createdAt,
+        updatedAt: createdAt,
+        sequence: 0,
+        revision: newRevision(),
         status: 'queued',
         executionWorkspaceId: executionWorkspaceId ?? workspaceId,
         ...(input !== undefined && { input }),

@@ -27,9 +27,12 @@ export const TaskFields = {
 const Callback = { url: z.string(), events: z.array(EventName).meta({ description: 'Empty means every event.' }) };
 
 const EXAMPLE = {
-  ...{ id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd', status: 'done' },
-  ...{ createdAt: '2030-01-31T12:00:00.000Z', updatedAt: '2030-01-31T12:04:10.000Z' },
-  ...{ workspaceId: 'ws_acme', executionWorkspaceId: 'ws_acme' },
+  id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
+  status: 'done',
+  createdAt: '2030-01-31T12:00:00.000Z',
+  updatedAt: '2030-01-31T12:04:10.000Z',
+  workspaceId: 'ws_acme',
+  executionWorkspaceId: 'ws_acme',
   result: { invoice: 'in_42' },
   outcome: { summary: 'The invoice was sent.', progress: 1 },
   usage: { tokens: 1_234 },
@@ -53,7 +56,12 @@ export const CreatedTask = z
     description: "A new Task, with its callback's signing secret, this once.",
     examples: [
       {
-        ...{ ...EXAMPLE, status: 'queued', updatedAt: EXAMPLE.createdAt, result: null, outcome: null, usage: null },
+        ...EXAMPLE,
+        status: 'queued',
+        updatedAt: EXAMPLE.createdAt,
+        result: null,
+        outcome: null,
+        usage: null,
         callback: { ...EXAMPLE.callback, secret: SIGNING_SECRET_EXAMPLE },
       },
     ],

@@ -6,11 +6,19 @@ export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOu
   const { id, workspaceId, endpointId, transitionId, taskId, event, status, tries, createdAt, nextAttemptAt } =
     delivery;
   return {
-    ...{ id, workspace: workspaceId, endpointId, endpointState, host: host ?? null, transitionId },
+    id,
+    workspace: workspaceId,
+    endpointId,
+    endpointState,
+    host: host ?? null,
+    transitionId,
     taskId: taskId ?? null,
-    ...{ event, status },
+    event,
+    status,
     ...(delivery.reason !== undefined && { reason: delivery.reason }),
-    ...{ tries, attemptCount: attempts, lastOutcome: lastOutcome ?? null },
+    tries,
+    attemptCount: attempts,
+    lastOutcome: lastOutcome ?? null,
     ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
     createdAt: toIso(createdAt),
     nextAttemptAt: toIso(nextAttemptAt),
@@ -20,7 +28,8 @@ export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOu
 
 export function toAttemptJson({ at, durationMs, status, error, answer }: AttemptRecord) {
   return {
-    ...{ at: toIso(at), durationMs },
+    at: toIso(at),
+    durationMs,
     ...(status !== undefined && { status }),
     ...(error !== undefined && { error }),
     ...(answer !== undefined && { answer }),

@@ -6,7 +6,9 @@ import type { Check } from './check.ts';
 /** The server itself: what a process says of it at its start, and what makes it not ready. */
 export async function checkRedisServer({ config, redis }: Pick<Herald, 'config' | 'redis'>): Promise<Check> {
   const settings = await checkRedis(redis, {
-    ...{ target: config.redis, minReplicas: config.minReplicas, shardCount: config.shardCount },
+    target: config.redis,
+    minReplicas: config.minReplicas,
+    shardCount: config.shardCount,
     wallClock: Date.now,
   });
   // What is wrong already would only show once more, in words for strangers.

@@ -19,8 +19,17 @@ const QUEUES: Queues = {
   failedLately: 0,
 };
 const OPEN: DestinationLine = {
-  ...{ workspace: 'ws_x', host: 'a.example', deliveries: 3, due: 1, inWork: 0, state: 'breaker_open', unanswered: 7 },
-  ...{ nextProbeAt: null, pausedUntil: null, waitsSince: null, nextDueAt: null },
+  workspace: 'ws_x',
+  host: 'a.example',
+  deliveries: 3,
+  due: 1,
+  inWork: 0,
+  state: 'breaker_open',
+  unanswered: 7,
+  nextProbeAt: null,
+  pausedUntil: null,
+  waitsSince: null,
+  nextDueAt: null,
 };
 
 test('a service at rest has no findings', () => {

@@ -17,8 +17,13 @@ export async function readQueues({ config, redis, keyspace, now }: Herald) {
   return {
     workers: state.workers,
     queues: state.shards.map(({ queue: { waiting, active, delayed, oldestDueAt = state.at, isPaused } }, shard) => ({
-      ...{ shard, queue: 'deliveries', waiting, active, delayed },
-      ...{ oldestDueMs: Math.max(0, state.at - oldestDueAt), isPaused },
+      shard,
+      queue: 'deliveries',
+      waiting,
+      active,
+      delayed,
+      oldestDueMs: Math.max(0, state.at - oldestDueAt),
+      isPaused,
     })),
     destinations: waiting.map((destination) => toDestinationJson(destination, at)),
     destinationCount: countDestinations(state),

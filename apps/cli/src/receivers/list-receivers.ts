@@ -28,7 +28,12 @@ export async function listReceivers(
     const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
     const { id, url, events, description, disabledReason, createdAt, health } = receiver;
     return {
-      ...{ id, workspace: receiver.workspaceId, url: withUrls ? url : originOf(url), events, description, state },
+      id,
+      workspace: receiver.workspaceId,
+      url: withUrls ? url : originOf(url),
+      events,
+      description,
+      state,
       since: toIso(since),
       ...(disabledReason !== undefined && { disabledReason }),
       consecutiveFailures: health.consecutiveFailures,

@@ -2,8 +2,16 @@ import type { Replay } from '@herald/store/replays/replay-store';
 import { describeReplay } from './describe-replay.ts';
 
 const REPLAY: Replay = {
-  ...{ id: 'rpl_1', endpointId: 'wh_1', since: 0, until: 1, createdAt: 1, statuses: ['failed'] },
-  ...{ status: 'done', total: 5, seen: 5, replayed: 2 },
+  id: 'rpl_1',
+  endpointId: 'wh_1',
+  since: 0,
+  until: 1,
+  createdAt: 1,
+  statuses: ['failed'],
+  status: 'done',
+  total: 5,
+  seen: 5,
+  replayed: 2,
 };
 
 test.each<[string, Partial<Replay>, RegExp]>([

@@ -2,8 +2,16 @@ import type { Replay } from '@herald/store/replays/replay-store';
 import { watchReplay } from './watch-replay.ts';
 
 const RUNNING: Replay = {
-  ...{ id: 'rpl_1', endpointId: 'wh_1', since: 0, until: 1, createdAt: 1, statuses: ['failed'] },
-  ...{ status: 'running', total: 5, seen: 0, replayed: 0 },
+  id: 'rpl_1',
+  endpointId: 'wh_1',
+  since: 0,
+  until: 1,
+  createdAt: 1,
+  statuses: ['failed'],
+  status: 'running',
+  total: 5,
+  seen: 0,
+  replayed: 0,
 };
 
 function recordProgress() {

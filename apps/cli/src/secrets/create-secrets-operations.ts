@@ -15,7 +15,9 @@ export function createSecretsOperations(readConfig: () => SecretsConfig): Secret
   const withStores = async <T>(use: (stores: ReturnType<typeof createStores>) => Promise<T>): Promise<T> => {
     const config = readConfig();
     const redis = await connectRedis({
-      ...{ target: config.redis, use: 'request', name: 'herald-cli' },
+      target: config.redis,
+      use: 'request',
+      name: 'herald-cli',
       onError: () => undefined, // a lost connection shows in the command that needed it
     });
     try {

@@ -6,7 +6,11 @@ import { createDeliveryReport } from './create-delivery-report.ts';
 
 const NOW = 1_800_000_000_000;
 const endpoint: EndpointRecord = {
-  ...{ id: 'wh_1', workspaceId: 'ws_1', url: 'https://hooks.example.com/in?token=canary', events: [], description: '' },
+  id: 'wh_1',
+  workspaceId: 'ws_1',
+  url: 'https://hooks.example.com/in?token=canary',
+  events: [],
+  description: '',
   enabled: true,
   createdAt: NOW,
   destination: 'dst',
@@ -16,15 +20,25 @@ const endpoint: EndpointRecord = {
 const loaded: LoadedDelivery = {
   kind: 'loaded',
   delivery: {
-    ...{ id: 'dlv_1', workspaceId: 'ws_1', endpointId: 'wh_1', transitionId: 'trn_1', taskId: 'task_1' },
-    ...{ event: 'task.done', status: 'pending', createdAt: NOW, tries: 0, scheduledAt: NOW, owedAttempts: 0 },
+    id: 'dlv_1',
+    workspaceId: 'ws_1',
+    endpointId: 'wh_1',
+    transitionId: 'trn_1',
+    taskId: 'task_1',
+    event: 'task.done',
+    status: 'pending',
+    createdAt: NOW,
+    tries: 0,
+    scheduledAt: NOW,
+    owedAttempts: 0,
   },
   body: Buffer.from('{}'),
   destination: 'dst',
   requestId: 'req_1',
 };
 const recorded = (reply: Partial<RecordReply>): RecordReply => ({
-  ...{ kind: 'recorded', pendingRedeliveries: 0 },
+  kind: 'recorded',
+  pendingRedeliveries: 0,
   ...reply,
 });
 
@@ -44,12 +58,16 @@ function prepare() {
   const report = createDeliveryReport({
     logger,
     deliveries: {
-      ...{ created: count('created'), settled: count('settled'), recovered: count('recovered') },
-      ...{ replayed: count('replayed'), endpointDisabled: count('disabled') },
+      created: count('created'),
+      settled: count('settled'),
+      recovered: count('recovered'),
+      replayed: count('replayed'),
+      endpointDisabled: count('disabled'),
     },
     attempts: {
       attempted: (event, outcome) => count('attempted')(event, outcome.kind),
-      ...{ delivered: count('delivered'), breakerChanged: count('breaker') },
+      delivered: count('delivered'),
+      breakerChanged: count('breaker'),
     },
   });
   const attempt = (status: number, reply: Partial<RecordReply>, reason?: string) => {
@@ -129,8 +147,16 @@ test('a line has every id and the host, and nothing of the path', () => {
   const { attempt, fields } = prepare();
   attempt(500, { status: 'pending' });
   expect(fields[0]).toMatchObject({
-    ...{ deliveryId: 'dlv_1', transitionId: 'trn_1', taskId: 'task_1', workspaceId: 'ws_1', requestId: 'req_1' },
-    ...{ endpointId: 'wh_1', host: 'hooks.example.com', status: 500, verdict: 'retry', sinceAcceptanceMs: 5 },
+    deliveryId: 'dlv_1',
+    transitionId: 'trn_1',
+    taskId: 'task_1',
+    workspaceId: 'ws_1',
+    requestId: 'req_1',
+    endpointId: 'wh_1',
+    host: 'hooks.example.com',
+    status: 500,
+    verdict: 'retry',
+    sinceAcceptanceMs: 5,
   });
   expect(JSON.stringify(fields)).not.toContain('canary');
 });

@@ -50,7 +50,8 @@ const WINDOW_MS = 10_000;
 
 export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps): DeliveryReport {
   const isLogged = createLogLimit({
-    ...{ lines: LINES, windowMs: WINDOW_MS },
+    lines: LINES,
+    windowMs: WINDOW_MS,
     onSuppressed: (endpointId, lines) => {
       logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
     },

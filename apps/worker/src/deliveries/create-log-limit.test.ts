@@ -4,7 +4,8 @@ function prepare() {
   import.meta.jest.useFakeTimers();
   const suppressed: [string, number][] = [];
   const isLogged = createLogLimit({
-    ...{ lines: 2, windowMs: 10_000 },
+    lines: 2,
+    windowMs: 10_000,
     onSuppressed: (about, lines) => suppressed.push([about, lines]),
   });
   return { isLogged, suppressed };

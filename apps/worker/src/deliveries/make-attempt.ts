@@ -51,10 +51,14 @@ export type MakeAttempt = ReturnType<typeof createMakeAttempt>;
 
 function attributesOf({ id, transitionId, taskId, workspaceId, tries }: Delivery, endpoint: EndpointRecord) {
   return {
-    ...{ 'herald.delivery_id': id, 'herald.transition_id': transitionId, 'herald.workspace_id': workspaceId },
+    'herald.delivery_id': id,
+    'herald.transition_id': transitionId,
+    'herald.workspace_id': workspaceId,
     ...(taskId !== undefined && { 'herald.task_id': taskId }),
-    ...{ 'herald.endpoint_id': endpoint.id, 'http.request.resend_count': tries },
-    ...{ 'http.request.method': 'POST', 'server.address': new URL(endpoint.url).host },
+    'herald.endpoint_id': endpoint.id,
+    'http.request.resend_count': tries,
+    'http.request.method': 'POST',
+    'server.address': new URL(endpoint.url).host,
   };
 }
 

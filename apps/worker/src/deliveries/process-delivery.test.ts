@@ -16,11 +16,24 @@ const SCHEDULE_MS = [5_000, 300_000];
 const WITHOUT_JITTER = 0.5;
 
 const delivery: Delivery = {
-  ...{ id: 'dlv_1', workspaceId: 'ws_1', endpointId: 'wh_1', transitionId: 'trn_1', event: 'task.done' },
-  ...{ status: 'pending', createdAt: NOW, tries: 0, nextAttemptAt: NOW, scheduledAt: NOW, owedAttempts: 0 },
+  id: 'dlv_1',
+  workspaceId: 'ws_1',
+  endpointId: 'wh_1',
+  transitionId: 'trn_1',
+  event: 'task.done',
+  status: 'pending',
+  createdAt: NOW,
+  tries: 0,
+  nextAttemptAt: NOW,
+  scheduledAt: NOW,
+  owedAttempts: 0,
 };
 const endpoint: EndpointRecord = {
-  ...{ id: 'wh_1', workspaceId: 'ws_1', url: 'https://hooks.example.com/in', events: [], description: '' },
+  id: 'wh_1',
+  workspaceId: 'ws_1',
+  url: 'https://hooks.example.com/in',
+  events: [],
+  description: '',
   enabled: true,
   createdAt: NOW,
   destination: 'dst',
@@ -41,7 +54,9 @@ type Facts = {
 };
 
 const responded = (status: number, retryAfter?: string): AttemptOutcome => ({
-  ...{ kind: 'responded', status, answer: '' },
+  kind: 'responded',
+  status,
+  answer: '',
   ...(retryAfter !== undefined && { retryAfter }),
 });
 const timedOut: AttemptOutcome = { kind: 'timed_out', phase: 'response' };

@@ -137,7 +137,13 @@ async function record(
   const hold = holdUntil(outcome, now, deps.retryPolicy);
   const attempt = toAttemptRecord(outcome, result);
   const reply = await deps.deliveries.record({
-    ...{ delivery, destination, attempt, verdict, now, isProbe, lease },
+    delivery,
+    destination,
+    attempt,
+    verdict,
+    now,
+    isProbe,
+    lease,
     destinationLimit: deps.destinationLimit,
     ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
     gone: isGone(outcome),

@@ -6,7 +6,9 @@ import { runPurges } from './run-purges.ts';
 const NOW = 1_000_000;
 const silent: Logger = {
   ...createLogger({ level: 'error', process: 'test', readable: false }),
-  ...{ info: () => undefined, warn: () => undefined, error: () => undefined },
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
 };
 
 describe('feeding replays', () => {
@@ -65,7 +67,8 @@ test('a purge tells of what it ended, step by step, and then takes the endpoint 
         return Promise.resolve();
       },
     },
-    ...{ logger: silent, now: () => NOW },
+    logger: silent,
+    now: () => NOW,
   });
   expect(total).toBe(3);
   expect(asked).toEqual(['finish wh_1|dst 60000']);
@@ -83,7 +86,10 @@ describe('maintenance', () => {
       return Promise.resolve();
     };
     const maintenance = startMaintenance({
-      ...{ routines: [...routines, last], everyMs: 1, logger: silent, random: () => 0.5 },
+      routines: [...routines, last],
+      everyMs: 1,
+      logger: silent,
+      random: () => 0.5,
       metrics: {
         maintenanceFailed: () => {
           counted++;
@@ -132,7 +138,10 @@ describe('maintenance', () => {
         },
         () => Promise.resolve(others++),
       ],
-      ...{ everyMs: 1, logger: silent, random: () => 0, metrics: { maintenanceFailed: () => undefined } },
+      everyMs: 1,
+      logger: silent,
+      random: () => 0,
+      metrics: { maintenanceFailed: () => undefined },
     });
     await begun.promise;
     const stops = [maintenance.stop(), maintenance.stop()];

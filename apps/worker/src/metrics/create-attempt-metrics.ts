@@ -36,17 +36,25 @@ export function createAttemptMetrics(registry: MetricsRegistry): AttemptMetrics 
     [{ to: 'opened' }, { to: 'closed' }],
   );
   const duration = new Histogram({
-    ...{ name: 'herald_send_duration_seconds', help: 'Duration of one request to an endpoint.' },
-    ...{ labelNames: ['outcome'] as const, buckets: SEND_BUCKETS, registers },
+    name: 'herald_send_duration_seconds',
+    help: 'Duration of one request to an endpoint.',
+    labelNames: ['outcome'] as const,
+    buckets: SEND_BUCKETS,
+    registers,
   });
   const latency = new Histogram({
     name: 'herald_delivery_latency_seconds',
     help: 'Time from acceptance (or replay) of a transition to its delivery, of what was delivered.',
-    ...{ labelNames: ['event'] as const, buckets: LATENCY_BUCKETS, registers },
+    labelNames: ['event'] as const,
+    buckets: LATENCY_BUCKETS,
+    registers,
   });
   const counts = new Map<number, () => number>();
   new Gauge({
-    ...{ name: 'herald_sends_in_flight', help: 'Sends in flight in this worker.', labelNames: ['shard'], registers },
+    name: 'herald_sends_in_flight',
+    help: 'Sends in flight in this worker.',
+    labelNames: ['shard'],
+    registers,
     collect() {
       for (const [shard, count] of counts) this.set({ shard: String(shard) }, count());
     },

@@ -4,8 +4,16 @@ import type { TestReply } from '@herald/store/test-events/test-replies';
 import { processTestEvent } from './process-test-event.ts';
 
 const pending: Delivery = {
-  ...{ id: 'dlv_1', workspaceId: 'ws_1', endpointId: 'wh_1', transitionId: 'trn_1', event: 'webhook.test' },
-  ...{ status: 'pending', createdAt: 0, scheduledAt: 0, tries: 0, owedAttempts: 0 },
+  id: 'dlv_1',
+  workspaceId: 'ws_1',
+  endpointId: 'wh_1',
+  transitionId: 'trn_1',
+  event: 'webhook.test',
+  status: 'pending',
+  createdAt: 0,
+  scheduledAt: 0,
+  tries: 0,
+  owedAttempts: 0,
 };
 
 /** Processes a test event whose receiver is gone, and returns what was done. */
@@ -24,7 +32,9 @@ async function processUnsendable(delivery: Delivery) {
       makeAttempt: never,
       reply: (_id, reply) => Promise.resolve(void done.push(reply)),
       report: { attempted: () => undefined, ended: () => undefined },
-      ...{ destinationLimit: 1, deadlineMs: 1, now: () => 0 },
+      destinationLimit: 1,
+      deadlineMs: 1,
+      now: () => 0,
     },
     { id: delivery.id, lease: 'lease', isProbe: false },
     new AbortController().signal,

@@ -66,9 +66,16 @@ export async function processTestEvent(
   const attempt = toAttemptRecord(outcome, result);
   const now = deps.now();
   const recorded = await deps.deliveries.record({
-    ...{ delivery, destination: loaded.destination, attempt, verdict, now },
+    delivery,
+    destination: loaded.destination,
+    attempt,
+    verdict,
+    now,
     ...(outcome.kind !== 'blocked' && { answered: !isUnanswered(outcome) }),
-    ...{ gone: false, isProbe: false, isRedelivery: false, lease },
+    gone: false,
+    isProbe: false,
+    isRedelivery: false,
+    lease,
     destinationLimit: deps.destinationLimit,
   });
   const reason = verdict.kind === 'failed' ? verdict.reason : undefined;

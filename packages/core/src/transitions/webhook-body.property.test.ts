@@ -49,12 +49,17 @@ const approvalRequest = withInternals(
 const decisionItem = withInternals(fc.record({ id: givenId, label: text(1, 40), description: optional(text(0, 40)) }));
 
 const checkpoint = fc.record({
-  ...{ type: fc.constant('checkpoint'), checkpointId: givenId, canonical: fc.constant(true) },
-  ...{ material: fc.constant(true), outcome },
+  type: fc.constant('checkpoint'),
+  checkpointId: givenId,
+  canonical: fc.constant(true),
+  material: fc.constant(true),
+  outcome,
 });
 const actionRequired = fc
   .record({
-    ...{ type: fc.constant('action_required'), actionVersion: fc.integer({ min: 1, max: 2 ** 40 }), outcome },
+    type: fc.constant('action_required'),
+    actionVersion: fc.integer({ min: 1, max: 2 ** 40 }),
+    outcome,
     approvalRequests: fc.uniqueArray(approvalRequest, { minLength: 1, maxLength: 4, selector: ({ id }) => id }),
     decisionItems: fc.array(decisionItem, { maxLength: 4 }),
     apiResolvable: fc.boolean(),
@@ -67,7 +72,9 @@ const actionRequired = fc
     ),
   }));
 const done = fc.record({
-  ...{ type: fc.constant('done'), result: internalValue, usage: internalValue },
+  type: fc.constant('done'),
+  result: internalValue,
+  usage: internalValue,
   outcome: withInternals(fc.record({ summary: fc.constant(CANARY) })),
 });
 const report = fc.oneof(checkpoint, actionRequired, done, fc.constant({ type: 'canceled' }));

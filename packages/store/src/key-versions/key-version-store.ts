@@ -40,7 +40,8 @@ export function createKeyVersionStore({ redis, keyspace }: KeyVersionStoreDeps):
       const perShard = await Promise.all(
         keyspace.shards.map(async (keys) =>
           Object.entries(await redis.hgetall(keys.keyVersions)).map(([fingerprint, count]) => ({
-            ...{ keys, fingerprint },
+            keys,
+            fingerprint,
             count: Number(count),
           })),
         ),

@@ -49,7 +49,8 @@ async function describe(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Pr
   const lastOutcome = lastAttempt && outcomeOf(lastAttempt);
   return {
     delivery: readDelivery(id, fields, {
-      ...{ workspaceId, event: EventName.parse(event) },
+      workspaceId,
+      event: EventName.parse(event),
       ...(taskId != null && { taskId }),
     }),
     ...(url != null && { host: hostOf(url) }),

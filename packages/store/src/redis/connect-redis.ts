@@ -174,8 +174,12 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
       return new Redis(target.url, ownOptions);
     case 'sentinel':
       return new Redis({
-        ...{ ...ownOptions, ...toAccessOptions(target.access), db: target.database },
-        ...{ sentinels: [...target.sentinels], name: target.masterName, sentinelRetryStrategy: retryStrategy },
+        ...ownOptions,
+        ...toAccessOptions(target.access),
+        db: target.database,
+        sentinels: [...target.sentinels],
+        name: target.masterName,
+        sentinelRetryStrategy: retryStrategy,
         ...(target.access.usesTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
         ...(target.sentinelPassword !== undefined && { sentinelPassword: target.sentinelPassword }),
         sentinelCommandTimeout: SENTINEL_ANSWER_MS,

@@ -72,11 +72,16 @@ export function createReplayStore(deps: ReplayStoreDeps): ReplayStore {
 function readReplay(id: string, fields: Record<string, string>): Replay {
   const { e, s, statuses, end } = fields;
   return {
-    ...{ id, endpointId: e ?? '' },
-    ...{ since: Number(fields.since), until: Number(fields.until), createdAt: Number(fields.at) },
+    id,
+    endpointId: e ?? '',
+    since: Number(fields.since),
+    until: Number(fields.until),
+    createdAt: Number(fields.at),
     statuses: (statuses ?? '').split(',') as DeliveryStatus[],
     status: z.enum(['running', 'done', 'stopped']).parse(s),
     ...(end !== undefined && { endedAt: Number(end) }),
-    ...{ total: Number(fields.total), seen: Number(fields.seen), replayed: Number(fields.replayed) },
+    total: Number(fields.total),
+    seen: Number(fields.seen),
+    replayed: Number(fields.replayed),
   };
 }

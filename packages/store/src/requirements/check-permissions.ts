@@ -95,7 +95,8 @@ function describeLack({ commands, patterns, unknown }: Lack, user: string): Find
   const found: Finding[] = [];
   if (unknown.size > 0) {
     found.push({
-      ...{ level: 'error', code: 'redis_command_missing' },
+      level: 'error',
+      code: 'redis_command_missing',
       sentence: `Redis has no command ${list(unknown)}, which Herald needs; take "rename-command" for it out of its configuration`,
     });
   }
@@ -106,7 +107,8 @@ function describeLack({ commands, patterns, unknown }: Lack, user: string): Find
     ];
     const rules = [...[...commands].map((name) => `+${name}`), ...patterns].join(' ');
     found.push({
-      ...{ level: 'error', code: 'redis_not_permitted' },
+      level: 'error',
+      code: 'redis_not_permitted',
       sentence: `Redis doesn't let the user ${user} ${what.join(', nor ')}; allow it with ACL SETUSER ${user} ${rules}`,
     });
   }

@@ -9,7 +9,8 @@ export async function checkRole(redis: Redis): Promise<Finding[]> {
   const master = `${replication.get('master_host') ?? '?'}:${replication.get('master_port') ?? '?'}`;
   return [
     {
-      ...{ level: 'error', code: 'redis_replica' },
+      level: 'error',
+      code: 'redis_replica',
       sentence: `Redis is a replica, and what is written to it doesn't last; set REDIS_URL to its master (${master}), or make it one with REPLICAOF NO ONE`,
     },
   ];

@@ -44,7 +44,8 @@ test('while calls are under way all that is asked for goes into the next batch',
         });
       });
     },
-    ...{ limit: 3, underWay: 2 },
+    limit: 3,
+    underWay: 2,
   });
   const asked: Promise<number>[] = [];
   for (let item = 0; item < 6; item++) {

@@ -37,8 +37,8 @@ export function createEncryptedSecretStore({ redis, keyspace }: EncryptedSecretS
   const read = async (keys: ShardKeys, endpointId: EndpointId): Promise<EncryptedSecret[]> => {
     const [sec, sec2] = await redis.hmget(keys.endpoint(endpointId), 'sec', 'sec2');
     return [
-      ...(sec == null ? [] : [{ ...{ keys, endpointId, encrypted: sec }, field: 'sec' as const }]),
-      ...(sec2 == null ? [] : [{ ...{ keys, endpointId, encrypted: sec2 }, field: 'sec2' as const }]),
+      ...(sec == null ? [] : [{ keys, endpointId, encrypted: sec, field: 'sec' as const }]),
+      ...(sec2 == null ? [] : [{ keys, endpointId, encrypted: sec2, field: 'sec2' as const }]),
     ];
   };
   return {

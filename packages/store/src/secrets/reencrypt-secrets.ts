@@ -57,7 +57,10 @@ export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<Reen
     const remaining = new Set((await keyVersions.list()).map(({ fingerprint }) => fingerprint));
     const stuck = new Set(seen.undecryptable.map((secret) => secret.key));
     return {
-      ...{ key, moved: replaced, inPlace: seen.inPlace, unopenable: seen.undecryptable },
+      key,
+      moved: replaced,
+      inPlace: seen.inPlace,
+      unopenable: seen.undecryptable,
       forgotten: [...forgotten].filter((fingerprint) => !remaining.has(fingerprint)),
       inUse: [...remaining].filter((fingerprint) => fingerprint !== key && !stuck.has(fingerprint)),
     };

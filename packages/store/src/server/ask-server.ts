@@ -12,8 +12,14 @@ export async function askServer(
 ): Promise<string> {
   const { username, password, usesTls } = access;
   const options: Omit<RedisOptions, 'replyMapping'> = {
-    ...{ host, port, lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null },
-    ...{ connectTimeout: ASK_LIMIT_MS, commandTimeout: ASK_LIMIT_MS, maxRetriesPerRequest: 0 },
+    host,
+    port,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    connectTimeout: ASK_LIMIT_MS,
+    commandTimeout: ASK_LIMIT_MS,
+    maxRetriesPerRequest: 0,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(usesTls && { tls: {} }),

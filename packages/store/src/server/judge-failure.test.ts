@@ -3,8 +3,11 @@ import { judgeDatabase, judgeFailure } from './judge-failure.ts';
 
 const SINGLE: RedisTarget = { kind: 'single', url: 'rediss://h:1' };
 const SENTINEL: RedisTarget = {
-  ...{ kind: 'sentinel', sentinels: [{ host: 'h', port: 1 }], masterName: 'main' },
-  ...{ access: { usesTls: false }, database: 0 },
+  kind: 'sentinel',
+  sentinels: [{ host: 'h', port: 1 }],
+  masterName: 'main',
+  access: { usesTls: false },
+  database: 0,
 };
 
 // Those that no server of the integration tests gives.

@@ -15,7 +15,8 @@ test.each([
   ['another id', { record: { count: 1 }, dataId: 'b' }, 'holds other data'],
 ])('data with %s is lost', (_name, known, words) => {
   expect(judgeLoss(known, 'a')).toMatchObject({
-    ...{ level: 'error', code: 'data_lost' },
+    level: 'error',
+    code: 'data_lost',
     sentence: expect.stringContaining(words) as string,
   });
 });

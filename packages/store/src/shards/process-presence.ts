@@ -47,7 +47,8 @@ export function createProcessPresence(redis: RedisClient, clock: () => number): 
     async list() {
       const rows = await redis.zrange(key, 0, '-1', 'WITHSCORES');
       return readScoredIds(rows).map(({ id, score }) => ({
-        ...{ name: id, sign: score },
+        name: id,
+        sign: score,
         role: id.startsWith('api:') ? 'api' : 'worker',
         layout: Number(/^\w+:(\d+):/.exec(id)?.[1] ?? 1),
       }));

@@ -153,20 +153,26 @@ export function createTransitionStore(deps: TransitionStoreDeps): TransitionStor
       const taskTtl = taskTtlMs(status, taskRetention);
       const callback = callbackIdOf(task.id);
       const input = {
-        ...{ task: task.id, workspace: task.workspaceId, revision: task.revision, newRevision },
+        task: task.id,
+        workspace: task.workspaceId,
+        revision: task.revision,
+        newRevision,
         subscriptions: subscriptionVersion,
         now: String(now),
-        ...{ from: task.status, to: status },
+        from: task.status,
+        to: status,
         sequence: emission ? String(change.sequence ?? task.sequence) : '0',
         taskTtl: String(taskTtl),
-        ...{ callback, callbackTtl: String(taskTtl + deliveryRetention.logMs) },
+        callback,
+        callbackTtl: String(taskTtl + deliveryRetention.logMs),
         change: changeFields(change),
         ...(factKey !== undefined && { fact: factKey }),
         ...(factKey !== undefined && !isTerminal(status) && { factLimit: String(FACT_LIMIT) }),
         ...(emission &&
           emission.targets.length > 0 && {
             transition: {
-              ...{ id: emission.transitionId, event: emission.event },
+              id: emission.transitionId,
+              event: emission.event,
               fields: [
                 ...['ev', emission.event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)],
                 ...(emission.requestId === undefined ? [] : ['req', emission.requestId]),

@@ -120,7 +120,9 @@ test('while it is under way no process of a former version starts, which takes i
   const { redis } = createMortalClient(data.redis, 12);
   await expect(open(redis)).rejects.toThrow('killed');
   expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toEqual({
-    ...{ count: String(SHARDS), movingTo: String(SHARDS), upgradingTo: '2' },
+    count: String(SHARDS),
+    movingTo: String(SHARDS),
+    upgradingTo: '2',
   });
   const record = await createShardRecordStore(data.redis).read();
   expect(await findLayoutProblem(data.redis, record)).toMatchObject({ code: 'layout_upgrading' });

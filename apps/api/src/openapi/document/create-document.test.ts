@@ -92,8 +92,11 @@ test('every operation says what it is for, and every parameter of its path', () 
       .filter((parameter) => parameter.in === 'path')
       .map(({ name }) => name);
     expect({ pointer, summary, tags, description, described }).toEqual({
-      ...{ pointer, summary: expect.any(String) as string, tags: [expect.any(String)] },
-      ...{ description: expect.any(String) as string, described: named },
+      pointer,
+      summary: expect.any(String) as string,
+      tags: [expect.any(String)],
+      description: expect.any(String) as string,
+      described: named,
     });
   }
 });

@@ -27,7 +27,9 @@ Fields may be added to answers and to webhooks; ignore those you don't know.
 `;
 
 const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
-  ...{ in: 'header', name: 'Idempotency-Key', required: false },
+  in: 'header',
+  name: 'Idempotency-Key',
+  required: false,
   description:
     'Repeating a request with its key and body has its effect once, for 24 hours. Counts for one API key and path. The repeated answer leaves the secret out.',
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },

@@ -10,14 +10,18 @@ const ofReplay = { tag: 'Deliveries', scope: 'webhooks', params: OfReplay } as c
 export const DELIVERY_OPERATIONS: readonly Operation[] = [
   {
     ...ofDelivery,
-    ...{ id: 'readDelivery', method: 'get', path: '/api/public/deliveries/{id}' },
+    id: 'readDelivery',
+    method: 'get',
+    path: '/api/public/deliveries/{id}',
     summary: 'Read a delivery with its attempts',
     answers: [{ status: 200, description: 'The delivery.', schema: DeliveryWithAttempts }],
     problems: ['delivery_not_found'],
   },
   {
     ...ofDelivery,
-    ...{ id: 'redeliver', method: 'post', path: '/api/public/deliveries/{id}/redeliver' },
+    id: 'redeliver',
+    method: 'post',
+    path: '/api/public/deliveries/{id}/redeliver',
     summary: 'Attempt a delivery once more, now',
     description:
       'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
@@ -27,14 +31,18 @@ export const DELIVERY_OPERATIONS: readonly Operation[] = [
   },
   {
     ...ofReplay,
-    ...{ id: 'readReplay', method: 'get', path: '/api/public/replays/{id}' },
+    id: 'readReplay',
+    method: 'get',
+    path: '/api/public/replays/{id}',
     summary: 'Read how far a replay is',
     answers: [{ status: 200, description: 'The replay.', schema: ReplayView }],
     problems: ['replay_not_found'],
   },
   {
     ...ofReplay,
-    ...{ id: 'stopReplay', method: 'delete', path: '/api/public/replays/{id}' },
+    id: 'stopReplay',
+    method: 'delete',
+    path: '/api/public/replays/{id}',
     summary: 'Stop a replay',
     description: 'What it has set pending stays so.',
     answers: [{ status: 200, description: 'The replay as it ended.', schema: ReplayView }],

@@ -17,7 +17,9 @@ const Batch = TransitionBatch.extend({ transitions: z.array(BatchItem).min(1).ma
 export const EXECUTOR_OPERATIONS: readonly Operation[] = [
   {
     ...ofOne,
-    ...{ id: 'reportTransition', method: 'post', path: '/api/internal/tasks/{id}/transitions' },
+    id: 'reportTransition',
+    method: 'post',
+    path: '/api/internal/tasks/{id}/transitions',
     summary: 'Report a transition of a Task',
     description: 'Reporting the same fact again changes nothing and answers `duplicate: true`.',
     body: { schema: TransitionReport, isRequired: true },
@@ -26,7 +28,9 @@ export const EXECUTOR_OPERATIONS: readonly Operation[] = [
   },
   {
     ...common,
-    ...{ id: 'reportTransitions', method: 'post', path: '/api/internal/transitions' },
+    id: 'reportTransitions',
+    method: 'post',
+    path: '/api/internal/transitions',
     summary: `Report up to ${BATCH_LIMIT} transitions`,
     description: 'Judged item by item, in order: a bad one spoils no other. The body may have 4 MiB.',
     body: { schema: Batch, isRequired: true },
@@ -34,7 +38,9 @@ export const EXECUTOR_OPERATIONS: readonly Operation[] = [
   },
   {
     ...common,
-    ...{ id: 'listTasks', method: 'get', path: '/api/internal/tasks' },
+    id: 'listTasks',
+    method: 'get',
+    path: '/api/internal/tasks',
     summary: 'List Tasks of all workspaces by status',
     description: 'Longest unchanged first.',
     query: ListTasks,
@@ -42,7 +48,9 @@ export const EXECUTOR_OPERATIONS: readonly Operation[] = [
   },
   {
     ...ofOne,
-    ...{ id: 'readExecutorTask', method: 'get', path: '/api/internal/tasks/{id}' },
+    id: 'readExecutorTask',
+    method: 'get',
+    path: '/api/internal/tasks/{id}',
     summary: 'Read what a Task is worked from',
     answers: [{ status: 200, description: 'Input, messages, decisions, status.', schema: ExecutorTaskView }],
     problems: ['task_not_found'],

@@ -2,8 +2,17 @@ import type { Delivery } from '@herald/core';
 import { toFacts, toTitle } from './delivery-facts.ts';
 
 const delivery: Delivery = {
-  ...{ id: 'dlv_a', workspaceId: 'ws_a', endpointId: 'wh_a', transitionId: 'trn_a', taskId: 'task_a' },
-  ...{ event: 'task.done', status: 'pending', createdAt: 0, scheduledAt: 0, tries: 2, owedAttempts: 0 },
+  id: 'dlv_a',
+  workspaceId: 'ws_a',
+  endpointId: 'wh_a',
+  transitionId: 'trn_a',
+  taskId: 'task_a',
+  event: 'task.done',
+  status: 'pending',
+  createdAt: 0,
+  scheduledAt: 0,
+  tries: 2,
+  owedAttempts: 0,
   nextAttemptAt: 60_000,
 };
 
@@ -17,9 +26,17 @@ test('a pending delivery shows where it goes, what came of it so far, and when i
   } as const;
   expect(toTitle(description)).toBe('task.done → a.example:8443');
   expect(toFacts(description)).toEqual({
-    ...{ event: 'task.done', workspace: 'ws_a', host: 'a.example:8443', endpoint: 'wh_a', task: 'task_a' },
-    ...{ status: 'pending', tries: 2, attempts: 3, lastOutcome: '503' },
-    ...{ nextTry: '1970-01-01T00:01:00.000Z', accepted: '1970-01-01T00:00:00.000Z' },
+    event: 'task.done',
+    workspace: 'ws_a',
+    host: 'a.example:8443',
+    endpoint: 'wh_a',
+    task: 'task_a',
+    status: 'pending',
+    tries: 2,
+    attempts: 3,
+    lastOutcome: '503',
+    nextTry: '1970-01-01T00:01:00.000Z',
+    accepted: '1970-01-01T00:00:00.000Z',
   });
 });
 
@@ -34,8 +51,13 @@ test('a settled one whose endpoint is gone says so, and why', () => {
   } as const;
   const facts = toFacts({ delivery: settled, endpointState: 'removed', attempts: 0 });
   expect(facts).toMatchObject({
-    ...{ host: '(removed)', endpointState: 'removed', status: 'canceled', reason: 'receiver_removed' },
-    ...{ lastOutcome: 'none yet', redeliveriesOwed: 1, settled: '1970-01-01T00:00:01.000Z' },
+    host: '(removed)',
+    endpointState: 'removed',
+    status: 'canceled',
+    reason: 'receiver_removed',
+    lastOutcome: 'none yet',
+    redeliveriesOwed: 1,
+    settled: '1970-01-01T00:00:01.000Z',
   });
   expect(facts).not.toHaveProperty('nextTry');
 });

@@ -3,8 +3,17 @@ import type { DeliveryDescription } from '@herald/store/operators/describe-deliv
 import { toBoardJob } from './to-board-job.ts';
 
 const pending: Delivery = {
-  ...{ id: 'dlv_a', workspaceId: 'ws_a', endpointId: 'wh_a', transitionId: 'trn_a', taskId: 'task_a' },
-  ...{ event: 'task.done', status: 'pending', createdAt: 1_000, scheduledAt: 1_000, tries: 2, owedAttempts: 0 },
+  id: 'dlv_a',
+  workspaceId: 'ws_a',
+  endpointId: 'wh_a',
+  transitionId: 'trn_a',
+  taskId: 'task_a',
+  event: 'task.done',
+  status: 'pending',
+  createdAt: 1_000,
+  scheduledAt: 1_000,
+  tries: 2,
+  owedAttempts: 0,
   nextAttemptAt: 60_000,
 };
 const { nextAttemptAt: _due, ...unscheduled } = pending;
@@ -16,8 +25,13 @@ function describeOne(delivery: Delivery, more: Partial<DeliveryDescription> = {}
 test('one that is tried again shows when, and what came of the last attempt', () => {
   const job = toBoardJob(describeOne(pending, { lastAttempt: { at: 2_000, durationMs: 5, status: 500 } }));
   expect(job).toMatchObject({
-    ...{ name: 'task.done → a.example', addedAt: 1_000, dueAt: 60_000, attemptsMade: 2, groups: ['dst_a'] },
-    ...{ failedReason: 'answered 500', data: { status: 'pending', workspace: 'ws_a' } },
+    name: 'task.done → a.example',
+    addedAt: 1_000,
+    dueAt: 60_000,
+    attemptsMade: 2,
+    groups: ['dst_a'],
+    failedReason: 'answered 500',
+    data: { status: 'pending', workspace: 'ws_a' },
   });
   expect(job).not.toHaveProperty('ended');
   expect(job).not.toHaveProperty('startedAt');
@@ -31,8 +45,11 @@ test('one that failed says why, and when the last attempt was', () => {
   const failed = { ...unscheduled, status: 'failed', settledAt: 9_000, reason: 'schedule_exhausted' } as const;
   const lastAttempt = { at: 8_900, durationMs: 100, error: 'timeout_response' };
   expect(toBoardJob(describeOne(failed, { lastAttempt }))).toMatchObject({
-    ...{ ended: 'failed', failedReason: 'schedule_exhausted: no answer (timeout_response)' },
-    ...{ startedAt: 8_900, endedAt: 9_000, groups: [] },
+    ended: 'failed',
+    failedReason: 'schedule_exhausted: no answer (timeout_response)',
+    startedAt: 8_900,
+    endedAt: 9_000,
+    groups: [],
   });
 });
 
