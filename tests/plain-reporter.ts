@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { relative } from 'node:path';
 
 /** The part of jest's aggregated result that is counted here. */
 interface Totals {
@@ -9,15 +10,31 @@ interface Totals {
   /** Files that failed to load, or outside of any test: none of their tests may have been counted. */
   numRuntimeErrorTestSuites: number;
   success: boolean;
+  /** Times in epoch ms. */
+  testResults: readonly { testFilePath: string; perfStats: { start: number; end: number } }[];
 }
 
-/** Ends the run with one plain line on stdout, when everything else has been said: jest's own reporter prints late. */
+/** Of so many files the wall time is told. */
+const SLOWEST = 10;
+
+/** Ends the run with the slowest files and one plain line on stdout, when everything else has been said: jest's own reporter prints late. */
 export default class PlainReporter {
   onRunComplete(_contexts: unknown, totals: Totals): void {
     process.once('exit', () => {
-      writeSync(1, `${toPlainLine(totals)}\n`);
+      writeSync(1, `${[...findSlowest(totals), toPlainLine(totals)].join('\n')}\n`);
     });
   }
+}
+
+/** The files that took longest, each with its wall time; of a few files nobody needs it. */
+function findSlowest({ testResults }: Totals): string[] {
+  if (testResults.length <= SLOWEST) return [];
+  const timed = testResults.map(({ testFilePath, perfStats: { start, end } }) => ({
+    file: relative(process.cwd(), testFilePath),
+    seconds: (end - start) / 1_000,
+  }));
+  const slowest = timed.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  return ['Slowest files:', ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`)];
 }
 
 function toPlainLine(totals: Totals): string {
