@@ -85,10 +85,10 @@ test('with four workers one probe at a time goes to a dead destination, and what
   }
   expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 80_000]);
   const probes = receiver.requests.slice(before).map(({ receivedAt }) => receivedAt);
-  // A hanging request lasts for the whole deadline: two that came closer would have been open at once.
+  // A hanging request lasts for the whole deadline, less what its connection took on a busy machine: two at once would have come together.
   expect(probes).toHaveLength(4);
   const gaps = probes.slice(1).map((at, index) => at - (probes[index] ?? 0));
-  expect(Math.min(...gaps)).toBeGreaterThan(timeoutMs * 0.95);
+  expect(Math.min(...gaps)).toBeGreaterThan(timeoutMs / 2);
 
   mood.set(200);
   await expediteProbe(herald.redis, destination);
