@@ -20,6 +20,7 @@ export async function connectApi(
   return {
     redis: await open('herald-api'),
     subscriber: await open('herald-api-subscriber', 'subscriptions'),
+    // The name is that of former versions: metrics and CLIENT LIST show it.
     replicationRedis: minReplicas > 0 ? await open('herald-api-confirm') : undefined,
     operatorRedis: operator && (await open('herald-api-operators')),
   };

@@ -31,7 +31,7 @@ export type GroupBackendOptions = {
   /** Default: rows stay as they came. */
   readonly readRows?: ReadRows;
   /** How long a job waits whose processor threw so many times in a row, in ms. */
-  readonly faultDelayMs: (faults: number) => number;
+  readonly errorDelayMs: (errors: number) => number;
   /** The time that all processes share, epoch ms: Redis' own. */
   readonly now: () => number;
 };
@@ -39,7 +39,7 @@ export type GroupBackendOptions = {
 /** Leases that one script ends at most: Redis does nothing else meanwhile. */
 const MOST_RECOVERED = 200;
 
-const FAULTS_REMEMBERED = 10_000;
+const ERRORS_REMEMBERED = 10_000;
 
 const readNothing: ReadRows = (rows) => rows.map(({ row }) => row);
 
@@ -60,7 +60,7 @@ export class GroupBackend extends WorkerOnlyBackend implements IQueueBackend {
   /** Jobs in work, by the token under which BullMQ fetched each. */
   readonly #held = new Map<string, Held>();
   /** How often a job's processor threw in a row, by the job's id. */
-  readonly #faults = new Map<string, number>();
+  readonly #errors = new Map<string, number>();
   #isDisconnected = false;
   #closing: Promise<void> | undefined;
 
@@ -113,7 +113,7 @@ export class GroupBackend extends WorkerOnlyBackend implements IQueueBackend {
     const held = this.#held.get(token);
     if (!held) return;
     this.#held.delete(token);
-    if (end !== 'unsent') this.#faults.delete(held.reserved.id);
+    if (end !== 'unsent') this.#errors.delete(held.reserved.id);
     this.#reservations.end(held, end);
   }
 
@@ -182,13 +182,13 @@ export class GroupBackend extends WorkerOnlyBackend implements IQueueBackend {
     token: string,
     fetchNext: boolean,
   ): Promise<{ result: unknown[] | undefined; finishedOn: number }> {
-    const { now, faultDelayMs } = this.#options;
+    const { now, errorDelayMs } = this.#options;
     const id = job.id ?? '';
-    const faults = (this.#faults.get(id) ?? 0) + 1;
-    if (this.#faults.size > FAULTS_REMEMBERED) this.#faults.clear();
-    this.#faults.set(id, faults);
+    const errors = (this.#errors.get(id) ?? 0) + 1;
+    if (this.#errors.size > ERRORS_REMEMBERED) this.#errors.clear();
+    this.#errors.set(id, errors);
     try {
-      await this.putBack(token, now() + faultDelayMs(faults));
+      await this.putBack(token, now() + errorDelayMs(errors));
     } catch (error) {
       // BullMQ comes again only after an error of the connection. Otherwise the slot must not be lost; the lease ends by itself.
       if (!(error instanceof Error) || isNotConnectionError(error)) this.ended(token, 'unsent');

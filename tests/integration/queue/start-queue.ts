@@ -123,7 +123,7 @@ export async function startQueue(now: () => number = Date.now) {
       leaseMs: 20_000,
       blockLimitMs: BLOCK_LIMIT_MS,
       loadLua: LOAD_LUA,
-      faultDelayMs: () => 100,
+      errorDelayMs: () => 100,
       now,
       ...options,
     });

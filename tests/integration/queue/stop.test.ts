@@ -94,7 +94,7 @@ test('connections that break while it waits and while jobs are in work lose noth
 
 test('a job whose processor throws comes again later', async () => {
   await using queue = await startQueue();
-  const backend = await queue.createBackend({ faultDelayMs: (faults) => 50 * faults });
+  const backend = await queue.createBackend({ errorDelayMs: (errors) => 50 * errors });
   const attempts: number[] = [];
   const worker = queue.startWorker(backend, async (_job, token = '') => {
     attempts.push(Date.now());

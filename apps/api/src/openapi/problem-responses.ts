@@ -31,7 +31,7 @@ const MEANING: Readonly<Record<ProblemCode, string>> = {
   rate_limited: 'Too many requests with this key, or too many failed authentications from this address.',
   request_timeout: 'The request took too long to arrive.',
   headers_too_large: 'The request line and headers are larger than 16 KiB together.',
-  internal: 'A fault of ours. The request id finds it in our log.',
+  internal: 'An internal error. The request id finds it in our log.',
   unavailable: 'Something that the answer depends on is away; try again after `Retry-After`.',
 };
 

@@ -129,7 +129,7 @@ function createBackend(deps: DeliveryQueueDeps): GroupBackend {
     groupLimit: destinationLimit,
     leaseMs: LEASE_MS,
     blockLimitMs: BLOCK_LIMIT_MS,
-    faultDelayMs: (faults) => internalErrorDelayMs(faults, random()),
+    errorDelayMs: (errors) => internalErrorDelayMs(errors, random()),
     now: clock.now,
   });
 }

@@ -28,7 +28,7 @@ export type ReservationsDeps = {
 };
 
 /**
- * Jobs of a ring that one reserve brings at most. Redis does nothing else meanwhile, half a millisecond for 25. With 10 a drain took a fifth
+ * Jobs of a ring that one reserve brings at most. Redis does nothing else meanwhile. With 10 a drain took a fifth
  * more processor time, of the worker and of Redis: what starts together shares writes, reads and scripts until it has ended.
  */
 const MOST_RESERVED = [25, 25, 10] as const;

@@ -4,7 +4,7 @@ import type { RedisAccess, RedisTarget } from '../server/redis-target.ts';
 import { explainFailure, isDatabaseRefusal } from '../server/explain-failure.ts';
 import { watchSentinels } from './watch-sentinels.ts';
 
-/** A connection to Redis, or to all masters of a Redis Cluster, and the port through which everything in infra talks to it. */
+/** A connection to Redis, or to all masters of a Redis Cluster, and the port through which everything in this package talks to it. */
 export type RedisClient = Redis | Cluster;
 
 /**

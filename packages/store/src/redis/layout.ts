@@ -1,6 +1,6 @@
 /**
  * How data lies within a shard. Raised with every change that a process of the version before couldn't work with; data of a former layout is
- * taken over by the first process that starts (shards/upgrade). 1, which was never recorded: BullMQ's lists beside backlogs.
+ * taken over by the first process that starts (upgrade). 1, which was never recorded: BullMQ's lists beside backlogs.
  */
 export const LAYOUT = 2;
 
