@@ -83,7 +83,14 @@ export async function findLeftovers(redis: RedisClient, { prefix, queue }: Queue
   const left: string[] = [];
   for (const key of await keysLike('q:*')) left.push(`${key} has ${await redis.zcard(key)} waiting`);
   for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2)]) {
-    for (const group of await redis.zrange(key, 0, '-1')) left.push(`${key} has the group ${group}`);
+    for (const group of await redis.zrange(key, 0, '-1')) {
+      const known = {
+        ...(await redis.hgetall(queue.group(group))),
+        at: await redis.zscore(key, group),
+        now: await redis.time(),
+      };
+      left.push(`${key} has the group ${group}: ${JSON.stringify(known)}`);
+    }
   }
   for (const handle of await redis.zrange(queue.leases, 0, '-1')) left.push(`the lease ${handle} is held`);
   for (const key of await keysLike('g:*')) {
