@@ -61,6 +61,25 @@ test('an open breaker lets one probe through after 5 s, and the next when the fi
   expect(await set.scripts.reserve()).toHaveLength(1);
 });
 
+test('a probe that fails after its lease has ended moves the next ones no further away', async () => {
+  await using set = await setUp();
+  await set.open();
+  await set.add();
+  set.passMs(5_000);
+  const [late] = await set.scripts.reserve();
+  set.passMs(20_000);
+  await set.scripts.recover();
+  const [probe] = await set.scripts.reserve();
+  expect(probe).toMatchObject({ isProbe: true });
+  const waitOf = () => set.queue.redis.hget(set.queue.keys.group('g'), 'wait');
+  expect(await set.queue.end(late?.handle ?? '', { outcome: 'unanswered', isProbe: true })).toMatchObject({
+    held: false,
+  });
+  expect(await waitOf()).toBe('5000');
+  await set.queue.end(probe?.handle ?? '', { outcome: 'unanswered', isProbe: true });
+  expect(await waitOf()).toBe('10000');
+});
+
 test('probes are at most five minutes apart', async () => {
   await using set = await setUp();
   await set.open();

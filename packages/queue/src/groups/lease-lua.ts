@@ -44,7 +44,8 @@ local function noteUnanswered(state, key, now, limit, finish)
   local change, wait = '', nil
   if not state.wait and fails >= ${BREAKER_OPENS_AT} then
     wait, change = ${FIRST_PROBE_MS}, 'opened'
-  elseif state.wait and finish.isProbe then
+  -- Of a probe whose lease has ended nothing follows for the one that is out now.
+  elseif state.wait and finish.isProbe and finish.freed > 0 then
     wait = math.min(2 * state.wait, ${LAST_PROBE_MS})
   end
   if wait then
