@@ -80,6 +80,20 @@ test('a probe that fails after its lease has ended moves the next ones no furthe
   expect(await waitOf()).toBe('10000');
 });
 
+test('jobs whose reserve was repeated after their breaker opened are no probes', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  for (let count = 0; count < 8; count++) await set.add();
+  const limit = { groupLimit: 50 };
+  const once = await set.scripts.reserve({ ...limit, rooms: [0, 3, 0], nonce: 'again' });
+  for (const { handle } of await set.scripts.reserve({ ...limit, rooms: [0, 5, 0] }))
+    await set.queue.end(handle, { outcome: 'unanswered', limit: 50 });
+  expect(await set.queue.redis.hget(set.queue.keys.group('g'), 'open')).toBe('1');
+  const repeated = await set.scripts.reserve({ ...limit, rooms: [0, 3, 0], nonce: 'again' });
+  expect(repeated.map(({ handle }) => handle).sort()).toEqual(once.map(({ handle }) => handle).sort());
+  expect(repeated.map(({ isProbe }) => isProbe)).toEqual([false, false, false]);
+});
+
 test('probes are at most five minutes apart', async () => {
   await using set = await setUp();
   await set.open();

@@ -52,7 +52,8 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCO
   local group, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
   if name == nonce then
     local state = readGroup(group)
-    local isProbe = state.isOpen and not isExpress(group)
+    -- Not whatever is in work when a breaker opens: the next probe waits for the lease of the one that is out.
+    local isProbe = state.isOpen and state.probeAt == leaseEnd and not isExpress(group)
     jobs[#jobs + 1] = { id, handle, ringOf(group, state, now), isProbe and 1 or 0, false }
   end
 end
