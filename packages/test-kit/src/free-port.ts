@@ -8,11 +8,17 @@ import { hasCode } from './errors.ts';
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 32_000;
 const TRIES = 50;
+const given = new Set<number>();
 
-/** A loopback port on which nobody listens right now. Someone else may take it before you do: be ready to try again. */
+/**
+ * A loopback port on which nobody listens right now, and a new one at each call. Another process may take it before you do: be
+ * ready to try again.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isPortFree(port)) return port;
   }
   throw new Error(`none of ${TRIES} loopback ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`);

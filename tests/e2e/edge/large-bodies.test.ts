@@ -5,8 +5,8 @@ import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 const BODY_BYTES = 262_144;
-/** More than one key may have under way: small ones in between may take the place of some. */
-const COUNT = 160;
+/** As many as one key may have under way. */
+const COUNT = 128;
 
 let herald: Herald;
 beforeAll(async () => {
@@ -34,7 +34,11 @@ test.each([
     const sockets = await Promise.all(Array.from({ length: COUNT }, () => begin(slow.key, length)));
     const create = () => slow.request('POST', '/tasks', { body: {} });
     try {
-      await waitFor('the key to have its fill', async () => (await create()).status === 429);
+      await waitFor('the key to have its fill', async () => {
+        // One that comes while a small request is under way may find no room: another takes its place.
+        sockets.push(await begin(slow.key, length));
+        return (await create()).status === 429;
+      });
       const refused = await create();
       expect(problemOf(refused)).toMatchObject({
         code: 'rate_limited',
