@@ -21,7 +21,7 @@ type Asked<T, R> = {
 /**
  * Makes one call for a batch of items: items of one turn of the event loop go together, and while calls are under way
  * all others wait for the next batch. Batches grow with the load; at rest no item waits. Calls are begun in the order
- * of their items. A call that fails fails for its items, and for all that wait.
+ * of their items. A call that fails, fails for its own items only.
  */
 export function batchCalls<T, R>({
   call,
@@ -39,10 +39,7 @@ export function batchCalls<T, R>({
       if (results.length !== asked.length) throw new Error(`${asked.length} asked, and ${results.length} answered`);
       for (const [index, { resolve }] of asked.entries()) resolve(results[index] as R);
     } catch (error) {
-      // Those behind it too: they have waited as long for it, and would wait once more for the same.
-      const behind = waiting;
-      waiting = [];
-      for (const { reject } of [...asked, ...behind]) reject(error);
+      for (const { reject } of asked) reject(error);
     }
   };
 
