@@ -3,15 +3,15 @@ import { commandOf, formatReport, writeLogs, writeReport } from '../../chaos/rep
 import { runChaos, type Run } from '../../chaos/run-chaos.ts';
 import { chooseScenario } from '../../chaos/scenario.ts';
 import { assertFaultsArePossible } from '../../chaos/server-faults.ts';
+import { sized } from '../support/sized.ts';
 
 const RESULTS = fileURLToPath(new URL('../../chaos/results/', import.meta.url));
-// Whatever can go wrong on one server does in its first minute.
 const SEED = 24;
-const RUN: Run = { seed: SEED, seconds: 60, scenario: chooseScenario(SEED, 'single') };
+const RUN: Run = { seed: SEED, seconds: sized(30, 60), scenario: chooseScenario(SEED, 'single') };
 const DEADLINE_MS = 480_000;
 
 test(
-  'nothing that was accepted is lost in a minute in which everything goes wrong, and every invariant holds',
+  'nothing that was accepted is lost while everything goes wrong, and every invariant holds',
   async () => {
     assertFaultsArePossible();
     const ended = await runChaos(RUN, () => undefined);

@@ -1,11 +1,16 @@
 import { launchProcess, type LaunchedProcess } from '@herald/test-kit';
-import { entryPoint, type Env } from './start-herald-process.ts';
+import { COMPILE_CACHE, entryPoint, type Env } from './start-herald-process.ts';
 
 /** Runs the built CLI to its end. */
 export async function runCli(args: readonly string[], env: Env) {
   return await runToEnd(
     'cli',
-    await launchProcess({ name: 'cli', command: process.execPath, args: [entryPoint('cli'), ...args], env }),
+    await launchProcess({
+      name: 'cli',
+      command: process.execPath,
+      args: [entryPoint('cli'), ...args],
+      env: { ...COMPILE_CACHE, ...env },
+    }),
   );
 }
 
@@ -13,7 +18,12 @@ export async function runCli(args: readonly string[], env: Env) {
 export async function runApp(app: 'api' | 'worker', env: Env) {
   return await runToEnd(
     app,
-    await launchProcess({ name: app, command: process.execPath, args: [entryPoint(app)], env }),
+    await launchProcess({
+      name: app,
+      command: process.execPath,
+      args: [entryPoint(app)],
+      env: { ...COMPILE_CACHE, ...env },
+    }),
   );
 }
 

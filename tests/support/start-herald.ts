@@ -117,15 +117,17 @@ export async function startHerald({
     const processes: HeraldProcess[] = [];
     cleanUp.defer(() => stopProcesses(processes));
     const all = (role: Role) => processes.filter((each) => each.role === role);
+    const counts = { api: 0, worker: 0 };
     const start = async (role: Role, more: Env = {}, from = installation) => {
-      const name = `${role}-${all(role).length + 1}`;
+      const name = `${role}-${++counts[role]}`;
       const started = await startHeraldProcess(role, name, { ...baseEnv, ...more }, from);
       processes.push(started);
+      processes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
       return started;
     };
-    // One after the other, so that the names follow the order.
-    for (let count = 0; count < apis; count++) await start('api');
-    for (let count = 0; count < workers; count++) await start('worker');
+    const roles = [...Array<Role>(apis).fill('api'), ...Array<Role>(workers).fill('worker')];
+    const starts = await Promise.allSettled(roles.map((role) => start(role)));
+    for (const started of starts) if (started.status === 'rejected') throw started.reason;
 
     const request = (method: string, path: string, { via, ...options }: ViaOptions = {}) => {
       const api = via ?? all('api').find(({ process }) => !process.hasExited());

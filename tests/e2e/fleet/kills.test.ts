@@ -1,6 +1,7 @@
 import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { countWaiting, expediteProbe, isBreakerOpen } from '../../support/queue-state.ts';
+import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { createMood, destinationOf, emitMany, expectNothingLeft } from './fleet.ts';
 
@@ -17,34 +18,37 @@ const ENV = {
   RETRY_SCHEDULE: '50ms,50ms,50ms,50ms',
 };
 
-test.each([1, 2, 4])('%i workers that are all killed while they serve what waits lose nothing', async (workers) => {
-  await using herald = await startHerald({ workers, env: ENV });
-  const workspace = await herald.createWorkspace();
-  const mood = createMood({ status: 200, delayMs: 60 });
-  const receiver = await herald.startReceiver(mood.respond);
-  const { id } = await workspace.registerReceiver({ url: receiver.url });
-  const destination = await destinationOf(herald.redis, id);
-  const transitions = await emitMany(herald, workspace, 300);
-  await mood.waitForAccepted(40, 20_000);
-  expect(await countWaiting(herald.redis, destination)).toBeGreaterThan(100);
-  await Promise.all(herald.workers.map((worker) => worker.kill()));
-  const killedAt = Date.now();
-  const before = receiver.requests.length;
-  await herald.startWorker();
-  // Every slot of the destination was in use.
-  await receiver.waitForCount(before + 1, RECOVERED_MS);
-  expect(Date.now() - killedAt).toBeLessThan(RECOVERED_MS);
-  await mood.waitForAccepted(transitions.length, 20_000);
-  await expectNothingLeft(herald.redis);
-  expect(mood.accepted.size).toBe(transitions.length);
-  // Twice went only what a kill caught between its send and its record.
-  const { attempts } = shardKeys();
-  const recorded = await Promise.all([...mood.accepted.keys()].map((each) => herald.redis.llen(attempts(each))));
-  expect(new Set(recorded)).toEqual(new Set([1]));
-  expect(mood.repeated().length).toBeLessThanOrEqual(DESTINATION_LIMIT);
-});
+test.concurrent.each(sized([2], [1, 2, 4]))(
+  '%i workers that are all killed while they serve what waits lose nothing',
+  async (workers) => {
+    await using herald = await startHerald({ workers, env: ENV });
+    const workspace = await herald.createWorkspace();
+    const mood = createMood({ status: 200, delayMs: 60 });
+    const receiver = await herald.startReceiver(mood.respond);
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
+    const destination = await destinationOf(herald.redis, id);
+    const transitions = await emitMany(herald, workspace, 300);
+    await mood.waitForAccepted(40, 20_000);
+    expect(await countWaiting(herald.redis, destination)).toBeGreaterThan(100);
+    await Promise.all(herald.workers.map((worker) => worker.kill()));
+    const killedAt = Date.now();
+    const before = receiver.requests.length;
+    await herald.startWorker();
+    // Every slot of the destination was in use.
+    await receiver.waitForCount(before + 1, RECOVERED_MS);
+    expect(Date.now() - killedAt).toBeLessThan(RECOVERED_MS);
+    await mood.waitForAccepted(transitions.length, 20_000);
+    await expectNothingLeft(herald.redis);
+    expect(mood.accepted.size).toBe(transitions.length);
+    // Twice went only what a kill caught between its send and its record.
+    const { attempts } = shardKeys();
+    const recorded = await Promise.all([...mood.accepted.keys()].map((each) => herald.redis.llen(attempts(each))));
+    expect(new Set(recorded)).toEqual(new Set([1]));
+    expect(mood.repeated().length).toBeLessThanOrEqual(DESTINATION_LIMIT);
+  },
+);
 
-test('a prober that is killed blocks the next probe no longer than its lease', async () => {
+test.concurrent('a prober that is killed blocks the next probe no longer than its lease', async () => {
   await using herald = await startHerald({ env: ENV });
   const workspace = await herald.createWorkspace();
   const mood = createMood('hang');
@@ -67,21 +71,24 @@ test('a prober that is killed blocks the next probe no longer than its lease', a
   expect(mood.repeated()).toEqual([]);
 });
 
-test('workers that are stopped in the middle of what waits spend no try and send nothing twice', async () => {
-  await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '' } });
-  const workspace = await herald.createWorkspace();
-  const mood = createMood({ status: 200, delayMs: 60 });
-  const receiver = await herald.startReceiver(mood.respond);
-  await workspace.registerReceiver({ url: receiver.url });
-  const transitions = await emitMany(herald, workspace, 300);
-  for (const share of [0.2, 0.4]) {
-    await mood.waitForAccepted(transitions.length * share, 20_000);
-    const [oldest] = herald.workers.filter(({ process }) => !process.hasExited());
-    const [end] = await Promise.all([oldest?.stop(), herald.startWorker()]);
-    expect(end).toEqual({ code: 0, signal: null });
-  }
-  await mood.waitForAccepted(transitions.length, 20_000);
-  await expectNothingLeft(herald.redis);
-  expect(mood.accepted.size).toBe(transitions.length);
-  expect(mood.repeated()).toEqual([]);
-});
+test.concurrent(
+  'workers that are stopped in the middle of what waits spend no try and send nothing twice',
+  async () => {
+    await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '' } });
+    const workspace = await herald.createWorkspace();
+    const mood = createMood({ status: 200, delayMs: 60 });
+    const receiver = await herald.startReceiver(mood.respond);
+    await workspace.registerReceiver({ url: receiver.url });
+    const transitions = await emitMany(herald, workspace, 300);
+    for (const share of [0.2, 0.4]) {
+      await mood.waitForAccepted(transitions.length * share, 20_000);
+      const [oldest] = herald.workers.filter(({ process }) => !process.hasExited());
+      const [end] = await Promise.all([oldest?.stop(), herald.startWorker()]);
+      expect(end).toEqual({ code: 0, signal: null });
+    }
+    await mood.waitForAccepted(transitions.length, 20_000);
+    await expectNothingLeft(herald.redis);
+    expect(mood.accepted.size).toBe(transitions.length);
+    expect(mood.repeated()).toEqual([]);
+  },
+);

@@ -2,6 +2,7 @@ import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { isBreakerOpen, isQueued, readQueuedIds } from '../../support/queue-state.ts';
+import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
@@ -41,17 +42,20 @@ async function leaveUnderLease(herald: Herald, id: string, destination: string, 
     .exec();
 }
 
-test.each([1, 2, 4])('%i workers find a delivery whose lease has ended, and send it once', async (workers) => {
-  await using herald = await startHerald({ workers, env: ENV });
-  const { mood, id, destination } = await preparePending(herald);
-  await leaveUnderLease(herald, id, destination, Date.now() - 1);
-  await mood.waitForAccepted(1, 10_000);
-  await expectNothingLeft(herald.redis);
-  expect(mood.repeated()).toEqual([]);
-  expect(herald.logs()).toContain('queue.job_stalled');
-});
+test.concurrent.each(sized([2], [1, 2, 4]))(
+  '%i workers find a delivery whose lease has ended, and send it once',
+  async (workers) => {
+    await using herald = await startHerald({ workers, env: ENV });
+    const { mood, id, destination } = await preparePending(herald);
+    await leaveUnderLease(herald, id, destination, Date.now() - 1);
+    await mood.waitForAccepted(1, 10_000);
+    await expectNothingLeft(herald.redis);
+    expect(mood.repeated()).toEqual([]);
+    expect(herald.logs()).toContain('queue.job_stalled');
+  },
+);
 
-test('a delivery under a lease is left alone until it ends', async () => {
+test.concurrent('a delivery under a lease is left alone until it ends', async () => {
   await using herald = await startHerald({ workers: 2, env: ENV });
   const { receiver, mood, id, destination } = await preparePending(herald);
   const endsAt = Date.now() + 7_000;
@@ -62,7 +66,7 @@ test('a delivery under a lease is left alone until it ends', async () => {
   expect(mood.repeated()).toEqual([]);
 });
 
-test('a send that takes longer than a lease is made once: its worker lives, and says so', async () => {
+test.concurrent('a send that takes longer than a lease is made once: its worker lives, and says so', async () => {
   await using herald = await startHerald({ workers: 2, env: { ...ENV, DELIVERY_TIMEOUT: '40s' } });
   const workspace = await herald.createWorkspace();
   const mood = createMood({ status: 200, delayMs: 27_000 });
@@ -77,7 +81,7 @@ test('a send that takes longer than a lease is made once: its worker lives, and 
   expect(herald.logs()).not.toContain('queue.job_stalled');
 });
 
-test('what is due while every mark that wakes a worker is lost is sent within seconds', async () => {
+test.concurrent('what is due while every mark that wakes a worker is lost is sent within seconds', async () => {
   await using herald = await startHerald({ workers: 4, env: ENV });
   const workspace = await herald.createWorkspace();
   const mood = createMood(200);
@@ -95,7 +99,7 @@ test('what is due while every mark that wakes a worker is lost is sent within se
   expect(mood.repeated()).toEqual([]);
 });
 
-test('a redelivery through an open breaker is sent once', async () => {
+test.concurrent('a redelivery through an open breaker is sent once', async () => {
   await using herald = await startHerald({ workers: 2, env: { ...ENV, DELIVERY_TIMEOUT: '10s' } });
   const { workspace, mood, receiver, id, destination } = await preparePending(herald);
   mood.set('reset');
@@ -112,7 +116,7 @@ test('a redelivery through an open breaker is sent once', async () => {
   expectNoInternalErrors(herald);
 });
 
-test('a redelivery that waits for a free slot is sent once, as soon as there is one', async () => {
+test.concurrent('a redelivery that waits for a free slot is sent once, as soon as there is one', async () => {
   await using herald = await startHerald({
     env: { ...ENV, DELIVERY_TIMEOUT: '10s', DESTINATION_CONCURRENCY: '1', CONCURRENCY: '2' },
   });

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { findAnswerBreaches } from '../../support/find-answer-breaches.ts';
 import { actionRequired, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { sized } from '../../support/sized.ts';
 import { startNameServer, type NameServer } from '../../support/start-name-server.ts';
 import { makeRequest, type FuzzRequest, type Material } from './make-request.ts';
 import { readMemory } from './memory.ts';
@@ -10,8 +11,8 @@ import { randomOf } from './random.ts';
 import { findRawBreaches, makeRawRequest, sendRaw } from './send-raw.ts';
 import { sendFuzzRequest } from './send-request.ts';
 
-/** About a minute on two cores. The same seed makes the same requests, apart from ids. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 50_000);
+/** Some 1,000 a second on two cores. The same seed makes the same requests, apart from ids. */
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? sized(10_000, 50_000));
 const SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 const CONNECTIONS = 20;
 const DEADLINE_MS = 20_000;

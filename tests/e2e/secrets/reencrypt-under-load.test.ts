@@ -12,6 +12,7 @@ import { createExecutorClient } from '../../support/executor-client.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { checkpoint, DONE, START } from '../../support/reports.ts';
 import { runApp, runCli } from '../../support/run-cli.ts';
+import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { entryPoint, type HeraldProcess } from '../../support/start-herald-process.ts';
 import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
@@ -25,7 +26,7 @@ const cipherOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')
 const [nameA, nameB] = [cipherOf(A).fingerprints[0], cipherOf(B).fingerprints[0]];
 
 /** Endpoints that lie there and get nothing: enough that re-encrypting takes a while. */
-const IDLE = 30_000;
+const IDLE = sized(10_000, 30_000);
 const ROUND_LIMIT = 20_000;
 
 /** Replaces every process by one with another list of keys: a new one is there before the old one goes. */

@@ -14,7 +14,7 @@ const canDrop =
 const describeWithNamespace = canDrop ? describe : describe.skip;
 
 describeWithNamespace('connections whose packets are all dropped', () => {
-  test.each(TOPOLOGIES)(
+  test.concurrent.each(TOPOLOGIES)(
     'are told of and made again on %s, those of subscribers, blocking commands and Sentinels included',
     async (kind) => {
       const args = [...IN_NAMESPACE, process.execPath, '--conditions=source', SCENARIO, kind];

@@ -5,9 +5,10 @@ import { bodyOf } from '../../support/http-request.ts';
 import { basic, createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { expediteProbe } from '../../support/queue-state.ts';
 import { actionRequired, checkpoint, DONE, START } from '../../support/reports.ts';
+import { sized } from '../../support/sized.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { TOPOLOGIES } from '../../support/start-topology.ts';
+import { TOPOLOGIES, type TopologyKind } from '../../support/start-topology.ts';
 import { factsAt, webhooksAt } from '../../support/webhooks.ts';
 import { whoSigned } from '../../support/who-signed.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -18,8 +19,8 @@ import.meta.jest.setTimeout(60_000);
 const SHARDS = 3;
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
-/** What the service promises, on every Redis that it runs on. */
-describe.each(TOPOLOGIES)('on the topology %s', (topology) => {
+/** What the service promises, on every Redis that it runs on. On one server other tests show each of it. */
+describe.each(sized<readonly TopologyKind[]>(['sentinel', 'cluster'], TOPOLOGIES))('on the topology %s', (topology) => {
   const keyspace = createKeyspace(SHARDS);
   let herald: Herald;
   /** One in each shard. */

@@ -13,7 +13,7 @@ const MANY = 100;
 /** A master is taken for dead after 2 s, and its successor is chosen in as many again; on a busy machine in more. */
 const FAILOVER_MS = 60_000;
 
-test.each(['sentinel', 'cluster'] as const)(
+test.concurrent.each(['sentinel', 'cluster'] as const)(
   'on the topology %s, a master killed under load loses nothing that was answered, and all goes on without help',
   async (topology) => {
     await using herald = await startHerald({
