@@ -16,9 +16,9 @@ const shared = {
 
 export default {
   testTimeout: 30_000,
-  // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes: with one of them at a time, two
+  // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes: with so few at a time, two
   // processors are half idle.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  maxWorkers: availableParallelism() + 1,
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
     {
