@@ -80,7 +80,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
         list,
         pages,
         subscriptions: await receivers.findSubscriptions(workspaceId),
-        destinations: (await findDestinations(list)).map(({ isOpen, heldUntil }) => ({ isOpen, heldUntil })),
+        destinations: (await findDestinations(list)).map((group) => [group?.isOpen === true, group?.heldUntil]),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),
         loaded: await Promise.all(ids.map(async (id) => await loaders.get(workspaceId)?.load(id))),
         task: await tasks.find(workspaceId, taskId),

@@ -37,7 +37,7 @@ export type ManageReceiversDeps = {
 /** A receiver, and how its destination is. */
 export type ReceiverWithHealth = {
   readonly receiver: EndpointRecord;
-  readonly destination: DestinationHealth | undefined;
+  readonly destination: DestinationHealth;
 };
 
 /** @throws ValidationError when the url can't be a destination */

@@ -91,14 +91,14 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): R
   };
 }
 
-function toHealth(receiver: EndpointRecord, destination: DestinationHealth | undefined): ReceiverHealth {
+function toHealth(receiver: EndpointRecord, destination: DestinationHealth): ReceiverHealth {
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
     state,
     since: toTime(since),
     consecutiveFailures,
-    backlog: destination?.backlog ?? 0,
+    backlog: destination?.due ?? 0,
     lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
   };
 }

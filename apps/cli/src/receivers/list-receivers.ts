@@ -37,7 +37,7 @@ export async function listReceivers(
       since: toIso(since),
       ...(disabledReason !== undefined && { disabledReason }),
       consecutiveFailures: health.consecutiveFailures,
-      backlog: destinations[index]?.backlog ?? 0,
+      backlog: destinations[index]?.due ?? 0,
       lastSuccessAt: health.lastSuccessAt === undefined ? null : toIso(health.lastSuccessAt),
       createdAt: toIso(createdAt),
     };

@@ -8,21 +8,19 @@ import {
   type EventName,
 } from '@herald/core';
 
-/** Consecutive failures and successes of an endpoint. Times are epoch ms. */
-export type EndpointHealth = {
-  readonly consecutiveFailures: number;
-  readonly failingSince?: number;
-  readonly lastSuccessAt?: number;
-  /** The success that ended its last failures, or the change that forgot them; absent while there were none. */
-  readonly healthySince?: number;
-};
-
 export type EndpointRecord = Endpoint & {
   readonly destination: DestinationId;
   readonly encryptedSecret: string;
-  /** During a rotation's overlap: the secret before, and until when it is in force (epoch ms). */
+  /** During a rotation's overlap: the old secret, and until when it is in force (epoch ms). */
   readonly previousSecret?: { readonly encrypted: string; readonly until: number };
-  readonly health: EndpointHealth;
+  /** Times are epoch ms. */
+  readonly health: {
+    readonly consecutiveFailures: number;
+    readonly failingSince?: number;
+    readonly lastSuccessAt?: number;
+    /** The success that ended its last failures, or the change that reset them; absent while there were none. */
+    readonly healthySince?: number;
+  };
 };
 
 /** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret. */

@@ -1,7 +1,7 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 export const REGISTER_RECEIVER_LUA = /* lua */ `
--- Add a receiver unless the workspace is full. One that is there already, from an earlier run of the same request, stays as it is.
+-- Add a receiver unless the workspace is full. A second run leaves what the first one wrote.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] key versions (hash)
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
@@ -19,9 +19,10 @@ return 'registered'
 export const PATCH_RECEIVER_LUA = /* lua */ `
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
+-- KEYS[4] endpoints whose pending deliveries must end or move (zset): gets this one when it is disabled or the destination
+-- changes
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] number n of fields to remove   ARGV[4..n+3] their names
 -- ARGV[n+4..] fields to set
--- KEYS[4] endpoints whose pending deliveries must end or move (zset), joined when 'on' is '0' or the destination changes
 -- Returns 'patched' | 'missing'.
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
 local removed, before = tonumber(ARGV[3]), redis.call('HGET', KEYS[2], 'dst')
@@ -39,8 +40,8 @@ return 'patched'
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `
--- Remove a receiver. Its deliveries keep their records; a purge ends the pending ones. Where they wait goes with the
--- receiver, and so the purge finds it in the mark (see purge-mark.ts).
+-- Remove a receiver. Its deliveries keep their records, and a purge ends the pending ones. The receiver's hash names the groups
+-- in which they wait, so the mark for the purge takes these over (see readPurgeMark).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
@@ -57,8 +58,8 @@ return 'removed'
 `;
 
 export const ROTATE_SECRET_LUA = /* lua */ `
--- Put a new signing secret in force, beside the old one until the overlap ends. In the middle of an overlap the old one is
--- still the one from before it: that is what receivers verify with, and whoever lost a new secret rotates again.
+-- Put a new signing secret in force, beside the old one until the overlap ends. During an overlap the old secret stays the
+-- same: receivers still verify with it, and a caller that lost the new secret rotates again.
 -- KEYS[1] endpoint (hash)   KEYS[2] key versions (hash)
 -- ARGV[1] workspace id   ARGV[2] encrypted new secret   ARGV[3] end of the overlap (ms), '' for none   ARGV[4] now (ms)
 -- Returns 'rotated' | 'missing'.

@@ -19,32 +19,12 @@ import {
   ROTATE_SECRET_LUA,
 } from './receiver-scripts.ts';
 
-/** A workspace's subscriptions as of a version; acceptance commits only if the version still holds. */
+/** A workspace's subscriptions at a version. Acceptance commits only while that version is current. */
 export type Subscriptions = { readonly version: string; readonly receivers: readonly EndpointRecord[] };
 
-export type ReceiverStore = {
-  /** `exists`: an earlier run of the same request registered it. */
-  readonly register: (receiver: Endpoint, encryptedSecret: string) => Promise<'registered' | 'exists' | 'full'>;
-  /** A workspace's receivers, oldest first. */
-  readonly list: (workspaceId: WorkspaceId) => Promise<readonly EndpointRecord[]>;
-  /** The receiver, if this workspace holds it. */
-  readonly find: (workspaceId: WorkspaceId, id: EndpointId) => Promise<EndpointRecord | undefined>;
-  readonly patch: (workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver, now: number) => Promise<boolean>;
-  readonly remove: (workspaceId: WorkspaceId, id: EndpointId, now: number) => Promise<boolean>;
-  /** Puts a new secret in force; the old one stays until `overlapEndsAt` (epoch ms). Of a receiver or a callback. */
-  readonly rotateSecret: (
-    workspaceId: WorkspaceId,
-    id: EndpointId,
-    encryptedSecret: string,
-    overlapEndsAt: number | undefined,
-    now: number,
-  ) => Promise<boolean>;
-  readonly findSubscriptions: (workspaceId: WorkspaceId) => Promise<Subscriptions>;
-};
+const RegisterReply = z.enum(['registered', 'exists', 'full']);
 
-export type ReceiverStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace };
-
-export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
+export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
   const register = defineReplicatedScript(deps, 'registerReceiver', REGISTER_RECEIVER_LUA);
   const patch = defineReplicatedScript(deps, 'patchReceiver', PATCH_RECEIVER_LUA);
@@ -53,53 +33,65 @@ export function createReceiverStore(deps: ReceiverStoreDeps): ReceiverStore {
 
   const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
     const keys = keyspace.of(workspaceId);
-    return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.purge];
+    return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId)];
   };
-  const list = async (workspaceId: WorkspaceId) => {
+  /** A workspace's receivers, oldest first. */
+  const list = async (workspaceId: WorkspaceId): Promise<readonly EndpointRecord[]> => {
     const keys = keyspace.of(workspaceId);
     const ids = await redis.zrange(keys.receivers(workspaceId), 0, '-1');
-    const records = await Promise.all(ids.map((id) => redis.hgetall(keys.endpoint(id))));
-    return ids.map((id, index) => readEndpoint(id, records[index] ?? {})).filter((record) => record !== undefined);
+    const found = await Promise.all(ids.map(async (id) => readEndpoint(id, await redis.hgetall(keys.endpoint(id)))));
+    return found.filter((record) => record !== undefined);
   };
 
   return {
     list,
-    async register(receiver, encryptedSecret) {
-      const { workspaceId, id } = receiver;
-      const keys = keyspace.of(workspaceId);
+    /** `exists`: an earlier run of the same request registered it. */
+    async register(receiver: Endpoint, encryptedSecret: string) {
+      const { workspaceId, id, createdAt } = receiver;
       const reply = await register(
-        [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId), keys.keyVersions],
-        [RECEIVER_LIMIT, receiver.createdAt, id, newRevision(), ...endpointFields(receiver, encryptedSecret)],
+        [...keysOf(workspaceId, id), keyspace.of(workspaceId).keyVersions],
+        [RECEIVER_LIMIT, createdAt, id, newRevision(), ...endpointFields(receiver, encryptedSecret)],
       );
-      return z.enum(['registered', 'exists', 'full']).parse(reply);
+      return RegisterReply.parse(reply);
     },
-    async find(workspaceId, id) {
+    /** The receiver, if this workspace holds it. */
+    find: async (workspaceId: WorkspaceId, id: EndpointId) => {
       const record = readEndpoint(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));
-      // A callback lives under the same kind of key, and is no receiver.
+      // A callback has the same kind of key, and is no receiver.
       return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
     },
-    async patch(workspaceId, id, change, now) {
+    /** False when the workspace has no such receiver; `now` is epoch ms. */
+    async patch(workspaceId: WorkspaceId, id: EndpointId, change: PatchReceiver, now: number) {
       const { unset, set } = patchFields(workspaceId, change, now);
-      const reply = await patch(keysOf(workspaceId, id), [id, newRevision(), unset.length, ...unset, ...set]);
-      return reply === 'patched';
+      const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
+      return (await patch(keys, [id, newRevision(), unset.length, ...unset, ...set])) === 'patched';
     },
-    async remove(workspaceId, id, now) {
-      return (await remove(keysOf(workspaceId, id), [id, newRevision(), now])) === 'removed';
+    async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
+      const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
+      return (await remove(keys, [id, newRevision(), now])) === 'removed';
     },
-    async rotateSecret(workspaceId, id, encryptedSecret, overlapEndsAt, now) {
+    /** Puts a new secret of a receiver or a callback in force; the old one stays until `overlapEndsAt` (epoch ms). */
+    async rotateSecret(
+      workspaceId: WorkspaceId,
+      id: EndpointId,
+      encryptedSecret: string,
+      overlapEndsAt: number | undefined,
+      now: number,
+    ) {
       const { endpoint, keyVersions } = keyspace.of(workspaceId);
       const args = [workspaceId, encryptedSecret, overlapEndsAt ?? '', now];
       return (await rotate([endpoint(id), keyVersions], args)) === 'rotated';
     },
-    async findSubscriptions(workspaceId) {
+    findSubscriptions: async (workspaceId: WorkspaceId): Promise<Subscriptions> => {
       // The version is read first: a change in between makes it stale, and the commit is refused.
       const version = await redis.get(keyspace.of(workspaceId).subscriptionVersion(workspaceId));
       return { version: version ?? '0', receivers: await list(workspaceId) };
     },
   };
 }
+export type ReceiverStore = ReturnType<typeof createReceiverStore>;
 
-/** A PATCH as hash fields. A new url starts with a clean health; enabling forgets why it was disabled. */
+/** A PATCH as hash fields. A new url resets the health; enabling also removes the reason for disabling. */
 function patchFields(workspaceId: WorkspaceId, { url, events, description, enabled }: PatchReceiver, now: number) {
   const unset: string[] = [];
   const set: ScriptArg[] = [];
