@@ -1,6 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type DeliveryId, type Endpoint } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { createDeliveryQueueScripts } from '@herald/store/deliveries/create-delivery-queue-scripts';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createPurgeStore } from '@herald/store/purges/purge-store';

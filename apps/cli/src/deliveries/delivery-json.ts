@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
-import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 
 /** A delivery as programs get it: never its body, its secret, or more of a url than the host. */
 export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOutcome }: DeliveryDescription) {

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
-import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { bad, doubtful, good, type Cell } from '../output/cell.ts';
 import { spanText } from '../output/time-text.ts';
 

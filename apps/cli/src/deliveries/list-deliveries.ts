@@ -13,7 +13,7 @@ import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { describeDeliveries, type DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import { describeDelivery, type DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { Herald } from '../context/open-herald.ts';
 
 export type DeliveriesWanted = {
@@ -40,9 +40,7 @@ export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted): 
       : await listOfEndpoints(herald, await findEndpoints(herald, wanted), wanted);
   found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   const descriptions = await Promise.all(
-    found
-      .slice(0, limit)
-      .map(async ({ workspaceId, id }) => (await describeDeliveries(redis, keyspace.of(workspaceId), [id]))[0]),
+    found.slice(0, limit).map(({ workspaceId, id }) => describeDelivery(redis, keyspace.of(workspaceId), id)),
   );
   return { list: descriptions.filter((each) => each !== undefined), hasMore: found.length > limit };
 }

@@ -1,6 +1,6 @@
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createDeliveryQueueScripts } from '@herald/store/deliveries/create-delivery-queue-scripts';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { defineScript } from '@herald/store/scripts/script';
 import { isTestGroup } from '@herald/store/keyspace/test-group';
 import type { Clock } from '@herald/store/clock/clock';

@@ -2,25 +2,15 @@ import type { DisabledReason, EventName } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
-/** A delivery that ended. The event is absent when Redis forgot the transition. */
+/** A delivery that ended. `event` is absent when Redis lost the transition; `reason` is one of a closed set. */
 export type Settlement = {
   readonly event?: EventName;
   readonly status: 'delivered' | 'failed' | 'canceled';
-  /** Why it failed or was canceled: of a closed set. */
   readonly reason?: string;
 };
 
-/** What both processes do with deliveries and endpoints. */
-export type DeliveryMetrics = {
-  readonly created: (event: EventName, count: number) => void;
-  readonly settled: (settlement: Settlement, count?: number) => void;
-  /** A redelivery brought what had failed or been canceled before. */
-  readonly recovered: (event: EventName) => void;
-  readonly replayed: (count: number) => void;
-  readonly endpointDisabled: (reason: DisabledReason) => void;
-};
-
-export function createDeliveryMetrics(registry: MetricsRegistry): DeliveryMetrics {
+/** Counts of deliveries and endpoints that both processes keep. */
+export function createDeliveryMetrics(registry: MetricsRegistry) {
   const created = createCounter(
     registry,
     'herald_deliveries_created_total',
@@ -54,20 +44,22 @@ export function createDeliveryMetrics(registry: MetricsRegistry): DeliveryMetric
     [{ reason: 'gone' }, { reason: 'failing' }, { reason: 'by_request' }],
   );
   return {
-    created: (event, count) => {
+    created: (event: EventName, count: number) => {
       created({ event }, count);
     },
-    settled: ({ event, status, reason }, count) => {
+    settled: ({ event, status, reason }: Settlement, count?: number) => {
       settled({ event: event ?? 'unknown', outcome: status, reason: reason ?? '' }, count);
     },
-    recovered: (event) => {
+    /** A redelivery succeeded after the delivery had failed or been canceled. */
+    recovered: (event: EventName) => {
       recovered({ event });
     },
-    replayed: (count) => {
+    replayed: (count: number) => {
       replayed({}, count);
     },
-    endpointDisabled: (reason) => {
+    endpointDisabled: (reason: DisabledReason) => {
       disabled({ reason });
     },
   };
 }
+export type DeliveryMetrics = ReturnType<typeof createDeliveryMetrics>;

@@ -1,10 +1,8 @@
 import { NotFoundError, ReceiverDisabledError, type Delivery, type DeliveryId, type WorkspaceId } from '@herald/core';
 import type { DeliveryLog } from './delivery-log.ts';
 
-/** Tells operators of redeliveries. */
-export type RedeliveryReport = {
-  readonly requested: (workspaceId: WorkspaceId, id: DeliveryId) => void;
-};
+/** Tells operators about redeliveries. */
+export type RedeliveryReport = { readonly requested: (workspaceId: WorkspaceId, id: DeliveryId) => void };
 
 export type RedeliverDeps = {
   readonly log: Pick<DeliveryLog, 'redeliver' | 'find'>;
@@ -13,7 +11,7 @@ export type RedeliverDeps = {
 };
 
 /**
- * One more attempt, now. Once it resolves the attempt is enqueued, whatever crashes.
+ * Makes one more attempt, now. Once this resolves, the attempt is in the queue and survives any crash.
  * @throws NotFoundError, ReceiverDisabledError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {

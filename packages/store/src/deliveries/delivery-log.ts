@@ -4,10 +4,9 @@ import {
   transitionIdOfFact,
   type Delivery,
   type DeliveryId,
-  type DeliveryStatus,
   type EndpointId,
+  type ListDeliveries,
   type TaskId,
-  type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
@@ -18,92 +17,44 @@ import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { readDelivery, type AttemptRecord } from './delivery-record.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
 
-/** Where a page ends: the acceptance (epoch ms) and the id of the last delivery that was looked at. */
+/** The end of a page: the acceptance (epoch ms) and the id of the last delivery that was read. */
 export type DeliveryCursor = { readonly createdAt: number; readonly id: DeliveryId };
 
-export type DeliveryFilter = {
-  readonly status?: DeliveryStatus;
-  readonly event?: EventName;
-  /** Accepted at or after, epoch ms. */
-  readonly since?: number;
-  /** Accepted before, epoch ms. */
-  readonly until?: number;
-};
+export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor'>;
 
 export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly next?: DeliveryCursor };
 
+/** `removed`: its endpoint is gone. */
 export type RedeliverReply =
   | { readonly kind: 'pending'; readonly event: EventName }
-  | { readonly kind: 'missing' }
-  /** Its endpoint is gone. */
-  | { readonly kind: 'removed' }
+  | { readonly kind: 'missing' | 'removed' }
   | { readonly kind: 'disabled'; readonly endpointId: EndpointId };
 
-/** What tenants read of their deliveries, and ask of them. */
-export type DeliveryLog = {
-  /** An endpoint's deliveries, newest first. A page may be short, or empty, and still have a next one. */
-  readonly listByEndpoint: (
-    workspaceId: WorkspaceId,
-    endpointId: EndpointId,
-    filter: DeliveryFilter,
-    limit: number,
-    after?: DeliveryCursor,
-  ) => Promise<DeliveryPage>;
-  /** A Task's deliveries, to receivers and to its callback, by transition, newest first. */
-  readonly listByTask: (
-    workspaceId: WorkspaceId,
-    taskId: TaskId,
-    transitions: number,
-    beforeSequence?: number,
-  ) => Promise<{ readonly deliveries: readonly Delivery[]; readonly nextSequence?: number }>;
-  readonly find: (
-    workspaceId: WorkspaceId,
-    id: DeliveryId,
-  ) => Promise<{ readonly delivery: Delivery; readonly attempts: readonly AttemptRecord[] } | undefined>;
-  /** Asks for one more attempt of the delivery, and enqueues it. `now` is epoch ms. */
-  readonly redeliver: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<RedeliverReply>;
-};
-
-/** Records read in one go, and at most so many goes for one page: a filter that nothing matches must end. */
+/** Records that are read at once, and how often for one page: a filter that matches nothing must come to an end. */
 const WINDOW = 200;
 const WINDOWS = 10;
 
 const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled'])], z.string());
 
-export type DeliveryLogDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace };
-
-export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
+/** The deliveries of a workspace, as its API shows them, and the redelivery that it can ask for. */
+export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
   const redeliver = defineReplicatedScript(deps, 'redeliver', REDELIVER_LUA);
 
   const read = async (keys: ShardKeys, id: DeliveryId, workspaceId: WorkspaceId): Promise<Delivery | undefined> => {
     const fields = await redis.hgetall(keys.delivery(id));
     if (fields.x === undefined) return undefined;
-    const [ws, event, task] = await redis.hmget(keys.transition(fields.x), 'ws', 'ev', 'task');
-    if (ws !== workspaceId) return undefined;
-    return readDelivery(id, fields, {
-      workspaceId,
-      event: EventName.parse(event),
-      ...(task != null && { taskId: task }),
-    });
+    const [ws, ev, task] = await redis.hmget(keys.transition(fields.x), 'ws', 'ev', 'task');
+    return ws === workspaceId ? readDelivery(id, fields, { ws, ev, task }) : undefined;
   };
 
-  /** The next entries of a log, newest first; those of the cursor's own millisecond that were on the page before are out. */
+  /** The next entries of a log, newest first, without those of the cursor's millisecond that the last page had. */
   const readWindow = async (key: string, { since, until }: DeliveryFilter, after?: DeliveryCursor) => {
     const from = after?.createdAt ?? (until === undefined ? '+inf' : `(${until}`);
-    // A batch gives many deliveries one millisecond: the window must reach beyond those of the cursor's.
+    // A batch gives many deliveries the same millisecond: the window must reach beyond those of the cursor's.
     const size = WINDOW + (after ? await redis.zcount(key, after.createdAt, after.createdAt) : 0);
-    const rows = await redis.zrange(
-      key,
-      from,
-      String(since ?? '-inf'),
-      'BYSCORE',
-      'REV',
-      'LIMIT',
-      0,
-      size,
-      'WITHSCORES',
-    );
+    const range = ['BYSCORE', 'REV', 'LIMIT', 0, size, 'WITHSCORES'] as const;
+    const rows = await redis.zrange(key, from, String(since ?? '-inf'), ...range);
     const entries = readScoredIds(rows).map(({ id, score }) => ({ id, createdAt: score }));
     return {
       isLast: entries.length < size,
@@ -112,7 +63,14 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
   };
 
   return {
-    async listByEndpoint(workspaceId, endpointId, filter, limit, after) {
+    /** An endpoint's deliveries, newest first. A page may be short, or empty, and still have a next one. */
+    async listByEndpoint(
+      workspaceId: WorkspaceId,
+      endpointId: EndpointId,
+      filter: DeliveryFilter,
+      limit: number,
+      after?: DeliveryCursor,
+    ): Promise<DeliveryPage> {
       const keys = keyspace.of(workspaceId);
       const found: Delivery[] = [];
       let cursor = after;
@@ -130,7 +88,8 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
       return { deliveries: found, ...(cursor && { next: cursor }) };
     },
 
-    async listByTask(workspaceId, taskId, limit, beforeSequence = Infinity) {
+    /** A Task's deliveries, to receivers and to its callback, newest first: those of `limit` transitions. */
+    async listByTask(workspaceId: WorkspaceId, taskId: TaskId, limit: number, beforeSequence = Infinity) {
       const keys = keyspace.of(workspaceId);
       const facts = Object.entries(await redis.hgetall(keys.facts(taskId)))
         .map(([key, sequence]) => ({ key, sequence: Number(sequence) }))
@@ -140,7 +99,9 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
       const deliveries = await Promise.all(
         page.map(async ({ key }) => {
           const transitionId = transitionIdOfFact(taskId, key);
-          const ids = transitionId === undefined ? [] : await findDeliveryIds(redis, keys, transitionId);
+          const endpoints = transitionId && (await redis.hget(keys.transition(transitionId), 'eps'));
+          if (!endpoints) return [];
+          const ids = endpoints.split(',').map((endpointId) => deliveryIdOf(transitionId, endpointId));
           return await Promise.all(ids.map((id) => read(keys, id, workspaceId)));
         }),
       );
@@ -151,16 +112,14 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
       };
     },
 
-    async find(workspaceId, id) {
+    async find(workspaceId: WorkspaceId, id: DeliveryId) {
       const keys = keyspace.of(workspaceId);
-      const [delivery, attempts] = await Promise.all([
-        read(keys, id, workspaceId),
-        redis.lrange(keys.attempts(id), 0, -1),
-      ]);
-      return delivery && { delivery, attempts: attempts.map((text) => JSON.parse(text) as AttemptRecord) };
+      const [delivery, attempts] = await Promise.all([read(keys, id, workspaceId), readAttempts(redis, keys, id)]);
+      return delivery && { delivery, attempts };
     },
 
-    async redeliver(workspaceId, id, now) {
+    /** Asks for one more attempt of the delivery, and enqueues it. `now` is epoch ms. */
+    async redeliver(workspaceId: WorkspaceId, id: DeliveryId, now: number): Promise<RedeliverReply> {
       const keys = keyspace.of(workspaceId);
       const reply = await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now]);
       const [kind, detail = ''] = RedeliverText.parse(reply);
@@ -170,10 +129,11 @@ export function createDeliveryLog(deps: DeliveryLogDeps): DeliveryLog {
     },
   };
 }
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 
-async function findDeliveryIds(redis: RedisClient, keys: ShardKeys, id: TransitionId): Promise<DeliveryId[]> {
-  const endpoints = await redis.hget(keys.transition(id), 'eps');
-  return endpoints ? endpoints.split(',').map((endpointId) => deliveryIdOf(id, endpointId)) : [];
+/** A delivery's attempts, oldest first, whichever workspace it belongs to. */
+export async function readAttempts(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Promise<AttemptRecord[]> {
+  return (await redis.lrange(keys.attempts(id), 0, -1)).map((text) => JSON.parse(text) as AttemptRecord);
 }
 
 function matches({ status, event }: Delivery, filter: DeliveryFilter): boolean {

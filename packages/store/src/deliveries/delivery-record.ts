@@ -1,64 +1,70 @@
-import {
-  DELIVERY_STATUSES,
-  EventName,
-  type Delivery,
-  type DeliveryId,
-  type DeliveryStatus,
-  type DestinationId,
-} from '@herald/core';
+import { DELIVERY_STATUSES, EventName, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
-import { DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
 
-/** What one attempt leaves in the log. */
+// The fields that an attempt needs of each hash, in the order in which `LOAD_LUA` returns their values.
+
+/** The script reads the first three by position. */
+export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why'] as const;
+export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace'] as const;
+export const ENDPOINT_FIELDS = [
+  ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
+  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To'] as const),
+];
+
+/** An entry in a delivery's log. */
 export type AttemptRecord = {
   /** Epoch ms. */
   readonly at: number;
   readonly durationMs: number;
-  /** The receiver's HTTP status; absent when none came. */
+  /** The receiver's HTTP status; absent when there was no answer. */
   readonly status?: number;
-  /** Why no status came. */
+  /** Why there was no answer. */
   readonly error?: string;
-  /** First 1 KiB of the answer, safe to show. */
+  /** The first 1 KiB of the answer, safe to show. */
   readonly answer?: string;
 };
 
-/** A delivery with all that an attempt needs. */
+/** A delivery with everything that an attempt needs. */
 export type LoadedDelivery = {
   readonly kind: 'loaded';
   readonly delivery: Delivery;
   readonly body: Buffer;
   /** The trace in which its transition was accepted (W3C Trace Context). */
   readonly traceparent?: string;
-  /** Absent when it was removed meanwhile. */
+  /** Absent when it has been removed. */
   readonly endpoint?: EndpointRecord;
   readonly destination: DestinationId;
-  /** Of the request that reported the transition; for the log. */
+  /** The request that reported the transition; for the log. */
   readonly requestId?: string;
 };
 
-/** `body_lost`: Redis forgot the transition but not the record, as a failover can. */
+/** `body_lost`: Redis lost the transition but kept the record, which a failover can cause. */
 export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'missing' };
 
 const Values = z.array(z.string().nullable());
-const Shared = z.union([Values, z.literal(1)]);
-const LoadedRow = z.union([z.tuple([Values, Shared, Shared]), z.tuple([])]);
+/** 1 stands for values that an earlier row of the same reply has. */
+const SharedValues = z.union([Values, z.literal(1)]);
+type SharedValues = z.infer<typeof SharedValues>;
+const LoadedRow = z.union([z.tuple([Values, SharedValues, SharedValues]), z.tuple([])]);
+const Status = z.enum(DELIVERY_STATUSES);
 
-/** What deliveries of one reply share: each is in it once. */
-type SharedParts = {
-  readonly transitions: Map<string, TransitionPart>;
-  readonly endpoints: Map<string, EndpointRecord | undefined>;
-};
-type TransitionPart = { readonly fields: Readonly<Record<string, string>>; readonly body: Buffer | undefined };
+type Fields = Record<string, string>;
+/** The transitions and endpoints of one reply, by id. */
+const newShared = () => ({
+  transitions: new Map<string, { readonly fields: Fields; readonly body: Buffer | undefined }>(),
+  endpoints: new Map<string, EndpointRecord | undefined>(),
+});
+type Shared = ReturnType<typeof newShared>;
 
 /**
- * Parses what a script read of deliveries with `load`, all of one reply. Undefined where that failed, so that nothing else fails with it:
- * whoever needs the delivery loads it by itself, and learns why.
+ * Parses the rows that `load` returned in one reply. A row that can't be parsed becomes undefined, so that it doesn't
+ * fail the others; `readLoadedDelivery` on that delivery alone throws the error.
  */
 export function readLoadedDeliveries(
   rows: readonly { readonly id: DeliveryId; readonly row: unknown }[],
 ): (LoadReply | undefined)[] {
-  const shared: SharedParts = { transitions: new Map(), endpoints: new Map() };
+  const shared = newShared();
   return rows.map(({ id, row }) => {
     try {
       return readLoadedDelivery(id, row, shared);
@@ -68,18 +74,18 @@ export function readLoadedDeliveries(
   });
 }
 
-function readLoadedDelivery(id: DeliveryId, reply: unknown, shared: SharedParts): LoadReply {
+export function readLoadedDelivery(id: DeliveryId, reply: unknown, shared = newShared()): LoadReply {
   const row = LoadedRow.parse(reply);
   if (row.length === 0) return { kind: 'missing' };
   const [values, transitionValues, endpointValues] = row;
   const fields = takeFields(DELIVERY_FIELDS, values);
   const transition = readTransition(fields.x ?? '', transitionValues, shared);
   const endpoint = readSharedEndpoint(fields.e ?? '', endpointValues, shared);
-  const { ev, ws = '', task, req, trace } = transition.fields;
   if (transition.body === undefined) return { kind: 'body_lost' };
+  const { req, trace } = transition.fields;
   return {
     kind: 'loaded',
-    delivery: readDelivery(id, fields, { workspaceId: ws, event: EventName.parse(ev), ...(task && { taskId: task }) }),
+    delivery: readDelivery(id, fields, transition.fields),
     body: transition.body,
     ...(trace !== undefined && { traceparent: trace }),
     ...(endpoint && { endpoint }),
@@ -88,24 +94,24 @@ function readLoadedDelivery(id: DeliveryId, reply: unknown, shared: SharedParts)
   };
 }
 
-function readTransition(id: string, values: z.infer<typeof Shared>, { transitions }: SharedParts): TransitionPart {
+function readTransition(id: string, values: SharedValues, { transitions }: Shared) {
   if (values !== 1) {
     const fields = takeFields(TRANSITION_FIELDS, values);
     transitions.set(id, { fields, body: fields.body === undefined ? undefined : Buffer.from(fields.body) });
   }
-  const part = transitions.get(id);
-  if (!part) throw new Error('the reply has no such transition');
-  return part;
+  const transition = transitions.get(id);
+  if (!transition) throw new Error('the reply has no such transition');
+  return transition;
 }
 
-function readSharedEndpoint(id: string, values: z.infer<typeof Shared>, { endpoints }: SharedParts) {
+function readSharedEndpoint(id: string, values: SharedValues, { endpoints }: Shared) {
   if (values !== 1) endpoints.set(id, readEndpoint(id, takeFields(ENDPOINT_FIELDS, values)));
   return endpoints.get(id);
 }
 
-/** Values by the names of their fields; those that there aren't are left out. */
-function takeFields(names: readonly string[], values: readonly (string | null)[]): Record<string, string> {
-  const fields: Record<string, string> = {};
+/** The fields that have a value, by name. */
+export function takeFields(names: readonly string[], values: readonly (string | null)[]): Fields {
+  const fields: Fields = {};
   for (const [index, name] of names.entries()) {
     const value = values[index];
     if (value != null) fields[name] = value;
@@ -113,18 +119,23 @@ function takeFields(names: readonly string[], values: readonly (string | null)[]
   return fields;
 }
 
-/** A record's fields, with what its transition says of it. */
+/**
+ * A delivery, from the fields of its record and of its transition.
+ * @throws ZodError when one of them is damaged
+ */
 export function readDelivery(
   id: DeliveryId,
-  { e, x, s, n, at, from, due, owe, end, why }: Record<string, string>,
-  transition: Pick<Delivery, 'workspaceId' | 'event' | 'taskId'>,
+  { e, x, s, n, at, from, due, owe, end, why }: Fields,
+  { ws, ev, task }: Partial<Record<'ws' | 'ev' | 'task', string | null | undefined>>,
 ): Delivery {
   return {
-    ...transition,
+    workspaceId: ws ?? '',
+    event: EventName.parse(ev),
+    ...(task != null && { taskId: task }),
     id,
     endpointId: e ?? '',
     transitionId: x ?? '',
-    status: readStatus(s),
+    status: Status.parse(s),
     createdAt: Number(at),
     scheduledAt: Number(from ?? at),
     tries: Number(n),
@@ -133,10 +144,4 @@ export function readDelivery(
     ...(end !== undefined && { settledAt: Number(end) }),
     ...(why !== undefined && { reason: why }),
   };
-}
-
-const StatusText = z.enum(DELIVERY_STATUSES);
-
-function readStatus(text: string | undefined): DeliveryStatus {
-  return StatusText.parse(text);
 }

@@ -1,12 +1,14 @@
 import { scoreOf } from '@herald/queue';
-import { DELIVERY_FIELDS, ENDPOINT_FIELDS, TRANSITION_FIELDS } from './loaded-fields.ts';
+import { DELIVERY_FIELDS, ENDPOINT_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
+
+const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
 /**
- * All that an attempt needs, shared by the scripts that read it: {} when there is no such delivery, else the values of its
- * fields, of its transition's and of its endpoint's, as loaded-fields.ts names them, false where there is none. What one run
- * has replied before is 1: ten deliveries of a transition bring its body once.
+ * Reads everything that an attempt needs. `load` returns {} when the delivery is missing. Otherwise it returns the values
+ * of the delivery's fields, its transition's and its endpoint's, in the order of delivery-record.ts, with false for a
+ * field without a value. What this run has returned before is 1: ten deliveries of a transition carry its body once.
  */
-export const LOAD_LUA = /* lua */ `
+const LOAD_LUA = /* lua */ `
 local replied = {}
 local function readOnce(key, ...)
   if replied[key] then return 1 end
@@ -20,43 +22,40 @@ local function load(prefix, id)
   local transition = readOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
   return { delivery, transition, readOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
 end
-
 `;
 
-/** Where a delivery waits again that was in work, and of which nothing was recorded. */
-export const DUE_AGAIN_LUA = /* lua */ `
+/** Where a delivery waits again after a turn in which nothing was recorded. */
+const DUE_AGAIN_LUA = /* lua */ `
 -- Returns its score, or nil when nothing is left to do.
 local function dueAgain(prefix, id, now)
   local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due')
-  -- Urgent, which is class 0.
+  -- A pending redelivery is urgent, which is class 0.
   if facts[2] then return now end
   if facts[1] ~= 'pending' then return nil end
   return ${scoreOf('usual', 0)} + (facts[3] or 0)
 end
 `;
 
-export const LOAD_DELIVERIES_LUA = /* lua */ `
--- Read all that attempts need in one go.
--- KEYS[1..n] deliveries (hash)
--- ARGV[1] key prefix of the shard; all keys are made of it and of what the records name, in the same slot
--- ARGV[2..n+1] delivery ids
--- Returns for each what load returns.
-${LOAD_LUA}
-local replies = {}
-for index = 2, #ARGV do replies[index - 1] = load(ARGV[1], ARGV[index]) end
-return replies
-`;
-
-function quote(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
+/** How the queue reads deliveries that it reserves (see `readLoadedDeliveries`), and where one waits again. */
+export function createDeliveryQueueScripts() {
+  return { loadLua: `${LOAD_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
 }
 
-/** Failed deliveries of a shard that operators are shown, the latest ones. */
+export const LOAD_DELIVERY_LUA = /* lua */ `
+-- Read everything that an attempt needs.
+-- KEYS[1] delivery (hash)
+-- ARGV[1] prefix of all keys, in the same slot   ARGV[2] delivery id
+-- Returns what load returns.
+${LOAD_LUA}
+return load(ARGV[1], ARGV[2])
+`;
+
+/** The latest failed deliveries that operators see, per shard. */
 const FAILED_LIMIT = 1_000;
 
-/** Ends a delivery. Shared by the scripts that do; what ends stays for the retention, its body with the last. */
+/** Ends a delivery. Its record stays for the retention; the body goes with the last delivery of its transition. */
 export const SETTLE_LUA = /* lua */ `
--- transition: its id   reason: '' for none   tries: as it has had now, nil when that doesn't change
+-- transition: its id   reason: '' for none   tries: their new number, nil when it stays the same
 local function settle(prefix, id, transition, status, reason, now, ttl, tries)
   local record = prefix .. 'd:' .. id
   local fields = { 's', status, 'end', now }
@@ -67,9 +66,7 @@ local function settle(prefix, id, transition, status, reason, now, ttl, tries)
   redis.call('PEXPIRE', record, ttl)
   redis.call('PEXPIRE', record .. ':a', ttl)
   local key = prefix .. 'x:' .. transition
-  if redis.call('HINCRBY', key, 'open', -1) <= 0 then
-    redis.call('PEXPIRE', key, ttl)
-  end
+  if redis.call('HINCRBY', key, 'open', -1) <= 0 then redis.call('PEXPIRE', key, ttl) end
   if status == 'failed' and redis.call('HGET', key, 'ev') ~= 'webhook.test' then
     redis.call('ZADD', prefix .. 'failed', now, id)
     redis.call('ZREMRANGEBYRANK', prefix .. 'failed', 0, -1 - ${FAILED_LIMIT})
@@ -79,11 +76,11 @@ end
 `;
 
 export const END_DELIVERY_LUA = /* lua */ `
--- End a pending delivery without an attempt: it can't be made any more, or not in time.
+-- End a pending delivery without an attempt.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] retention (ms)
 -- ARGV[6] 'canceled' | 'failed'
--- Returns {'ended', event, or '' when the transition is lost} | {'settled'} (it had ended before) | {'missing'}.
+-- Returns {'ended', event ('' when the transition is lost)} | {'settled'} (it had ended before) | {'missing'}.
 ${SETTLE_LUA}
 local status = redis.call('HGET', KEYS[1], 's')
 if not status then return { 'missing' } end

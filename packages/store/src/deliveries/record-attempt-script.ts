@@ -1,27 +1,25 @@
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 
-/** Failures in a row that an endpoint is allowed, however old the first is. */
+/** An endpoint is not disabled before it has failed this often in a row, however old the first failure is. */
 const DISABLE_AT_FAILURES = 10;
-/** Attempts that a delivery's log keeps; the schedule makes 10, redeliveries more. */
+/** Attempts that a delivery's log keeps: the schedule makes 10, redeliveries add to them. */
 const ATTEMPT_LOG_LIMIT = 50;
 
 export const RECORD_ATTEMPTS_LUA = /* lua */ `
--- Record attempts, each with all that follows from it for its delivery, its endpoint and its destination. Its lease ends in
--- the same step, and a delivery that is still pending, or has a pending redelivery, waits again: at no moment is it nowhere.
--- Harmless when run twice, as when its connection breaks before the reply: the same attempt is logged and counted once, only
--- a pending delivery is moved on, and a failed try counts only if it is the one that was decided on.
+-- Record attempts, each with its effects on its delivery, endpoint and destination. The lease ends in the same step, and a
+-- delivery that is still pending, or has a pending redelivery, waits again: a crash never leaves it out of the queue.
+-- A second run, after a connection that broke before the reply, does no harm: an attempt is logged and counted once, only a
+-- pending delivery moves on, and a failed try counts only if no other try has been recorded since it was decided.
 -- KEYS[1..n] deliveries (hash)
--- ARGV[1] prefix; the other keys are made of it, in the same slot
--- ARGV[2n] JSON, times in ms: { id, endpoint, destination, tries (before this one), now, ttl,
---   status: 'delivered' | 'pending' | 'failed', due?, why, answered?, probe (its lease is a probe's), redelivery (it was
---   one), hold?, gone, disableAfter, newVersion, health (whether it counts for the endpoint), lease (handle),
---   limit (of a group) }
+-- ARGV[1] prefix of the other keys, in the same slot
+-- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and instead of its delivery { id, endpointId,
+--   tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled) }
 -- ARGV[2n+1] JSON of the attempt
--- Returns for each {'recorded' | 'superseded' | 'missing', status now, redeliveries still pending,
---   '' | reason for which the endpoint was disabled just now, '' | 'settled' | 'recovered' (what had failed or been
---   canceled is delivered), '' | 'opened' | 'closed' what became of the breaker just now}, or {'failed', why} (Redis takes
---   no writes, or a bug); the lease is then held as before.
+-- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
+--   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
+--   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt)}, or {'failed', why} (Redis takes no writes, or a
+--   bug); the lease is then held as before.
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 local prefix = ARGV[1]
 ${GROUP_LUA}
@@ -29,23 +27,23 @@ ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${SETTLE_LUA}
 
--- Slots, limits and breakers of the groups that an attempt is of. Returns what became of the destination's breaker.
+-- Settle the slots, limits and breakers of an attempt's groups. Returns what became of the destination's breaker.
 local function trackGroups(input, group, held, isRepeated)
   local outcome = nil
   if not isRepeated and input.answered ~= nil then outcome = input.answered and 'answered' or 'unanswered' end
-  local freed = held and 1 or 0
-  local facts = { freed = freed, outcome = outcome, isProbe = input.probe, heldUntil = input.hold }
-  if group == input.destination then return settleGroup(group, input.now, input.limit, facts) end
-  -- A test event, or an endpoint whose url was changed while it waited: its lease says nothing about where it was sent.
-  settleGroup(group, input.now, input.limit, { freed = freed, isProbe = input.probe })
-  return settleGroup(input.destination, input.now, input.limit, { freed = 0, outcome = outcome, heldUntil = input.hold })
+  local limit, freed = input.destinationLimit, held and 1 or 0
+  local facts = { freed = freed, outcome = outcome, isProbe = input.isProbe, heldUntil = input.holdUntil }
+  if group == input.destination then return settleGroup(group, input.now, limit, facts) end
+  -- A test event, or an endpoint whose url changed while it waited: the lease's group is not the one it was sent to.
+  settleGroup(group, input.now, limit, { freed = freed, isProbe = input.isProbe })
+  return settleGroup(input.destination, input.now, limit, { freed = 0, outcome = outcome, heldUntil = input.holdUntil })
 end
 
 local function record(delivery, input, attempt, held, group)
-  local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpoint
-  local now = input.now
-  -- The lease ends with the record: while it is held, nothing of this attempt was written. Not the last alone: another
-  -- worker may have made an attempt before this one's record was sent again.
+  local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
+  local now, verdict = input.now, input.verdict
+  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts: another
+  -- worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
   local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
@@ -54,16 +52,16 @@ local function record(delivery, input, attempt, held, group)
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
     redis.call('SET', prefix .. 'w:' .. workspace .. ':version', input.newVersion)
-    redis.call('ZADD', prefix .. 'purge', now, input.endpoint)
+    redis.call('ZADD', prefix .. 'purge', now, input.endpointId)
     return reason
   end
 
   local function trackEndpoint()
-    if isRepeated or not input.health then return '' end
+    if isRepeated or not input.disableAfterMs then return '' end
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws')
     local on, hasFailed, workspace = facts[1], facts[2], facts[3]
     if not on then return '' end
-    if input.status == 'delivered' then
+    if verdict.kind == 'delivered' then
       if hasFailed then
         redis.call('HSET', endpoint, 'okAt', now, 'okFrom', now)
         redis.call('HDEL', endpoint, 'fails', 'failAt')
@@ -77,7 +75,7 @@ local function record(delivery, input, attempt, held, group)
     if on ~= '1' then return '' end
     if input.gone then return disable('gone', workspace) end
     local since = tonumber(redis.call('HGET', endpoint, 'failAt'))
-    if fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfter then return disable('failing', workspace) end
+    if fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfterMs then return disable('failing', workspace) end
     return ''
   end
 
@@ -88,13 +86,9 @@ local function record(delivery, input, attempt, held, group)
     if redis.call('RPUSH', attempts, attempt) > ${ATTEMPT_LOG_LIMIT} then
       redis.call('LTRIM', attempts, -${ATTEMPT_LOG_LIMIT}, -1)
     end
-    if input.redelivery and redeliveries > 0 then
+    if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
-      if redeliveries == 0 then
-        redis.call('HDEL', delivery, 'owe')
-      else
-        redis.call('HSET', delivery, 'owe', redeliveries)
-      end
+      if redeliveries == 0 then redis.call('HDEL', delivery, 'owe') else redis.call('HSET', delivery, 'owe', redeliveries) end
     end
   end
 
@@ -104,35 +98,35 @@ local function record(delivery, input, attempt, held, group)
     status, change = finalStatus, 'settled'
   end
   if status ~= 'pending' then
-    if input.status == 'delivered' and status ~= 'delivered' then
+    if verdict.kind == 'delivered' and status ~= 'delivered' then
       redis.call('HSET', delivery, 's', 'delivered', 'end', now)
       redis.call('HDEL', delivery, 'why')
       redis.call('ZREM', prefix .. 'failed', input.id)
       status, change = 'delivered', 'recovered'
-    elseif not input.redelivery then
+    elseif not input.isRedelivery then
       reply = 'superseded'
     end
     local key = prefix .. 'x:' .. transition
     redis.call('PEXPIRE', delivery, input.ttl)
     redis.call('PEXPIRE', attempts, input.ttl)
     if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then redis.call('PEXPIRE', key, input.ttl) end
-  elseif tries ~= input.tries and input.status ~= 'delivered' then
+  elseif tries ~= input.tries and verdict.kind ~= 'delivered' then
     reply = 'superseded'
   elseif disabled ~= '' then
     finish('canceled', 'receiver_disabled')
-  elseif input.status == 'pending' then
-    due = input.due
+  elseif verdict.kind == 'retry' then
+    due = verdict.at
     redis.call('HSET', delivery, 'n', tries + 1, 'due', due)
   else
-    finish(input.status, input.why)
+    finish(verdict.kind, verdict.reason or '')
   end
   if redeliveries > 0 then
-    -- What is still to be sent must not leave before.
+    -- A delivery that still has to be sent must not expire.
     for _, key in ipairs({ delivery, attempts, prefix .. 'x:' .. transition }) do redis.call('PERSIST', key) end
   end
   local breaker = trackGroups(input, group, held, isRepeated)
   if held and (redeliveries > 0 or status == 'pending') then
-    -- Its url may have been changed meanwhile.
+    -- The url may have changed meanwhile.
     local current = redis.call('HGET', endpoint, 'dst') or input.destination
     -- A pending redelivery is urgent, which is class 0.
     local score = redeliveries > 0 and now or CLASS + (due or now)
@@ -141,13 +135,13 @@ local function record(delivery, input, attempt, held, group)
   return { reply, status, redeliveries, disabled, change, breaker }
 end
 
--- The lease ends first: a write that Redis takes also when it is full, and after it all others.
+-- The lease ends first: Redis accepts that write even when its memory is full, and after it every other one.
 local function recordOrKeep(delivery, json, attempt)
   local input = cjson.decode(json)
   local held, group = endLease(input.lease)
   local succeeded, reply = pcall(record, delivery, input, attempt, held, group)
   if succeeded then return reply end
-  -- So that its worker can put it back.
+  -- So that the worker can put the delivery back.
   if held then redis.call('ZADD', prefix .. 'leases', input.now, input.lease) end
   error(reply, 0)
 end

@@ -2,12 +2,12 @@ import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 export const REDELIVER_LUA = /* lua */ `
--- Ask for one more attempt of a delivery, and enqueue it before all others of its group. One that is in work, or waits as a
--- test event, is enqueued when that attempt is recorded.
+-- Ask for one more attempt of a delivery, and enqueue it before all others of its group. A delivery that is in work, or waits
+-- as a test event, is enqueued when that attempt is recorded.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}.
-local prefix, id = ARGV[1], ARGV[2]
+local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
@@ -20,12 +20,11 @@ local endpoint = redis.call('HMGET', prefix .. 'e:' .. names[2], 'on', 'dst', 'd
 if not endpoint[1] then return { 'removed' } end
 if endpoint[1] ~= '1' then return { 'disabled', names[2] } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
-redis.call('PERSIST', KEYS[1])
-redis.call('PERSIST', KEYS[1] .. ':a')
-redis.call('PERSIST', transition)
-if endpoint[3] then dequeue(endpoint[3], { id }, tonumber(ARGV[4])) end
-if jobsInWork()[id] or redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then return { 'pending', facts[2] } end
--- Urgent, which is class 0.
-enqueue({ { endpoint[2], id, ARGV[4] } }, tonumber(ARGV[4]))
+for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end
+if endpoint[3] then dequeue(endpoint[3], { id }, now) end
+if not jobsInWork()[id] and not redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then
+  -- Urgent, which is class 0.
+  enqueue({ { endpoint[2], id, ARGV[4] } }, now)
+end
 return { 'pending', facts[2] }
 `;

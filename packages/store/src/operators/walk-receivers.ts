@@ -1,17 +1,11 @@
 import type { EndpointId } from '@herald/core';
-import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
+import { readEndpoint } from '../endpoints/endpoint-record.ts';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 
-export type ReceiverStep = {
-  readonly receivers: readonly EndpointRecord[];
-  readonly looked: number;
-  readonly total: number;
-};
-
 /** The receivers of every workspace, each once, step by step; see `walkEndpoints`. Callbacks are left out. */
-export async function* walkReceivers(redis: RedisClient, keyspace: Keyspace): AsyncGenerator<ReceiverStep> {
+export async function* walkReceivers(redis: RedisClient, keyspace: Keyspace) {
   const seen = new Set<EndpointId>();
   for await (const { endpoints, looked, total } of walkEndpoints(redis, keyspace)) {
     const fresh = endpoints.filter(({ id }) => id.startsWith('wh') && !seen.has(id));

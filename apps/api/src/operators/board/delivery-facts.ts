@@ -1,4 +1,4 @@
-import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 
 /** Facts in the order in which they are read; absent ones are left out. */
 export type Facts = Readonly<Record<string, string | number>>;

@@ -1,8 +1,8 @@
 import { NotFoundError } from '@herald/core';
 import { createFailedView } from '@herald/store/operators/failed-view';
-import { describeDeliveries } from '@herald/store/operators/describe-deliveries';
+import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { listClients } from '@herald/store/redis/list-clients';
-import { readAttempts } from '@herald/store/operators/read-attempts';
+import { readAttempts } from '@herald/store/deliveries/delivery-log';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { BoardJobs } from '@herald/queue';
@@ -24,7 +24,7 @@ export type DeliveryJobsDeps = {
 /** The deliveries of one shard, as the jobs of a board. */
 export function createDeliveryJobs({ redis, keys, retentionMs, attemptNow, now }: DeliveryJobsDeps): BoardJobs {
   const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: retentionMs });
-  const describe = async (id: string) => (await describeDeliveries(redis, keys, [id]))[0];
+  const describe = (id: string) => describeDelivery(redis, keys, id);
   const sendNow = async (id: string) => {
     const description = await describe(id);
     if (!description) throw new NotFoundError('delivery', id);

@@ -1,5 +1,5 @@
 import type { Delivery } from '@herald/core';
-import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { toBoardJob } from './to-board-job.ts';
 
 const pending: Delivery = {

@@ -1,5 +1,5 @@
 import { TEST_GROUP } from '@herald/store/keyspace/test-group';
-import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { BoardJob } from '@herald/queue';
 import { hasSucceeded, toWords } from './attempt-words.ts';
 import { toFacts, toTitle } from './delivery-facts.ts';

@@ -1,0 +1,52 @@
+import type { Delivery, DeliveryId, DestinationId } from '@herald/core';
+import { readDelivery, type AttemptRecord } from '../deliveries/delivery-record.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import type { ShardKeys } from '../keyspace/keys.ts';
+
+/** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */
+export type DeliveryDescription = {
+  readonly delivery: Delivery;
+  /** Host and port of the endpoint's url; the rest of it may hold tokens. Absent when the endpoint was removed. */
+  readonly host?: string;
+  readonly endpointState: 'enabled' | 'disabled' | 'removed';
+  /** Attempts in its log, redeliveries included. */
+  readonly attempts: number;
+  /** Absent before the first. */
+  readonly lastAttempt?: AttemptRecord;
+  /** Status or error code of the last attempt; absent before the first. */
+  readonly lastOutcome?: string;
+  /** The destination of the endpoint now, in whose group it waits; absent when the endpoint was removed. */
+  readonly destination?: DestinationId;
+};
+
+/** Undefined when there is no record. Describing a page at once costs two pipelines: the client makes one of each tick. */
+export async function describeDelivery(
+  redis: RedisClient,
+  keys: ShardKeys,
+  id: DeliveryId,
+): Promise<DeliveryDescription | undefined> {
+  const [fields, attempts, last] = await Promise.all([
+    redis.hgetall(keys.delivery(id)),
+    redis.llen(keys.attempts(id)),
+    redis.lindex(keys.attempts(id), -1),
+  ]);
+  const { x, e } = fields;
+  if (x === undefined || e === undefined) return undefined;
+  const [[ws, ev, task], [url, on, destination]] = await Promise.all([
+    redis.hmget(keys.transition(x), 'ws', 'ev', 'task'),
+    redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
+  ]);
+  // Redis lost the transition but kept the record, which a failover can cause: a worker ends the delivery.
+  if (ws == null || ev == null) return undefined;
+  const lastAttempt = last === null ? undefined : (JSON.parse(last) as AttemptRecord);
+  const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
+  return {
+    delivery: readDelivery(id, fields, { ws, ev, task }),
+    ...(url != null && { host: URL.parse(url)?.host ?? '' }),
+    endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
+    attempts,
+    ...(lastAttempt && { lastAttempt }),
+    ...(lastOutcome !== undefined && { lastOutcome }),
+    ...(destination != null && { destination }),
+  };
+}
