@@ -3,23 +3,21 @@ import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 
-/** How much longer than its Task a look-up may live, in ms: it then leads nowhere, which does no harm. */
+/** How much longer than its Task a look-up may live, in ms. It then leads nowhere, which does no harm. */
 const SLACK_MS = 3_600_000;
 const REMEMBERED_TASKS = 50_000;
 
 /**
- * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. It lives alone in its slot, so each
- * extension is a command of its own: one per Task and hour is enough, since it gives an hour more than the Task has.
+ * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. The look-up has a
+ * slot of its own, so each extension is an extra command; the slack makes one per Task and hour enough.
  */
 export function createLookUpRefresher(redis: RedisClient) {
   const extended = createBoundedMap<TaskId, { readonly at: number; readonly ttlMs: number }>(REMEMBERED_TASKS);
-  return {
-    async extend(id: TaskId, ttlMs: number): Promise<void> {
-      const now = performance.now();
-      const last = extended.get(id);
-      if (last?.ttlMs === ttlMs && now - last.at < SLACK_MS) return;
-      await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs + SLACK_MS);
-      extended.set(id, { at: now, ttlMs });
-    },
+  return async function extendLookUp(id: TaskId, ttlMs: number): Promise<void> {
+    const now = performance.now();
+    const last = extended.get(id);
+    if (last?.ttlMs === ttlMs && now - last.at < SLACK_MS) return;
+    await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs + SLACK_MS);
+    extended.set(id, { at: now, ttlMs });
   };
 }

@@ -1,8 +1,7 @@
-import type { Message, OpenAction, Outcome, Task, TaskId, TaskResult, TaskState } from '@herald/core';
-import { TaskStatus } from '@herald/core';
+import { TaskStatus, type Outcome, type Task, type TaskChange, type TaskId } from '@herald/core';
 import { readEvents } from '../endpoints/endpoint-record.ts';
 
-/** The newest checkpoint of a Task, from which an executor that crashed goes on. */
+/** The newest checkpoint of a Task, from which an executor resumes after a crash. */
 export type LastCheckpoint = {
   readonly checkpointId: string;
   readonly canonical: boolean;
@@ -14,20 +13,25 @@ export type LastCheckpoint = {
 
 export type TaskRecord = Task & { readonly checkpoint?: LastCheckpoint };
 
-/** Fields of the Task hash that a transition sets. `rev` is not among them: the script sets it. */
-export function changeFields(
-  change: Partial<Pick<TaskState, 'status' | 'sequence' | 'action'>> & TaskResult & { checkpoint?: LastCheckpoint },
-): string[] {
+/** What a transition changes of a Task, apart from its revision. */
+export type RecordChange = Partial<TaskChange> & { readonly checkpoint?: LastCheckpoint };
+
+/** Fields of the Task hash that hold JSON. A transition can set all of them but the input, which is for the executor. */
+const CHANGING_JSON = ['action', 'result', 'outcome', 'usage', 'checkpoint'] as const;
+const JSON_FIELDS = ['input', ...CHANGING_JSON] as const;
+
+/** Fields of the Task hash that a transition sets. The script sets `rev`. */
+export function changeFields(change: RecordChange): string[] {
   const fields: string[] = [];
   if (change.status !== undefined) fields.push('status', change.status);
   if (change.sequence !== undefined) fields.push('seq', String(change.sequence));
-  for (const name of ['action', 'result', 'outcome', 'usage', 'checkpoint'] as const) {
+  for (const name of CHANGING_JSON) {
     if (change[name] !== undefined) fields.push(name, JSON.stringify(change[name]));
   }
   return fields;
 }
 
-/** What of a Task's hash a transition is decided on: all but the input, which is for the executor. */
+/** Fields of the Task hash that a transition is decided on. */
 export const DECIDING_FIELDS = [
   ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action', 'result', 'outcome', 'usage'],
   ...['cb', 'cbUrl', 'cbEvents'],
@@ -55,10 +59,11 @@ export function taskFields(task: Task): string[] {
 export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord | undefined {
   const { ws, ews, status, seq, rev, at, upd, cb, cbUrl, cbEvents } = fields;
   if (ws === undefined || status === undefined) return undefined;
-  const json = (name: string): unknown => {
+  const parsed: Partial<Record<(typeof JSON_FIELDS)[number], unknown>> = {};
+  for (const name of JSON_FIELDS) {
     const text = fields[name];
-    return text === undefined ? undefined : (JSON.parse(text) as unknown);
-  };
+    if (text !== undefined) parsed[name] = JSON.parse(text);
+  }
   return {
     id,
     workspaceId: ws,
@@ -68,16 +73,7 @@ export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord
     revision: rev ?? '',
     createdAt: Number(at),
     updatedAt: Number(upd),
-    ...(fields.input !== undefined && { input: json('input') }),
-    ...(fields.action !== undefined && { action: json('action') as OpenAction }),
-    ...(fields.result !== undefined && { result: json('result') }),
-    ...(fields.outcome !== undefined && { outcome: json('outcome') as Outcome }),
-    ...(fields.usage !== undefined && { usage: json('usage') }),
-    ...(fields.checkpoint !== undefined && { checkpoint: json('checkpoint') as LastCheckpoint }),
+    ...(parsed as Pick<TaskRecord, keyof typeof parsed>),
     ...(cb !== undefined && cbUrl !== undefined && { callback: { id: cb, url: cbUrl, events: readEvents(cbEvents) } }),
   };
-}
-
-export function readMessage(text: string): Message {
-  return JSON.parse(text) as Message;
 }

@@ -3,154 +3,119 @@ import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, 
 import { z } from 'zod';
 import { endpointFields } from '../endpoints/endpoint-record.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { newRevision } from '../redis/revision.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
-import { readMessage, readTask, taskFields, type TaskRecord } from './task-record.ts';
+import { readTask, taskFields, type TaskRecord } from './task-record.ts';
 import { taskTtlMs, type TaskRetention } from './task-retention.ts';
 import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
 
 /** Messages that one Task may hold. */
 export const MESSAGE_LIMIT = 1_000;
-/** Bytes of them all, as JSON: an executor reads them in one answer. */
+/** Bytes of all of them as JSON: an executor reads them in one answer. */
 export const MESSAGE_LIMIT_BYTES = 1_048_576;
 
 export type NewCallback = { readonly endpoint: Endpoint; readonly encryptedSecret: string };
-export type AddMessageReply = 'added' | 'full' | 'missing' | 'done' | 'canceled';
 
-/** Where a page of Tasks ends: the last one's change and id. */
+/** The end of a page of Tasks: the last one's latest change (epoch ms) and id. */
 export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
 export type TaskPage = { readonly tasks: readonly TaskRecord[]; readonly next?: TaskCursor };
 
-export type TaskStore = {
-  /** `exists`: an earlier run of the same request created it. */
-  readonly create: (task: Task, callback?: NewCallback) => Promise<'created' | 'exists'>;
-  /** The controller workspace of a Task. */
-  readonly findWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
-  readonly find: (workspaceId: WorkspaceId, id: TaskId) => Promise<TaskRecord | undefined>;
-  readonly addMessage: (workspaceId: WorkspaceId, id: TaskId, message: Message) => Promise<AddMessageReply>;
-  readonly listMessages: (workspaceId: WorkspaceId, id: TaskId) => Promise<readonly Message[]>;
-  readonly listDecisions: (workspaceId: WorkspaceId, id: TaskId) => Promise<readonly Decision[]>;
-  readonly findDecision: (task: TaskState, version: number, approvalId: string) => Promise<Decision | undefined>;
-  /** Records a decision unless the Task changed since `task` was read. */
-  readonly resolve: (task: TaskState, decision: Decision, status: TaskStatus) => Promise<'resolved' | 'conflict'>;
-  /** Tasks of all workspaces in a status, longest unchanged first. */
-  readonly listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => Promise<TaskPage>;
-};
-
 export type TaskStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
 
-export function createTaskStore(deps: TaskStoreDeps): TaskStore {
+const CreateReply = z.enum(['created', 'exists']);
+const AddMessageReply = z.enum(['added', 'full', 'missing', 'done', 'canceled']);
+const ResolveReply = z.enum(['resolved', 'conflict']);
+
+const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
+
+export function createTaskStore(deps: TaskStoreDeps) {
   const { redis, awaitReplication, keyspace, retention } = deps;
   const create = defineReplicatedScript(deps, 'createTask', CREATE_TASK_LUA);
   const addMessage = defineReplicatedScript(deps, 'addMessage', ADD_MESSAGE_LUA);
   const resolve = defineReplicatedScript(deps, 'resolveApproval', RESOLVE_APPROVAL_LUA);
-  const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
+
+  /** One shard's next Tasks in a status, longest unchanged first: those of the page, and one more. */
+  const readPage = async (keys: ShardKeys, status: TaskStatus, limit: number, after?: TaskCursor) => {
+    const key = keys.tasksIn(status);
+    const from = after?.updatedAt ?? 0;
+    // Members of one score come in order of id; those up to the cursor's id were on the page before.
+    const sameScore = after ? await redis.zcount(key, from, from) : 0;
+    const range = ['BYSCORE', 'LIMIT', 0, sameScore + limit + 1, 'WITHSCORES'] as const;
+    const entries = readScoredIds(await redis.zrange(key, from, '+inf', ...range));
+    return entries
+      .filter(({ id, score }) => !after || score > after.updatedAt || id > after.id)
+      .map((entry) => ({ ...entry, key: keys.task(entry.id) }));
+  };
 
   return {
-    async create(task, callback) {
+    /** `exists`: an earlier run of the same request created it. */
+    async create(task: Task, callback?: NewCallback) {
       const keys = keyspace.of(task.workspaceId);
       const ttlMs = taskTtlMs(task.status, retention);
       // The look-up first: a crash in between leaves a look-up that leads nowhere, never a Task that can't be found.
       const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
       await redis.set(lookUp, task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
+      const callbackFields = callback ? endpointFields(callback.endpoint, callback.encryptedSecret) : [];
+      const callbackKey = keys.endpoint(callback?.endpoint.id ?? task.id);
       const creation = create(
-        [
-          ...[keys.task(task.id), keys.tasksIn(task.status), keys.endpoint(callback?.endpoint.id ?? task.id)],
-          keys.keyVersions,
-        ],
-        [
-          task.id,
-          task.updatedAt,
-          ttlMs,
-          fields.length,
-          task.revision,
-          ...fields,
-          ...(callback ? endpointFields(callback.endpoint, callback.encryptedSecret) : []),
-        ],
+        [keys.task(task.id), keys.tasksIn(task.status), callbackKey, keys.keyVersions],
+        [task.id, task.updatedAt, ttlMs, fields.length, task.revision, ...fields, ...callbackFields],
       );
       const [reply] = await Promise.all([creation, demandReplicated(awaitReplication, { key: lookUp })]);
-      return z.enum(['created', 'exists']).parse(reply);
+      return CreateReply.parse(reply);
     },
-    async findWorkspace(id) {
-      return (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? undefined;
-    },
-    async find(workspaceId, id) {
+    /** The controller workspace of a Task. */
+    findWorkspace: async (id: TaskId): Promise<WorkspaceId | undefined> =>
+      (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? undefined,
+    async find(workspaceId: WorkspaceId, id: TaskId) {
       const task = readTask(id, await redis.hgetall(keyspace.of(workspaceId).task(id)));
       return task?.workspaceId === workspaceId ? task : undefined;
     },
-    async addMessage(workspaceId, id, message) {
+    async addMessage(workspaceId: WorkspaceId, id: TaskId, message: Message) {
       const keys = keyspace.of(workspaceId);
-      const reply = await addMessage(
-        [keys.task(id), keys.messages(id)],
-        [JSON.stringify(message), MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES],
-      );
-      return reply as AddMessageReply;
+      const args = [JSON.stringify(message), MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES];
+      return AddMessageReply.parse(await addMessage([keys.task(id), keys.messages(id)], args));
     },
-    async listMessages(workspaceId, id) {
-      return (await redis.lrange(keyspace.of(workspaceId).messages(id), 0, -1)).map(readMessage);
+    async listMessages(workspaceId: WorkspaceId, id: TaskId) {
+      const messages = await redis.lrange(keyspace.of(workspaceId).messages(id), 0, -1);
+      return messages.map((text) => JSON.parse(text) as Message);
     },
-    async listDecisions(workspaceId, id) {
+    async listDecisions(workspaceId: WorkspaceId, id: TaskId) {
       const decisions = Object.values(await redis.hgetall(keyspace.of(workspaceId).decisions(id)));
       return decisions.map((text) => JSON.parse(text) as Decision).sort((a, b) => a.decidedAt - b.decidedAt);
     },
-    async findDecision(task, version, approvalId) {
+    /** The decision, once it is replicated: a caller that asks for the same one again is told that it stands. */
+    async findDecision(task: TaskState, version: number, approvalId: string) {
       const key = keyspace.of(task.workspaceId).decisions(task.id);
       const field = decisionField(version, approvalId);
       const text = await redis.hget(key, field);
       if (text === null) return undefined;
-      // Whoever asks for the same decision again is told that it stands.
       await demandReplicated(awaitReplication, { key, field });
       return JSON.parse(text) as Decision;
     },
-    async resolve(task, decision, status) {
+    /** Records a decision unless the Task has changed since `task` was read. */
+    async resolve(task: TaskState, decision: Decision, status: TaskStatus) {
+      const { id } = task;
       const keys = keyspace.of(task.workspaceId);
       const ttlMs = taskTtlMs(status, retention);
+      const field = decisionField(decision.actionVersion, decision.approvalId);
       const reply = await resolve(
         [
-          ...[keys.task(task.id), keys.decisions(task.id), keys.tasksIn(task.status), keys.tasksIn(status)],
-          ...[keys.facts(task.id), keys.messages(task.id), keys.endpoint(callbackIdOf(task.id))],
+          ...[keys.task(id), keys.decisions(id), keys.tasksIn(task.status), keys.tasksIn(status)],
+          ...[keys.facts(id), keys.messages(id), keys.endpoint(callbackIdOf(id))],
         ],
-        [
-          task.revision,
-          decisionField(decision.actionVersion, decision.approvalId),
-          JSON.stringify(decision),
-          status,
-          decision.decidedAt,
-          task.id,
-          ttlMs,
-          newRevision(),
-        ],
+        [task.revision, field, JSON.stringify(decision), status, decision.decidedAt, id, ttlMs, newRevision()],
       );
-      if (reply !== 'resolved') return 'conflict';
-      await redis.pexpire(GLOBAL_KEYS.taskWorkspace(task.id), ttlMs);
-      return 'resolved';
+      if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs);
+      return ResolveReply.parse(reply);
     },
-    async listByStatus(status, limit, after) {
-      const from = after?.updatedAt ?? 0;
-      const perShard = await Promise.all(
-        keyspace.shards.map(async (keys) => {
-          // Members of one score come in order of id; those up to the cursor's id were on the page before.
-          const sameScore = after ? await redis.zcount(keys.tasksIn(status), from, from) : 0;
-          const rows = await redis.zrange(
-            keys.tasksIn(status),
-            from,
-            '+inf',
-            'BYSCORE',
-            'LIMIT',
-            0,
-            sameScore + limit + 1,
-            'WITHSCORES',
-          );
-          return readScoredIds(rows).map(({ id, score }) => ({ id, score, key: keys.task(id) }));
-        }),
-      );
-      const found = perShard
-        .flat()
-        .filter(({ id, score }) => !after || score > after.updatedAt || id > after.id)
-        .sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
+    /** Tasks of all workspaces in a status, longest unchanged first. */
+    async listByStatus(status: TaskStatus, limit: number, after?: TaskCursor): Promise<TaskPage> {
+      const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, after)));
+      const found = perShard.flat().sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
       const page = found.slice(0, limit);
       const tasks = await Promise.all(page.map(async ({ id, key }) => readTask(id, await redis.hgetall(key))));
       const last = page.at(-1);
@@ -161,3 +126,4 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
     },
   };
 }
+export type TaskStore = ReturnType<typeof createTaskStore>;

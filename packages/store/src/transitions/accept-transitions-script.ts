@@ -2,48 +2,39 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state, fact,
--- frozen body, and per endpoint a delivery, enqueued in its group. Of each all of it or nothing, whatever becomes of the
--- others. Run again, as when its connection breaks before the reply, it finds a conflict and changes nothing.
+-- frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all, whatever happens
+-- to the others. A second run, after a connection that broke before the reply, finds a conflict and changes nothing.
 -- KEYS[1] leases of the queue (zset): names the slot
 -- ARGV[1] JSON: { prefix, recordTtl, logTtl, now (ms), score (at which deliveries wait) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
---   { task, workspace, revision, newRevision, subscriptions, now, from, to (its statuses), sequence, taskTtl, callback (its id),
---     callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one),
---     transition?: { id, event, fields: [field, value, ...], deliveries: [[delivery id, endpoint id,
---     'pending' | 'canceled', destination id], ...] } }
+--   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), sequence, taskTtl, callback (id),
+--     callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one), transition?: { id, event,
+--     fields: [field, value, ...], deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination], ...] } }
 -- ARGV[2n+1] its body, or ''
--- Keys of one slot are made of prefix: their number varies.
--- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task knows
--- too many facts),
--- {'accepted', number of deliveries that were canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
+-- All other keys start with prefix and are in the same slot.
+-- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task
+-- knows too many facts), {'accepted', deliveries canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 local entries = {}
--- What needs looking at, or doing, once however many transitions are committed.
+-- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
--- Members of endpoints' logs: list by key, and the keys in the order of their first one.
-local logged, logs = {}, {}
+-- New members of endpoints' logs, by key: score, id, ...
+local logs = {}
 
 local function logDelivery(endpoint, now, id)
   local key = prefix .. 'e:' .. endpoint .. ':log'
-  local list = logged[key]
-  if not list then
-    list = {}
-    logged[key] = list
-    logs[#logs + 1] = { key = key, now = now }
-  end
-  list[#list + 1] = now
-  list[#list + 1] = id
+  local log = logs[key] or { now = now }
+  logs[key] = log
+  log[#log + 1] = now
+  log[#log + 1] = id
 end
 
 local function versionOf(workspace)
-  local version = versions[workspace]
-  if not version then
-    version = redis.call('GET', prefix .. 'w:' .. workspace .. ':version') or '0'
-    versions[workspace] = version
-  end
+  local version = versions[workspace] or redis.call('GET', prefix .. 'w:' .. workspace .. ':version') or '0'
+  versions[workspace] = version
   return version
 end
 
@@ -105,10 +96,10 @@ for index = 2, #ARGV, 2 do
   local succeeded, reply = pcall(commit, cjson.decode(ARGV[index]), ARGV[index + 1])
   replies[#replies + 1] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
-for _, log in ipairs(logs) do
-  redis.call('ZADD', log.key, unpack(logged[log.key]))
-  redis.call('ZREMRANGEBYSCORE', log.key, '-inf', tonumber(log.now) - tonumber(common.logTtl))
-  redis.call('PEXPIRE', log.key, common.logTtl)
+for key, log in pairs(logs) do
+  redis.call('ZADD', key, unpack(log))
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', tonumber(log.now) - tonumber(common.logTtl))
+  redis.call('PEXPIRE', key, common.logTtl)
 end
 enqueue(entries, tonumber(common.now))
 return replies
