@@ -2,7 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 export const CREATE_TEST_EVENT_LUA = /* lua */ `
--- Write a test event and its one delivery, and enqueue it. One that is there already, from an earlier run, stays as it is.
+-- Write a test event and its one delivery, and enqueue it. A second run leaves what the first one wrote.
 -- KEYS[1] transition (hash)   KEYS[2] delivery (hash)   KEYS[3] its endpoint's log (zset)   KEYS[4] its endpoint (hash)
 -- ARGV[1] transition id   ARGV[2] delivery id   ARGV[3] endpoint id   ARGV[4] workspace id   ARGV[5] now (ms)
 -- ARGV[6] body   ARGV[7] time to live of the log (ms)   ARGV[8] prefix
@@ -12,8 +12,7 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 if redis.call('EXISTS', KEYS[4]) == 0 then return 'missing' end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'created' end
-redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
-  'body', ARGV[6])
+redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3], 'body', ARGV[6])
 redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
 redis.call('ZADD', KEYS[3], ARGV[5], ARGV[2])
 redis.call('PEXPIRE', KEYS[3], ARGV[7])
@@ -23,7 +22,7 @@ return 'created'
 `;
 
 export const CLAIM_TEST_EVENT_LUA = /* lua */ `
--- Let exactly one worker send a test event, once: what was claimed and not settled was lost, and is not sent again.
+-- Let exactly one worker send a test event. One that is claimed but never settled is lost: it is not sent again.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] now (ms)
 -- Returns 'claimed' | 'taken' | 'settled' | 'missing'.

@@ -1,4 +1,5 @@
 import type { DeliveryId, EndpointId, TransitionId, WorkspaceId } from '@herald/core';
+import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
@@ -15,40 +16,36 @@ export type TestEvent = {
   readonly createdAt: number;
 };
 
-export type TestEventStore = {
-  readonly create: (event: TestEvent) => Promise<'created' | 'missing'>;
-  /** `taken`: somebody claimed it before, and it must not be sent again. */
-  readonly claim: (
-    workspaceId: WorkspaceId,
-    id: DeliveryId,
-    now: number,
-  ) => Promise<'claimed' | 'taken' | 'settled' | 'missing'>;
-};
-
 export type TestEventStoreDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
 };
 
-export function createTestEventStore({ redis, keyspace, retention }: TestEventStoreDeps): TestEventStore {
+const CreateReply = z.enum(['created', 'missing']);
+const ClaimReply = z.enum(['claimed', 'taken', 'settled', 'missing']);
+
+export function createTestEventStore({ redis, keyspace, retention }: TestEventStoreDeps) {
   const create = defineScript(redis, 'createTestEvent', CREATE_TEST_EVENT_LUA);
   const claim = defineScript(redis, 'claimTestEvent', CLAIM_TEST_EVENT_LUA);
   return {
-    async create({ transitionId, deliveryId, endpointId, workspaceId, body, createdAt }) {
+    /** `missing`: there is no such endpoint. */
+    async create({ transitionId, deliveryId, endpointId, workspaceId, body, createdAt }: TestEvent) {
       const keys = keyspace.of(workspaceId);
       const reply = await create(
         [
-          ...[keys.transition(transitionId), keys.delivery(deliveryId), keys.endpointLog(endpointId)],
+          keys.transition(transitionId),
+          keys.delivery(deliveryId),
+          keys.endpointLog(endpointId),
           keys.endpoint(endpointId),
         ],
-        [...[transitionId, deliveryId, endpointId, workspaceId, createdAt], ...[body, retention.logMs, keys.prefix]],
+        [transitionId, deliveryId, endpointId, workspaceId, createdAt, body, retention.logMs, keys.prefix],
       );
-      return reply === 'created' ? 'created' : 'missing';
+      return CreateReply.parse(reply);
     },
-    async claim(workspaceId, id, now) {
-      const reply = await claim([keyspace.of(workspaceId).delivery(id)], [now]);
-      return reply as 'claimed' | 'taken' | 'settled' | 'missing';
-    },
+    /** `taken`: it was claimed before, and must not be sent again. */
+    claim: async (workspaceId: WorkspaceId, id: DeliveryId, now: number) =>
+      ClaimReply.parse(await claim([keyspace.of(workspaceId).delivery(id)], [now])),
   };
 }
+export type TestEventStore = ReturnType<typeof createTestEventStore>;

@@ -2,7 +2,7 @@ import type { DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
-/** What a worker says of a test event: first that it sends it, and until when; then how that ended. */
+/** A worker's messages about a test event: first that it sends the event, with its deadline; then the outcome. */
 export const TestReply = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sending'), deadlineMs: z.number() }),
   z.object({ kind: z.literal('answered'), status: z.int() }),
@@ -12,25 +12,18 @@ export type TestReply = z.infer<typeof TestReply>;
 
 const channelOf = (id: DeliveryId) => `herald:test:${id}`;
 
-/** Tells whoever waits for a test event's outcome. Nobody may be listening any more. */
+/** Sends a message about a test event. Nobody may be listening any more. */
 export async function publishTestReply(redis: RedisClient, id: DeliveryId, reply: TestReply): Promise<void> {
   await redis.publish(channelOf(id), JSON.stringify(reply));
 }
-
-/** Replies about one test event, in order. */
-export type TestReplies = {
-  /** The next reply, or undefined when `withinMs` pass without one. */
-  readonly next: (withinMs: number) => Promise<TestReply | undefined>;
-  readonly close: () => Promise<void>;
-};
 
 /** @param redis a connection of its own: a subscribed one can do nothing else */
 export function createTestReplyListener(redis: RedisClient) {
   const receivers = new Map<string, (text: string) => void>();
   redis.on('message', (channel: string, text: string) => receivers.get(channel)?.(text));
 
-  /** Listens for replies; resolves once none can be missed. */
-  return async function listenForReplies(id: DeliveryId): Promise<TestReplies> {
+  /** Listens for the replies about one test event. Once this resolves, it misses none. */
+  return async function listenForReplies(id: DeliveryId) {
     const channel = channelOf(id);
     const arrived: TestReply[] = [];
     let wake: () => void = () => undefined;
@@ -45,7 +38,8 @@ export function createTestReplyListener(redis: RedisClient) {
       throw error;
     }
     return {
-      async next(withinMs) {
+      /** The next reply, or undefined when `withinMs` pass without one. */
+      async next(withinMs: number): Promise<TestReply | undefined> {
         if (arrived.length === 0) {
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, withinMs);
@@ -57,10 +51,12 @@ export function createTestReplyListener(redis: RedisClient) {
         }
         return arrived.shift();
       },
-      async close() {
+      async close(): Promise<void> {
         receivers.delete(channel);
         await redis.unsubscribe(channel);
       },
     };
   };
 }
+export type TestReplyListener = ReturnType<typeof createTestReplyListener>;
+export type TestReplies = Awaited<ReturnType<TestReplyListener>>;
