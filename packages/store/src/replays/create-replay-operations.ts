@@ -18,7 +18,7 @@ export type ReplayOperationsDeps = {
   readonly now: () => number;
 };
 
-/** Replays of a receiver's deliveries. A worker carries them out. Each throws NotFoundError for what isn't there. */
+/** Replays of a receiver's deliveries, which a worker carries out. Each operation throws NotFoundError. */
 export function createReplayOperations({ replays, onRequested, now }: ReplayOperationsDeps) {
   const find = async (workspaceId: WorkspaceId, id: string): Promise<Replay> => {
     const replay = await replays.find(workspaceId, id);
@@ -31,12 +31,12 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,
-      request: RequestReplay,
+      { since, until, status: statuses }: RequestReplay,
       { at: createdAt, random }: Seed = newSeed(now()),
     ): Promise<Replay> {
       const id = newReplayId(random);
-      const { since, until = createdAt + 1, status: statuses } = request;
-      const reply = await replays.create(workspaceId, { id, endpointId, since, until, statuses, createdAt });
+      const replay = { id, endpointId, since, until: until ?? createdAt + 1, statuses, createdAt };
+      const reply = await replays.create(workspaceId, replay);
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
       if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
       if (reply === 'full') throw new ReplayLimitReachedError(REPLAY_LIMIT);

@@ -1,21 +1,21 @@
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 
-/** Background: behind all that is live. */
+/** Replayed deliveries wait behind all live ones. */
 const BACKGROUND = scoreOf('background', 0);
 
 export const CREATE_REPLAY_LUA = /* lua */ `
--- Write down what is to be replayed; a worker carries it out. What an earlier run of the same request wrote stays as it is.
+-- Record what is to be replayed, for a worker to carry out. A second run leaves what the first one wrote.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
--- KEYS[5] the workspace's replays that were under way when last looked at (zset)
+-- KEYS[5] the workspace's replays that were under way at the last check (zset)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
--- ARGV[6] until (ms), not included   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
+-- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
 -- Returns 'created' | 'missing' | 'disabled' | 'full'.
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
 if endpoint[1] ~= ARGV[3] then return 'missing' end
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
 if endpoint[2] ~= '1' then return 'disabled' end
 if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then
-  -- Looked at here and not where a replay ends: an earlier release ends them too, and knows nothing of the limit.
+  -- Checked here and not where a replay ends, because an earlier release ends replays without knowing the limit.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[5], 0, -1)) do
     if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[5], id) end
   end
@@ -29,11 +29,11 @@ return 'created'
 `;
 
 export const STEP_REPLAY_LUA = /* lua */ `
--- Carry a replay on by one step: what the step sets pending and how far the replay is are written together, so that a
--- crash repeats or skips nothing, and two workers at the same replay do each step once.
+-- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a crash
+-- repeats or skips nothing, and two workers at the same replay do each step once.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
--- ARGV[5] deliveries that may wait in the group at most   ARGV[6] time to live of a finished replay (ms)
+-- ARGV[5] most deliveries that may wait in the group   ARGV[6] time to live of a finished replay (ms)
 -- Returns {'stepped' | 'wait' (others must go first) | 'ended', deliveries set pending}.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
@@ -57,15 +57,12 @@ local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst')
 if endpoint[1] ~= '1' then return finish('stopped', 0) end
 if redis.call('ZCARD', prefix .. 'q:' .. endpoint[2]) > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
--- Where the step begins: after the last delivery looked at. Those of its own millisecond come in the order of their ids.
-local from, skip = replay.since, 0
-if replay.lastAt then
-  from = replay.lastAt
-  skip = redis.call('ZCOUNT', prefix .. 'e:' .. replay.e .. ':log', from, from)
-end
+-- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
+local log = prefix .. 'e:' .. replay.e .. ':log'
+local from = replay.lastAt or replay.since
+local skip = replay.lastAt and redis.call('ZCOUNT', log, from, from) or 0
 local limit = tonumber(ARGV[4])
-local rows = redis.call('ZRANGEBYSCORE', prefix .. 'e:' .. replay.e .. ':log', from, '(' .. replay['until'],
-  'WITHSCORES', 'LIMIT', 0, limit + skip)
+local rows = redis.call('ZRANGEBYSCORE', log, from, '(' .. replay['until'], 'WITHSCORES', 'LIMIT', 0, limit + skip)
 local inWork, entries = jobsInWork(), {}
 local seen, replayed, lastAt, lastId = 0, 0, replay.lastAt, replay.lastId
 for index = 1, #rows, 2 do
@@ -82,11 +79,9 @@ for index = 1, #rows, 2 do
       redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
       redis.call('HDEL', record, 'end', 'why')
       if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
-      redis.call('PERSIST', record)
-      redis.call('PERSIST', record .. ':a')
       redis.call('HINCRBY', transition, 'open', 1)
-      redis.call('PERSIST', transition)
-      -- What is in work is enqueued when it is recorded.
+      for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
+      -- A delivery in work is enqueued when its attempt is recorded.
       if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, ${BACKGROUND} + now } end
     end
   end
@@ -100,7 +95,7 @@ return { 'stepped', replayed }
 `;
 
 export const STOP_REPLAY_LUA = /* lua */ `
--- Stop a replay. What it has set pending already is sent.
+-- Stop a replay. The deliveries that it has already set pending are still sent.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] replay id   ARGV[2] workspace id   ARGV[3] now (ms)   ARGV[4] time to live of a finished replay (ms)
 -- Returns 'stopped' | 'ended' (it had ended before) | 'missing'.
