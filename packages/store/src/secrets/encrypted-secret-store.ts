@@ -1,11 +1,12 @@
 import type { EndpointId } from '@herald/core';
+import { z } from 'zod';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import { REPLACE_SECRET_LUA } from '../scripts/key-version-scripts.ts';
 
-/** A secret in an endpoint's hash: the current one (`sec`), or during a rotation's overlap the one before (`sec2`). */
+/** A secret in an endpoint's hash: the current one (`sec`), or the old one during a rotation's overlap (`sec2`). */
 export type EncryptedSecret = {
   readonly keys: ShardKeys;
   readonly endpointId: EndpointId;
@@ -13,26 +14,11 @@ export type EncryptedSecret = {
   readonly encrypted: string;
 };
 
-export type EncryptedSecretStep = {
-  readonly secrets: readonly EncryptedSecret[];
-  readonly looked: number;
-  readonly total: number;
-};
-
-export type EncryptedSecretStore = {
-  /** All secrets of this Redis, step by step; see `walkEndpoints`. */
-  readonly walk: () => AsyncGenerator<EncryptedSecretStep>;
-  /** Puts the same secret, encrypted again, in its place; 'changed' when it is no longer there. */
-  readonly replace: (
-    secret: EncryptedSecret,
-    reencrypted: string,
-    fingerprint: string,
-  ) => Promise<'replaced' | 'changed'>;
-};
-
 export type EncryptedSecretStoreDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
 
-export function createEncryptedSecretStore({ redis, keyspace }: EncryptedSecretStoreDeps): EncryptedSecretStore {
+const ReplaceReply = z.enum(['replaced', 'changed']);
+
+export function createEncryptedSecretStore({ redis, keyspace }: EncryptedSecretStoreDeps) {
   const replace = defineScript(redis, 'replaceSecret', REPLACE_SECRET_LUA);
   const read = async (keys: ShardKeys, endpointId: EndpointId): Promise<EncryptedSecret[]> => {
     const [sec, sec2] = await redis.hmget(keys.endpoint(endpointId), 'sec', 'sec2');
@@ -42,16 +28,18 @@ export function createEncryptedSecretStore({ redis, keyspace }: EncryptedSecretS
     ];
   };
   return {
+    /** All secrets of this Redis, step by step; see `walkEndpoints`. */
     async *walk() {
       for await (const { endpoints, looked, total } of walkEndpoints(redis, keyspace)) {
         const secrets = await Promise.all(endpoints.map(({ keys, id }) => read(keys, id)));
         yield { secrets: secrets.flat(), looked, total };
       }
     },
-    async replace({ keys, endpointId, field, encrypted }, reencrypted, fingerprint) {
+    /** Exchanges a secret for the same one, re-encrypted; 'changed' when it is no longer there. */
+    async replace({ keys, endpointId, field, encrypted }: EncryptedSecret, reencrypted: string, fingerprint: string) {
       const args = [field, encrypted, reencrypted, fingerprint];
-      const reply = await replace([keys.endpoint(endpointId), keys.keyVersions], args);
-      return reply === 'replaced' ? 'replaced' : 'changed';
+      return ReplaceReply.parse(await replace([keys.endpoint(endpointId), keys.keyVersions], args));
     },
   };
 }
+export type EncryptedSecretStore = ReturnType<typeof createEncryptedSecretStore>;

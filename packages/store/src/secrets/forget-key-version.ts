@@ -3,21 +3,21 @@ import type { KeyVersionStore } from '../key-versions/key-version-store.ts';
 import type { EncryptedSecretStore } from './encrypted-secret-store.ts';
 import { keyFingerprintOf, type SecretCipher } from './secret-cipher.ts';
 
-/** What forgetting a key came to; the endpoints are those whose secrets only it can decrypt. */
+/** The endpoints are those whose secrets only the forgotten key decrypts. */
 export type ForgetReport = {
-  /** 'listed': it isn't lost, SECRETS_KEY has it. 'in_use': something encrypted with it just now. */
+  /** 'listed': SECRETS_KEY has the key, so it isn't lost. 'in_use': a secret was encrypted with it just now. */
   readonly kind: 'forgotten' | 'unknown' | 'listed' | 'in_use';
   readonly endpointIds: readonly EndpointId[];
 };
 
 export type ForgetKeyVersionDeps = {
-  readonly keyVersions: Pick<KeyVersionStore, 'list' | 'add' | 'forget'>;
-  readonly secrets: Pick<EncryptedSecretStore, 'walk'>;
+  readonly keyVersions: KeyVersionStore;
+  readonly secrets: EncryptedSecretStore;
   /** The keys that are left. */
-  readonly cipher: Pick<SecretCipher, 'fingerprints'>;
+  readonly cipher: SecretCipher;
 };
 
-/** For a key that is lost: lets processes start without it, although secrets are encrypted with it. */
+/** Forgets a key that is lost: processes then start without it, although secrets are encrypted with it. */
 export async function forgetKeyVersion(
   { keyVersions, secrets, cipher }: ForgetKeyVersionDeps,
   fingerprint: string,
@@ -31,9 +31,9 @@ export async function forgetKeyVersion(
       if (keyFingerprintOf(encrypted) === fingerprint) endpointIds.add(endpointId);
     }
   }
-  // In a shard without any key version, the next process to start would look for those of its secrets, and find the
-  // lost one again.
+  // A shard must keep a key version: without one, the next process to start would register those of its secrets, and with
+  // them the lost one.
   for (const { keys } of entries) await keyVersions.add(keys, new Map([[cipher.fingerprints[0], 0]]));
-  const replies = await Promise.all(entries.map((entry) => keyVersions.forget(entry)));
+  const replies = await Promise.all(entries.map(keyVersions.forget));
   return { kind: replies.includes('changed') ? 'in_use' : 'forgotten', endpointIds: [...endpointIds] };
 }

@@ -5,19 +5,19 @@ import type { KeyVersion, KeyVersionStore } from '../key-versions/key-version-st
 import type { EncryptedSecret, EncryptedSecretStore } from './encrypted-secret-store.ts';
 import { keyFingerprintOf, UndecryptableSecretError, type SecretCipher } from './secret-cipher.ts';
 
-/** Rounds after which whatever is still added under an old key comes from an API that still encrypts with it. */
+/** Secrets that are still added under an old key after this many rounds come from an API that encrypts with it. */
 const ROUND_LIMIT = 10;
 
 export type ReencryptProgress = { readonly round: number; readonly looked: number; readonly total: number };
 
 export type ReencryptSecretsDeps = {
-  readonly keyVersions: Pick<KeyVersionStore, 'list' | 'forget'>;
+  readonly keyVersions: KeyVersionStore;
   readonly secrets: EncryptedSecretStore;
   readonly cipher: SecretCipher;
   readonly onProgress: (progress: ReencryptProgress) => void;
 };
 
-/** Its field names are those of `herald secrets reencrypt --json`. */
+/** The field names are those of `herald secrets reencrypt --json`. */
 export type ReencryptReport = {
   /** Fingerprint of the first key, which the secrets are encrypted with now. */
   readonly key: string;
@@ -27,16 +27,16 @@ export type ReencryptReport = {
   readonly inPlace: number;
   /** Fingerprints of keys that no secret is encrypted with any more. */
   readonly forgotten: readonly string[];
-  /** Fingerprints of keys that something still encrypts with. */
+  /** Fingerprints of keys that an API still encrypts with. */
   readonly inUse: readonly string[];
-  /** Secrets that couldn't be decrypted: whose, and the fingerprint of the key that each names. */
+  /** Secrets that couldn't be decrypted: the endpoint, and the fingerprint of the key that each names. */
   readonly unopenable: readonly { readonly endpointId: EndpointId; readonly key: string }[];
 };
 
 /**
- * Re-encrypts every secret with the first key while the service runs, in rounds: the first one does it, and one that
- * finds nothing left proves it. Each secret is exchanged only for itself, so that a rotation or a removal meanwhile wins.
- * A run that is killed leaves every secret under one key or the other, and another run goes on.
+ * Re-encrypts every secret with the first key while the service runs. It works in rounds, and the last one finds nothing
+ * left to do. A secret is only ever exchanged for itself, so that a rotation or a removal meanwhile wins. A run that is
+ * killed leaves every secret under one key or the other, and another run goes on.
  * @throws ConfigError when no API encrypts with the first key yet
  */
 export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<ReencryptReport> {
@@ -45,14 +45,18 @@ export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<Reen
   const forgotten = new Set<string>();
   let replaced = 0;
   for (let round = 1; ; round++) {
-    // Read before the round: one whose count stands still has got no secret since.
+    // Read before the round: a key version whose count stays the same has not been used since.
     const before = await keyVersions.list();
     if (round === 1) refuseUnknownKey(key, before);
     const seen = await goRound(deps, round);
     replaced += seen.replaced;
-    const outcome = await forgetUnused(keyVersions, before, seen.left, key);
-    for (const fingerprint of outcome.forgotten) forgotten.add(fingerprint);
-    const isDone = seen.replaced === 0 && seen.changed === 0 && outcome.changed.length === 0;
+    let isDone = seen.replaced === 0 && seen.changed === 0;
+    for (const keyVersion of before) {
+      const { keys, fingerprint } = keyVersion;
+      if (fingerprint === key || seen.left.get(keys)?.has(fingerprint)) continue;
+      if ((await keyVersions.forget(keyVersion)) === 'forgotten') forgotten.add(fingerprint);
+      else isDone = false;
+    }
     if (!isDone && round < ROUND_LIMIT) continue;
     const remaining = new Set((await keyVersions.list()).map(({ fingerprint }) => fingerprint));
     const stuck = new Set(seen.undecryptable.map((secret) => secret.key));
@@ -67,10 +71,10 @@ export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<Reen
   }
 }
 
-/** Secrets that are encrypted with a key that no process has would leave every delivery unsigned. */
+/** No worker could sign with secrets that are encrypted with a key that only this run has. */
 function refuseUnknownKey(key: string, keyVersions: readonly KeyVersion[]): void {
   if (keyVersions.some(({ fingerprint }) => fingerprint === key)) return;
-  // A key that encrypted nothing can be forgotten whatever the first key is: there is nothing to re-encrypt.
+  // Key versions that encrypted nothing can be forgotten under any first key: there is nothing to re-encrypt.
   if (keyVersions.length > 0 && keyVersions.every(({ count }) => count === 0)) return;
   throw new ConfigError(
     `No API encrypts with the key ${key}, the first of this SECRETS_KEY, so nothing was changed. ` +
@@ -80,7 +84,7 @@ function refuseUnknownKey(key: string, keyVersions: readonly KeyVersion[]): void
 
 type Round = {
   replaced: number;
-  /** Secrets that somebody else changed meanwhile: the next round looks again. */
+  /** Secrets that changed meanwhile: the next round looks at them again. */
   changed: number;
   inPlace: number;
   readonly undecryptable: { endpointId: EndpointId; key: string }[];
@@ -99,38 +103,17 @@ async function goRound({ secrets, cipher, onProgress }: ReencryptSecretsDeps, nu
       return;
     }
     round.left.set(keys, (round.left.get(keys) ?? new Set()).add(fingerprint));
-    const decrypted = tryDecrypt(cipher, secret);
-    if (decrypted === undefined) round.undecryptable.push({ endpointId, key: fingerprint });
-    else round[await secrets.replace(secret, cipher.encrypt(decrypted, endpointId), key)]++;
+    try {
+      const reencrypted = cipher.encrypt(cipher.decrypt(encrypted, endpointId), endpointId);
+      round[await secrets.replace(secret, reencrypted, key)]++;
+    } catch (error) {
+      if (!(error instanceof UndecryptableSecretError)) throw error;
+      round.undecryptable.push({ endpointId, key: fingerprint });
+    }
   };
   for await (const { secrets: found, looked, total } of secrets.walk()) {
     await Promise.all(found.map(look));
     onProgress({ round: number, looked, total });
   }
   return round;
-}
-
-function tryDecrypt(cipher: SecretCipher, { encrypted, endpointId }: EncryptedSecret): string | undefined {
-  try {
-    return cipher.decrypt(encrypted, endpointId);
-  } catch (error) {
-    if (error instanceof UndecryptableSecretError) return undefined;
-    throw error;
-  }
-}
-
-async function forgetUnused(
-  keyVersions: Pick<KeyVersionStore, 'forget'>,
-  before: readonly KeyVersion[],
-  left: ReadonlyMap<ShardKeys, ReadonlySet<string>>,
-  key: string,
-) {
-  const forgotten: string[] = [];
-  const changed: string[] = [];
-  for (const keyVersion of before) {
-    const { keys, fingerprint } = keyVersion;
-    if (fingerprint === key || left.get(keys)?.has(fingerprint)) continue;
-    ((await keyVersions.forget(keyVersion)) === 'forgotten' ? forgotten : changed).push(fingerprint);
-  }
-  return { forgotten, changed };
 }

@@ -14,8 +14,8 @@ export type RegisterKeyVersionDeps = {
 };
 
 /**
- * Lets a process start that can decrypt every secret in this Redis, and registers the key that it encrypts with.
- * @throws ConfigError when there is a key version that its SECRETS_KEY doesn't list
+ * Makes sure that a process that starts can decrypt every secret in this Redis, and registers the key that it encrypts with.
+ * @throws ConfigError when its SECRETS_KEY lacks the key of a key version
  */
 export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: RegisterKeyVersionDeps): Promise<void> {
   const keyVersions = createKeyVersionStore({ redis, keyspace });
@@ -36,7 +36,7 @@ export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: 
   if (missing) throw new ConfigError(describeMissingKey(missing));
 }
 
-/** What is wrong when SECRETS_KEY lacks a key version, and what to set. */
+/** Says which key version SECRETS_KEY lacks, and how to set it. */
 export function describeMissingKey({ fingerprint, count }: KeyVersion): string {
   const remedy = 'add that key behind the first, separated by a comma.';
   return count > 0

@@ -10,34 +10,30 @@ export class UndecryptableSecretError extends Error {
   override readonly name = 'UndecryptableSecretError';
 }
 
-/** Encrypts signing secrets with AES-256-GCM. The endpoint's id is bound in, so that no secret decrypts for another. */
-export type SecretCipher = {
-  /** The fingerprints of its keys; what it encrypts carries the first. */
-  readonly fingerprints: readonly [string, ...string[]];
-  /** `<key fingerprint>.<base64 of iv, ciphertext and tag>` */
-  readonly encrypt: (secret: string, endpointId: string) => string;
-  /** @throws UndecryptableSecretError */
-  readonly decrypt: (encrypted: string, endpointId: string) => string;
-};
-
-/** @param keys 32 bytes each: the first encrypts, all decrypt */
-export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]): SecretCipher {
+/**
+ * Encrypts signing secrets with AES-256-GCM, bound to the endpoint's id: no secret decrypts for another endpoint.
+ * @param keys 32 bytes each: the first encrypts, all decrypt
+ */
+export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]) {
   for (const key of keys) {
     if (key.length !== KEY_BYTES) throw new RangeError(`a key of SECRETS_KEY must be ${KEY_BYTES} bytes`);
   }
   const keyOf = new Map(keys.map((key) => [fingerprintOf(key), createSecretKey(key)]));
   const [first, ...others] = keys;
-  const firstFingerprint = fingerprintOf(first);
+  const fingerprints = [fingerprintOf(first), ...others.map(fingerprintOf)] as const;
   const firstKey = createSecretKey(first);
   return {
-    fingerprints: [firstFingerprint, ...others.map(fingerprintOf)],
-    encrypt: (secret, endpointId) => {
+    /** The fingerprints of its keys, the first key's first. */
+    fingerprints,
+    /** @returns `<fingerprint of the first key>.<base64 of iv, ciphertext and tag>` */
+    encrypt: (secret: string, endpointId: string): string => {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv(ALGORITHM, firstKey, iv).setAAD(Buffer.from(endpointId));
       const parts = [iv, cipher.update(secret, 'utf8'), cipher.final()];
-      return `${firstFingerprint}.${Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64')}`;
+      return `${fingerprints[0]}.${Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64')}`;
     },
-    decrypt: (encrypted, endpointId) => {
+    /** @throws UndecryptableSecretError */
+    decrypt: (encrypted: string, endpointId: string): string => {
       const fingerprint = keyFingerprintOf(encrypted);
       const key = keyOf.get(fingerprint);
       if (!key) {
@@ -62,14 +58,16 @@ export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]): Secret
   };
 }
 
-/** Which key a secret is encrypted with: the text before the first dot, and all of a text that has none. */
+export type SecretCipher = ReturnType<typeof createSecretCipher>;
+
+/** The fingerprint of the key that a secret is encrypted with: the text before the first dot, or all of it. */
 export function keyFingerprintOf(encrypted: string): string {
   return encrypted.split('.', 1)[0] ?? '';
 }
 
 /**
- * Names a key without telling it: 32 bits of a hash, from which nobody gets back to 256 random ones. Whoever reads it in
- * Redis can test a guessed key, which any encrypted secret beside it lets him do as well.
+ * Names a key without revealing it: 32 bits of a hash don't lead back to 256 random ones. A reader of Redis can test a
+ * guessed key with it, but any encrypted secret there allows that as well.
  */
 function fingerprintOf(key: Buffer): string {
   return createHash('sha256').update('herald-secrets-key:').update(key).digest('hex').slice(0, 8);
