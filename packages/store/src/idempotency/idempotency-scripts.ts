@@ -1,10 +1,9 @@
 /**
  * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
- * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may take it over when
- * `until` is past.
+ * (the present run, and the end of its lease), and `answer` once a run succeeded. After `until` another run may acquire it.
  */
 export const ACQUIRE_RECORD_LUA = /* lua */ `
--- Acquire a request's record under a lease, unless another run holds it or it was answered.
+-- Acquire a request's record under a lease, unless another run holds it or has answered.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] fingerprint of the body   ARGV[3] now (ms)   ARGV[4] end of the lease (ms)
 -- ARGV[5] random part of the seed   ARGV[6] time to live (ms)
@@ -18,17 +17,17 @@ if not body then
 end
 if body ~= ARGV[2] then return { 'conflict' } end
 if answer then return { 'answered', answer } end
--- A client that lost the reply sends the same call again: the record is its own.
+-- The same token: the client lost the reply and sends the same call again.
 if token ~= ARGV[1] and tonumber(ends) > tonumber(ARGV[3]) then return { 'in_progress' } end
 redis.call('HSET', KEYS[1], 'token', ARGV[1], 'until', ARGV[4])
 return { 'acquired', at, random }
 `;
 
 export const RENEW_RECORD_LUA = /* lua */ `
--- Move the end of the lease while the request runs.
+-- Extend the lease while the request runs.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] end of the lease (ms)
--- Returns 'renewed' | 'lost' (the lease had ended, and another run has the record, or it is gone).
+-- Returns 'renewed' | 'lost' (the lease had ended, and the record is gone or another run's).
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
 redis.call('HSET', KEYS[1], 'until', ARGV[2])
 return 'renewed'
@@ -46,8 +45,8 @@ return 'kept'
 `;
 
 export const GIVE_BACK_RECORD_LUA = /* lua */ `
--- End a run that did not succeed. When it changed nothing, all is forgotten; when it may have, the body and the seed stay, so
--- that only the same request can run again, and finds what this run made.
+-- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the seed
+-- stay: only the same request can run again, and it finds what this run created.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] 'nothing' | 'perhaps': what the run changed
 -- Returns 'given_back' | 'lost'.

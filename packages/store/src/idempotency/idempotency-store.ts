@@ -7,7 +7,7 @@ import { newRevision } from '../redis/revision.ts';
 import { defineScript } from '../scripts/script.ts';
 import { ACQUIRE_RECORD_LUA, GIVE_BACK_RECORD_LUA, KEEP_ANSWER_LUA, RENEW_RECORD_LUA } from './idempotency-scripts.ts';
 
-/** What an `Idempotency-Key` counts for. `path` is the concrete one, without a query. */
+/** The scope of an `Idempotency-Key`. `path` is the concrete one, without a query. */
 export type RequestName = {
   readonly apiKeyId: string;
   readonly method: string;
@@ -24,37 +24,26 @@ export const KeptAnswer = z.object({
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
 /**
- * A request's record, held by one run until its lease ends, which a renewal puts off. Every method is harmless once the
- * record was lost.
+ * A request's record, held by one run until its lease ends. Once the record is lost to another run, the methods do nothing.
  */
 export type IdempotencyRecord = {
   readonly seed: Seed;
   readonly renew: () => Promise<'renewed' | 'lost'>;
   /** @throws UnavailableError when it is kept and too few replicas have it in time */
   readonly keepAnswer: (answer: KeptAnswer) => Promise<'kept' | 'lost'>;
-  /** Ends the run without an answer to keep. `changed`: what it may have changed. */
+  /** Ends the run without an answer to keep. `changed`: what the run may have changed. */
   readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
 };
 
+/** `conflict`: the key was used for another body. `in_progress`: another run holds the record. */
 export type AcquireReply =
   | { readonly kind: 'acquired'; readonly record: IdempotencyRecord }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer }
-  /** The key was used for another body. */
-  | { readonly kind: 'conflict' }
-  | { readonly kind: 'in_progress' };
-
-export type IdempotencyStore = {
-  /** How long a record is held that isn't renewed, in ms. */
-  readonly leaseMs: number;
-  /**
-   * @param fingerprint of the body; the same for bodies that count as the same
-   * @throws UnavailableError when too few replicas have the record, and so its seed, in time; it is given back then
-   */
-  readonly acquire: (name: RequestName, fingerprint: string) => Promise<AcquireReply>;
-};
+  | { readonly kind: 'conflict' | 'in_progress' };
 
 export type IdempotencyStoreDeps = ReplicatedStoreDeps & {
   readonly now: () => number;
+  /** How long a record is held that isn't renewed, in ms. */
   readonly leaseMs: number;
   /** How long a key is kept, in ms. */
   readonly keepMs: number;
@@ -70,7 +59,7 @@ const KeepReply = z.enum(['kept', 'lost']);
 const GiveBackReply = z.enum(['given_back', 'lost']);
 
 /** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
-export function createIdempotencyStore(deps: IdempotencyStoreDeps): IdempotencyStore {
+export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
   const { redis, awaitReplication, now, leaseMs, keepMs } = deps;
   const acquire = defineReplicatedScript(deps, 'acquireIdempotencyRecord', ACQUIRE_RECORD_LUA);
   const renew = defineScript(redis, 'renewIdempotencyRecord', RENEW_RECORD_LUA);
@@ -86,31 +75,29 @@ export function createIdempotencyStore(deps: IdempotencyStoreDeps): IdempotencyS
 
   return {
     leaseMs,
-    async acquire(name, fingerprint) {
+    /**
+     * @param fingerprint of the body; the same for bodies that count as the same
+     * @throws UnavailableError when too few replicas have the record, and with it the seed, in time; it is then given back
+     */
+    async acquire(name: RequestName, fingerprint: string): Promise<AcquireReply> {
       const key = GLOBAL_KEYS.idempotencyRecord(digestOf(name));
       const token = newRevision();
       const { at, random } = newSeed(now());
       const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
       const text = await acquire([key], args).catch(async (error: unknown) => {
-        // Nothing ran under it, though an earlier run may have: its seed stays.
+        // This run did nothing. An earlier one may have: its seed stays.
         if (awaitReplication) await giveBack([key], [token, 'perhaps']);
         throw error;
       });
       const reply = AcquireReplyText.parse(text);
-      switch (reply[0]) {
-        case 'acquired': {
-          const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };
-          return { kind: 'acquired', record: toRecord(key, token, seed) };
-        }
-        case 'answered':
-          return { kind: 'answered', answer: KeptAnswer.parse(JSON.parse(reply[1])) };
-        case 'conflict':
-        case 'in_progress':
-          return { kind: reply[0] };
-      }
+      if (reply[0] === 'answered') return { kind: 'answered', answer: KeptAnswer.parse(JSON.parse(reply[1])) };
+      if (reply[0] !== 'acquired') return { kind: reply[0] };
+      const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };
+      return { kind: 'acquired', record: toRecord(key, token, seed) };
     },
   };
 }
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
 
 /** A short name without a trace of the caller's text. Parts are length-prefixed, so no two requests read the same. */
 function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): string {
