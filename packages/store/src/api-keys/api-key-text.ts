@@ -6,27 +6,25 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
 
-/** `hrld_`, 32 random base62 characters (190 bits), and 6 of CRC32, by which secret scanners know a key from noise. */
+/** `hrld_`, 32 random base62 characters (190 bits), and 6 of CRC32, by which secret scanners tell a key from noise. */
 export function newApiKey(): string {
   let random = '';
   while (random.length < RANDOM_CHARACTERS) random += ALPHABET.charAt(randomInt(ALPHABET.length));
   return PREFIX + random + checksumOf(random);
 }
 
-/** Whether a text is a key by its form and its checksum; most wrong keys need no look-up. */
+/** Whether a text has the form and the checksum of a key: most wrong keys need no look-up. */
 export function isApiKeyText(text: string): boolean {
   const match = /^hrld_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   return match?.[1] !== undefined && match[2] === checksumOf(match[1]);
 }
 
-/** What is kept of a key, in hex: the SHA-256 by which its record is found, and another by which the record proves itself. */
-export type ApiKeyDigest = { readonly lookUp: string; readonly proof: string };
-
-export function digestApiKey(key: string): ApiKeyDigest {
+/** The stored forms of a key, in hex: the SHA-256 that its record is found by, and another that proves the record. */
+export function digestApiKey(key: string) {
   return { lookUp: hash('sha256', key, 'hex'), proof: hash('sha256', `proof ${key}`, 'hex') };
 }
 
-/** Compares in constant time. Records of release 0.1.0 have no proof: a whole SHA-256 that was found is proof enough. */
+/** Compares in constant time. Records of release 0.1.0 have no proof: the SHA-256 that found them is proof enough. */
 export function isSameProof(given: string, stored: string | undefined): boolean {
   if (stored === undefined) return true;
   const [a, b] = [Buffer.from(given), Buffer.from(stored)];
