@@ -1,6 +1,5 @@
-import { readPurgeMark } from '@herald/store/purges/purge-mark';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { PurgedDelivery, PurgeStore } from '@herald/store/purges/purge-store';
+import { readPurgeMark, type PurgedDelivery, type PurgeStore } from '@herald/store/purges/purge-store';
 
 export type RunPurgesDeps = {
   readonly purges: PurgeStore;

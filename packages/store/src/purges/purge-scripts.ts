@@ -2,13 +2,13 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 
 export const PURGE_LUA = /* lua */ `
--- End the pending ones among some deliveries of an endpoint that was disabled or removed, and take them out of the queue. One
--- that is in work leaves when its worker is done. Of an endpoint that is enabled and has got another destination, move
--- those that wait in the former one's group; what is in work there is just being sent. Twice is as once.
+-- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work leaves
+-- when its worker is done. If the endpoint is enabled and has another destination, move the deliveries that wait in the former
+-- one's group; those in work there are being sent. A second run changes nothing.
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] destinations for which they may wait, joined by |, the
 -- present one first   ARGV[5..n+4] their ids
--- Returns {id, event, reason} of each that was ended; none when the endpoint is enabled.
+-- Returns {id, event, reason} of each delivery that it ended; none when the endpoint is enabled.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -27,7 +27,7 @@ if endpoint[1] == '1' then
   return ended
 end
 if endpoint[2] then places[#places + 1] = endpoint[2] end
--- Told here: it may have been removed since the caller looked.
+-- Decided here: the endpoint may have been removed since the caller read it.
 local gone = {}
 local reason = endpoint[1] and 'receiver_disabled' or 'receiver_removed'
 for index = 2, #KEYS do
@@ -40,11 +40,11 @@ for index = 2, #KEYS do
     ended[#ended + 1] = { id, event, reason }
     gone[#gone + 1] = id
   elseif not facts[2] then
-    -- An earlier run ended it, which did not know where it waits.
+    -- An earlier run ended it without knowing where it waits.
     gone[#gone + 1] = id
   end
 end
--- A resharding enqueued for nobody what it found of a removed one.
+-- Resharding enqueues the deliveries of a removed endpoint for no destination.
 if not endpoint[1] then places[#places + 1] = '' end
 for _, place in ipairs(places) do dequeue(place, gone, now) end
 return ended

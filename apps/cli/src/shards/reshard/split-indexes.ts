@@ -1,5 +1,5 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
-import { readPurgeMark } from '@herald/store/purges/purge-mark';
+import { readPurgeMark } from '@herald/store/purges/purge-store';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Keyspace, ShardKeys } from '@herald/store/keyspace/keys';
 import { readScoredIds, type ScoredId } from '@herald/store/keyspace/scored-ids';
