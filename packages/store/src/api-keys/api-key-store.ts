@@ -41,10 +41,10 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
   // Each request is answered by a look-up that begins after it came, so that a revoked key is refused at once. Requests of
   // one moment mostly have the same key and share the look-up.
   const readFields = batchCalls({
-    async call(lookUps: readonly string[]): Promise<Record<string, string>[]> {
+    async call(lookUps: readonly string[]) {
       const unique = [...new Set(lookUps)];
-      const reads = new Map(unique.map((lookUp) => [lookUp, redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))]));
-      return await Promise.all(lookUps.map(async (lookUp) => (await reads.get(lookUp)) ?? {}));
+      const found = await Promise.all(unique.map((lookUp) => redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))));
+      return lookUps.map((lookUp) => found[unique.indexOf(lookUp)] ?? {});
     },
     limit: KEYS_READ_TOGETHER,
   });
