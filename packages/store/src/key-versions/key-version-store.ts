@@ -12,13 +12,11 @@ export type KeyVersion = {
   readonly count: number;
 };
 
-export type KeyVersionStoreDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
-
-const FlatCounts = z.array(z.string());
+const Missing = z.array(z.string());
 const ForgetReply = z.enum(['forgotten', 'changed']);
 
 /** The keys of SECRETS_KEY that the secrets in this Redis are encrypted with: fingerprints, never a key. */
-export function createKeyVersionStore({ redis, keyspace }: KeyVersionStoreDeps) {
+export function createKeyVersionStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
   const register = defineScript(redis, 'registerKeyVersion', REGISTER_KEY_VERSION_LUA);
   const forget = defineScript(redis, 'forgetKeyVersion', FORGET_KEY_VERSION_LUA);
   return {
@@ -44,15 +42,15 @@ export function createKeyVersionStore({ redis, keyspace }: KeyVersionStoreDeps) 
      * Registers in every shard the key version that a process encrypts with, unless the process lacks one of the shard's.
      * @param known fingerprints of all its keys
      * @param first fingerprint of the key that it encrypts with; absent when it only decrypts
-     * @returns the key versions that it lacks; none when it may start
+     * @returns a key version that it lacks; undefined when it may start
      */
-    async register(known: readonly string[], first?: string): Promise<readonly KeyVersion[]> {
+    async register(known: readonly string[], first?: string): Promise<KeyVersion | undefined> {
       // One shard after the other: the first one decides between processes that start with different keys at once.
       for (const keys of keyspace.shards) {
-        const flat = FlatCounts.parse(await register([keys.keyVersions], [first ?? '', ...known]));
-        if (flat.length > 0) return toKeyVersions(keys, flat);
+        const [fingerprint, count] = Missing.parse(await register([keys.keyVersions], [first ?? '', ...known]));
+        if (fingerprint !== undefined) return { keys, fingerprint, count: Number(count) };
       }
-      return [];
+      return undefined;
     },
     /** 'changed' when a secret was encrypted with it since it was listed. */
     forget: async ({ keys, fingerprint, count }: KeyVersion) =>
@@ -60,9 +58,3 @@ export function createKeyVersionStore({ redis, keyspace }: KeyVersionStoreDeps) 
   };
 }
 export type KeyVersionStore = ReturnType<typeof createKeyVersionStore>;
-
-function toKeyVersions(keys: ShardKeys, flat: readonly string[]): KeyVersion[] {
-  return flat.flatMap((fingerprint, index) =>
-    index % 2 === 0 ? [{ keys, fingerprint, count: Number(flat[index + 1]) }] : [],
-  );
-}

@@ -14,11 +14,9 @@ export type EncryptedSecret = {
   readonly encrypted: string;
 };
 
-export type EncryptedSecretStoreDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
-
 const ReplaceReply = z.enum(['replaced', 'changed']);
 
-export function createEncryptedSecretStore({ redis, keyspace }: EncryptedSecretStoreDeps) {
+export function createEncryptedSecretStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
   const replace = defineScript(redis, 'replaceSecret', REPLACE_SECRET_LUA);
   const read = async (keys: ShardKeys, endpointId: EndpointId): Promise<EncryptedSecret[]> => {
     const [sec, sec2] = await redis.hmget(keys.endpoint(endpointId), 'sec', 'sec2');

@@ -26,13 +26,14 @@ export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: 
     const found = new Map(blank.map((keys) => [keys, new Map<string, number>()]));
     for await (const step of secrets.walk()) {
       for (const { keys, encrypted } of step.secrets) {
+        const counts = found.get(keys);
         const fingerprint = keyFingerprintOf(encrypted);
-        found.get(keys)?.set(fingerprint, (found.get(keys)?.get(fingerprint) ?? 0) + 1);
+        counts?.set(fingerprint, (counts.get(fingerprint) ?? 0) + 1);
       }
     }
     for (const [keys, counts] of found) await keyVersions.add(keys, counts);
   }
-  const [missing] = await keyVersions.register(cipher.fingerprints, encrypts ? cipher.fingerprints[0] : undefined);
+  const missing = await keyVersions.register(cipher.fingerprints, encrypts ? cipher.fingerprints[0] : undefined);
   if (missing) throw new ConfigError(describeMissingKey(missing));
 }
 
