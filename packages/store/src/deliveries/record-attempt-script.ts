@@ -27,7 +27,7 @@ ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${SETTLE_LUA}
 
--- Settle the slots, limits and breakers of an attempt's groups. Returns what became of the destination's breaker.
+-- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
 local function trackGroups(input, group, held, isRepeated)
   local outcome = nil
   if not isRepeated and input.answered ~= nil then outcome = input.answered and 'answered' or 'unanswered' end

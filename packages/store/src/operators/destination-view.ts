@@ -17,7 +17,7 @@ export type DestinationDescription = Pick<
   readonly first?: DeliveryDescription;
 };
 
-/** Destinations per shard: more than anybody reads. */
+/** Destinations per shard: more than anyone reads. */
 const LIMIT = 500;
 
 /** The destinations of all shards, as an operator sees them. */

@@ -2,10 +2,8 @@ import type { DeliveryId, EndpointId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 
-export type OwnerLookUpDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };
-
 /** Finds the workspace that an id belongs to, for operators, who have only the id. One small read per shard. */
-export function createOwnerLookUp({ redis, keyspace }: OwnerLookUpDeps) {
+export function createOwnerLookUp({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
   const findIn = async (read: (keys: ShardKeys) => Promise<string | null>) => {
     const found = await Promise.all(keyspace.shards.map(read));
     return found.find((workspaceId) => workspaceId !== null);

@@ -1,12 +1,12 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 export const CREATE_TASK_LUA = /* lua */ `
--- Create a Task, with its callback when it has one. One that an earlier run of the same request created stays as it is.
+-- Create a Task, with its callback when it has one. A second run leaves what the first one wrote.
 -- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
 -- KEYS[4] key versions (hash)
 -- ARGV[1] Task id   ARGV[2] now (ms)   ARGV[3] time to live (ms)   ARGV[4] number n of Task fields and values
 -- ARGV[5] its revision   ARGV[6..n+5] Task fields   ARGV[n+6..] callback fields (none: no callback)
--- Returns 'created' (also when this very call was, and the client sent it again) | 'exists'.
+-- Returns 'created' (also when the client sends this very call again) | 'exists'.
 ${COUNT_KEY_USE_LUA}
 local last = 5 + tonumber(ARGV[4])
 local revision = redis.call('HGET', KEYS[1], 'rev')
@@ -23,7 +23,7 @@ return 'created'
 `;
 
 export const ADD_MESSAGE_LUA = /* lua */ `
--- Add context to a Task that is not closed. What an earlier run of the same request added is there, and isn't added again.
+-- Add context to a Task that is not closed. A second run of the same request adds nothing.
 -- KEYS[1] Task (hash)   KEYS[2] its messages (list)
 -- ARGV[1] JSON of the message   ARGV[2] most messages that a Task may hold   ARGV[3] most bytes of all of them
 -- Returns 'added' | 'full' | 'missing' | 'done' | 'canceled'.
@@ -40,7 +40,7 @@ return 'added'
 `;
 
 export const RESOLVE_APPROVAL_LUA = /* lua */ `
--- Record a decision that was taken on a known revision of the Task.
+-- Record a decision, made on a known revision of the Task.
 -- KEYS[1] Task (hash)   KEYS[2] its decisions (hash)   KEYS[3] Tasks in the old status (zset)   KEYS[4] in the new one
 -- KEYS[5] its facts (hash)   KEYS[6] its messages (list)   KEYS[7] its callback (hash)
 -- ARGV[1] expected revision   ARGV[2] '<version>:<approval id>'   ARGV[3] JSON of the decision   ARGV[4] new status

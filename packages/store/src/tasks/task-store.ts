@@ -20,7 +20,6 @@ export type NewCallback = { readonly endpoint: Endpoint; readonly encryptedSecre
 
 /** The end of a page of Tasks: the last one's latest change (epoch ms) and id. */
 export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
-export type TaskPage = { readonly tasks: readonly TaskRecord[]; readonly next?: TaskCursor };
 
 export type TaskStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
 
@@ -113,7 +112,7 @@ export function createTaskStore(deps: TaskStoreDeps) {
       return ResolveReply.parse(reply);
     },
     /** Tasks of all workspaces in a status, longest unchanged first. */
-    async listByStatus(status: TaskStatus, limit: number, after?: TaskCursor): Promise<TaskPage> {
+    async listByStatus(status: TaskStatus, limit: number, after?: TaskCursor) {
       const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, after)));
       const found = perShard.flat().sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
       const page = found.slice(0, limit);

@@ -89,16 +89,10 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
   const extendLookUp = createLookUpRefresher(redis);
+  const readOne = ({ task, facts, factKeys }: TaskKeys) =>
+    Promise.all([redis.hmget(task, ...DECIDING_FIELDS), factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : []]);
   const readFields = batchCalls({
-    call: (tasks: readonly TaskKeys[]) =>
-      Promise.all(
-        tasks.map(({ task, facts, factKeys }) =>
-          Promise.all([
-            redis.hmget(task, ...DECIDING_FIELDS),
-            factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : [],
-          ]),
-        ),
-      ),
+    call: (tasks: readonly TaskKeys[]) => Promise.all(tasks.map(readOne)),
     limit: TASKS_READ_TOGETHER,
   });
   const commitIn = new Map(
