@@ -1,26 +1,8 @@
-import { REPLAY_LIMIT, type DeliveryStatus, type EndpointId, type WorkspaceId } from '@herald/core';
+import { REPLAY_LIMIT, type DeliveryStatus, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';
-
-/** A replay and its progress. Times are epoch ms. */
-export type Replay = {
-  readonly id: string;
-  readonly endpointId: EndpointId;
-  readonly since: number;
-  /** Exclusive. */
-  readonly until: number;
-  readonly statuses: readonly DeliveryStatus[];
-  /** `stopped`: by request, or because the receiver was disabled or removed. */
-  readonly status: z.infer<typeof Status>;
-  readonly createdAt: number;
-  readonly endedAt?: number;
-  /** Deliveries in the time range, those looked at, and those set pending again. */
-  readonly total: number;
-  readonly seen: number;
-  readonly replayed: number;
-};
 
 export type NewReplay = Pick<Replay, 'id' | 'endpointId' | 'since' | 'until' | 'statuses' | 'createdAt'>;
 
@@ -63,18 +45,26 @@ export function createReplayStore(deps: ReplayStoreDeps) {
 }
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 
-function readReplay(id: string, { e, s, statuses, end, ...numbers }: Record<string, string>): Replay {
+/** A replay and its progress. Times are epoch ms. */
+export type Replay = ReturnType<typeof readReplay>;
+
+function readReplay(id: string, { e = '', s, statuses = '', end, ...numbers }: Record<string, string>) {
   return {
     id,
-    endpointId: e ?? '',
+    endpointId: e,
     since: Number(numbers.since),
+    /** Exclusive. */
     until: Number(numbers.until),
     createdAt: Number(numbers.at),
-    statuses: (statuses ?? '').split(',') as DeliveryStatus[],
+    statuses: statuses.split(',') as readonly DeliveryStatus[],
+    /** `stopped`: by request, or because the receiver was disabled or removed. */
     status: Status.parse(s),
     ...(end !== undefined && { endedAt: Number(end) }),
+    /** Deliveries in the time range. */
     total: Number(numbers.total),
+    /** Deliveries that it has looked at. */
     seen: Number(numbers.seen),
+    /** Deliveries that it has set pending again. */
     replayed: Number(numbers.replayed),
   };
 }
