@@ -83,19 +83,19 @@ test('a destination tells what is due and since when, until when nothing goes th
   now = START + 60_000;
   await expect(view.list()).resolves.toMatchObject([
     {
-      id: receiver.destination,
+      group: receiver.destination,
       waiting: 2,
       due: 2,
       inWork: 0,
       isOpen: false,
-      firstDueAt: START,
-      first: { delivery: { id: first }, host: 'hooks.example.com' },
+      first: { id: first, dueAt: START },
+      delivery: { delivery: { id: first }, host: 'hooks.example.com' },
     },
   ]);
   await worker.reserve(now, 1);
   await expect(view.list()).resolves.toMatchObject([
-    { waiting: 1, inWork: 1, firstDueAt: START + 5, first: { delivery: { id: second } } },
+    { waiting: 1, inWork: 1, first: { dueAt: START + 5 }, delivery: { delivery: { id: second } } },
   ]);
   await engine.record(first, { now, holdUntil: now + 9_000 });
-  await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, pausedUntil: now + 9_000 }]);
+  await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, heldUntil: now + 9_000 }]);
 });

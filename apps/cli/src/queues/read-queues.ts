@@ -45,17 +45,18 @@ function countDestinations({ shards }: ServiceState): number {
 }
 
 function toDestinationJson(destination: DestinationDescription, now: number) {
-  const { first, waiting, due, inWork, isOpen, unanswered, nextProbeAt, pausedUntil, firstDueAt } = destination;
+  const { first, delivery, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil } = destination;
+  const firstDueAt = first?.dueAt ?? 0;
   return {
-    workspace: first?.delivery.workspaceId ?? null,
-    host: first?.host ?? null,
+    workspace: delivery?.delivery.workspaceId ?? null,
+    host: delivery?.host ?? null,
     deliveries: waiting,
     due,
     inWork,
-    state: isOpen ? ('breaker_open' as const) : pausedUntil === undefined ? ('flowing' as const) : ('paused' as const),
+    state: isOpen ? ('breaker_open' as const) : heldUntil === undefined ? ('flowing' as const) : ('paused' as const),
     unanswered,
     nextProbeAt: toIso(nextProbeAt),
-    pausedUntil: toIso(pausedUntil),
+    pausedUntil: toIso(heldUntil),
     waitsSince: toIso(firstDueAt <= now ? firstDueAt : undefined),
     nextDueAt: toIso(firstDueAt > now ? firstDueAt : undefined),
   };

@@ -2,7 +2,7 @@ import type { WorkspaceId } from '@herald/core';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
-import { walkReceivers } from '@herald/store/operators/walk-receivers';
+import { walkReceivers } from '@herald/store/endpoints/walk-endpoints';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Herald } from '../context/open-herald.ts';
 

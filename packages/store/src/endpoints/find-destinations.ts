@@ -4,11 +4,7 @@ import type { Keyspace } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 
-export type GroupReadersDeps = {
-  readonly redis: RedisClient;
-  readonly keyspace: Keyspace;
-  readonly now: () => number;
-};
+export type GroupReadersDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace; readonly now: () => number };
 
 /** Reads the groups of the queue in each shard, by the shard's keys. */
 export function createGroupReaders({ redis, keyspace, now }: GroupReadersDeps) {

@@ -1,21 +1,9 @@
-import type { DestinationId } from '@herald/core';
 import { EXPRESS_MARK, type GroupState } from '@herald/queue';
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/find-destinations.ts';
 import { describeDelivery, type DeliveryDescription } from './describe-delivery.ts';
 
-/** A destination with waiting deliveries. Times are epoch ms. */
-export type DestinationDescription = Pick<
-  GroupState,
-  'waiting' | 'due' | 'inWork' | 'isOpen' | 'unanswered' | 'nextProbeAt'
-> & {
-  readonly id: DestinationId;
-  /** Until when it asked to be left alone. */
-  readonly pausedUntil?: number;
-  /** The delivery that goes first, and when it is due. */
-  readonly firstDueAt: number;
-  /** Absent when its record is gone. */
-  readonly first?: DeliveryDescription;
-};
+/** The group of a destination with waiting deliveries. `delivery` is the first one, and absent when its record is gone. */
+export type DestinationDescription = GroupState & { readonly delivery?: DeliveryDescription };
 
 /** Destinations per shard: more than anyone reads. */
 const LIMIT = 500;
@@ -27,15 +15,9 @@ export function createDestinationView(deps: GroupReadersDeps) {
     // Test events wait in groups that are no destination.
     const found = (await groups.list(LIMIT)).filter(({ group }) => !group.startsWith(EXPRESS_MARK));
     return await Promise.all(
-      found.map(async ({ group, heldUntil, first, ...state }) => {
-        const delivery = first && (await describeDelivery(deps.redis, keys, first.id));
-        return {
-          ...state,
-          id: group,
-          ...(heldUntil !== undefined && { pausedUntil: heldUntil }),
-          firstDueAt: first?.dueAt ?? 0,
-          ...(delivery && { first: delivery }),
-        };
+      found.map(async (group) => {
+        const delivery = group.first && (await describeDelivery(deps.redis, keys, group.first.id));
+        return { ...group, ...(delivery && { delivery }) };
       }),
     );
   };
