@@ -1,7 +1,6 @@
 import type { EndpointId } from '@herald/core';
-import type { KeyVersionStore } from '../key-versions/key-version-store.ts';
-import type { EncryptedSecretStore } from './encrypted-secret-store.ts';
-import { keyFingerprintOf, type SecretCipher } from './secret-cipher.ts';
+import type { ReencryptSecretsDeps } from './reencrypt-secrets.ts';
+import { keyFingerprintOf } from './secret-cipher.ts';
 
 /** The endpoints are those whose secrets only the forgotten key decrypts. */
 export type ForgetReport = {
@@ -10,16 +9,12 @@ export type ForgetReport = {
   readonly endpointIds: readonly EndpointId[];
 };
 
-export type ForgetKeyVersionDeps = {
-  readonly keyVersions: KeyVersionStore;
-  readonly secrets: EncryptedSecretStore;
-  /** The keys that are left. */
-  readonly cipher: SecretCipher;
-};
-
-/** Forgets a key that is lost: processes then start without it, although secrets are encrypted with it. */
+/**
+ * Forgets a key that is lost: processes then start without it, although secrets are encrypted with it. The cipher has the
+ * keys that are left.
+ */
 export async function forgetKeyVersion(
-  { keyVersions, secrets, cipher }: ForgetKeyVersionDeps,
+  { keyVersions, secrets, cipher }: Omit<ReencryptSecretsDeps, 'onProgress'>,
   fingerprint: string,
 ): Promise<ForgetReport> {
   if (cipher.fingerprints.includes(fingerprint)) return { kind: 'listed', endpointIds: [] };

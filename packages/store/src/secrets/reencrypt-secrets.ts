@@ -17,29 +17,13 @@ export type ReencryptSecretsDeps = {
   readonly onProgress: (progress: ReencryptProgress) => void;
 };
 
-/** The field names are those of `herald secrets reencrypt --json`. */
-export type ReencryptReport = {
-  /** Fingerprint of the first key, which the secrets are encrypted with now. */
-  readonly key: string;
-  /** Secrets that were re-encrypted with it. */
-  readonly moved: number;
-  /** Secrets that the last round found encrypted with it. */
-  readonly inPlace: number;
-  /** Fingerprints of keys that no secret is encrypted with any more. */
-  readonly forgotten: readonly string[];
-  /** Fingerprints of keys that an API still encrypts with. */
-  readonly inUse: readonly string[];
-  /** Secrets that couldn't be decrypted: the endpoint, and the fingerprint of the key that each names. */
-  readonly unopenable: readonly { readonly endpointId: EndpointId; readonly key: string }[];
-};
-
 /**
  * Re-encrypts every secret with the first key while the service runs. It works in rounds, and the last one finds nothing
  * left to do. A secret is only ever exchanged for itself, so that a rotation or a removal meanwhile wins. A run that is
  * killed leaves every secret under one key or the other, and another run goes on.
  * @throws ConfigError when no API encrypts with the first key yet
  */
-export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<ReencryptReport> {
+export async function reencryptSecrets(deps: ReencryptSecretsDeps) {
   const { keyVersions, cipher } = deps;
   const [key] = cipher.fingerprints;
   const forgotten = new Set<string>();
@@ -60,16 +44,24 @@ export async function reencryptSecrets(deps: ReencryptSecretsDeps): Promise<Reen
     if (!isDone && round < ROUND_LIMIT) continue;
     const remaining = new Set((await keyVersions.list()).map(({ fingerprint }) => fingerprint));
     const stuck = new Set(seen.undecryptable.map((secret) => secret.key));
+    // The names are those of `herald secrets reencrypt --json`.
     return {
+      /** Fingerprint of the first key, which the secrets are encrypted with now. */
       key,
+      /** Secrets that were re-encrypted with it. */
       moved: replaced,
+      /** Secrets that the last round found encrypted with it. */
       inPlace: seen.inPlace,
+      /** Secrets that couldn't be decrypted: the endpoint, and the fingerprint of the key that each names. */
       unopenable: seen.undecryptable,
+      /** Fingerprints of keys that no secret is encrypted with any more. */
       forgotten: [...forgotten].filter((fingerprint) => !remaining.has(fingerprint)),
+      /** Fingerprints of keys that an API still encrypts with. */
       inUse: [...remaining].filter((fingerprint) => fingerprint !== key && !stuck.has(fingerprint)),
     };
   }
 }
+export type ReencryptReport = Awaited<ReturnType<typeof reencryptSecrets>>;
 
 /** No worker could sign with secrets that are encrypted with a key that only this run has. */
 function refuseUnknownKey(key: string, keyVersions: readonly KeyVersion[]): void {
@@ -82,38 +74,32 @@ function refuseUnknownKey(key: string, keyVersions: readonly KeyVersion[]): void
   );
 }
 
-type Round = {
-  replaced: number;
-  /** Secrets that changed meanwhile: the next round looks at them again. */
-  changed: number;
-  inPlace: number;
-  readonly undecryptable: { endpointId: EndpointId; key: string }[];
-  /** Fingerprints, other than the first key's, of the secrets that were found in a shard. */
-  readonly left: Map<ShardKeys, Set<string>>;
-};
-
-async function goRound({ secrets, cipher, onProgress }: ReencryptSecretsDeps, number: number): Promise<Round> {
+async function goRound({ secrets, cipher, onProgress }: ReencryptSecretsDeps, number: number) {
   const [key] = cipher.fingerprints;
-  const round: Round = { replaced: 0, changed: 0, inPlace: 0, undecryptable: [], left: new Map() };
+  const undecryptable: { endpointId: EndpointId; key: string }[] = [];
+  /** Fingerprints, other than the first key's, of the secrets that were found in a shard. */
+  const left = new Map<ShardKeys, Set<string>>();
+  /** `changed`: secrets that changed meanwhile; the next round looks at them again. */
+  const counts = { replaced: 0, changed: 0, inPlace: 0 };
   const look = async (secret: EncryptedSecret) => {
     const { keys, endpointId, encrypted } = secret;
     const fingerprint = keyFingerprintOf(encrypted);
     if (fingerprint === key) {
-      round.inPlace++;
+      counts.inPlace++;
       return;
     }
-    round.left.set(keys, (round.left.get(keys) ?? new Set()).add(fingerprint));
+    left.set(keys, (left.get(keys) ?? new Set()).add(fingerprint));
     try {
       const reencrypted = cipher.encrypt(cipher.decrypt(encrypted, endpointId), endpointId);
-      round[await secrets.replace(secret, reencrypted, key)]++;
+      counts[await secrets.replace(secret, reencrypted, key)]++;
     } catch (error) {
       if (!(error instanceof UndecryptableSecretError)) throw error;
-      round.undecryptable.push({ endpointId, key: fingerprint });
+      undecryptable.push({ endpointId, key: fingerprint });
     }
   };
   for await (const { secrets: found, looked, total } of secrets.walk()) {
     await Promise.all(found.map(look));
     onProgress({ round: number, looked, total });
   }
-  return round;
+  return { ...counts, undecryptable, left };
 }
