@@ -37,10 +37,7 @@ export type RecordedAttempt = {
   /** It went out through an open breaker. */
   readonly isProbe: boolean;
   readonly isRedelivery: boolean;
-  /**
-   * How long the endpoint may fail without one success before it is disabled, in ms. Absent when the attempt says nothing
-   * about its health, which is true of test events.
-   */
+  /** How long the endpoint may fail before it is disabled, in ms. Absent for test events: they don't count. */
   readonly disableAfterMs?: number;
   /** The delivery's lease in the queue; it ends with the record. */
   readonly lease: string;

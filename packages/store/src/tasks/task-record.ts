@@ -1,15 +1,8 @@
-import { TaskStatus, type Outcome, type Task, type TaskChange, type TaskId } from '@herald/core';
+import { TaskStatus, type Task, type TaskChange, type TaskId, type TransitionReport } from '@herald/core';
 import { readEvents } from '../endpoints/endpoint-record.ts';
 
-/** The newest checkpoint of a Task, from which an executor resumes after a crash. */
-export type LastCheckpoint = {
-  readonly checkpointId: string;
-  readonly canonical: boolean;
-  readonly material: boolean;
-  readonly outcome?: Outcome;
-  /** Epoch ms. */
-  readonly at: number;
-};
+/** The newest checkpoint of a Task, from which an executor resumes after a crash. `at` is epoch ms. */
+export type LastCheckpoint = Omit<Extract<TransitionReport, { type: 'checkpoint' }>, 'type'> & { readonly at: number };
 
 export type TaskRecord = Task & { readonly checkpoint?: LastCheckpoint };
 

@@ -71,14 +71,12 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
     }
   };
   return async function sendTestEvent(workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> {
-    try {
-      const outcome = await send(workspaceId, endpointId);
-      report.ended(endpointId, outcome);
-      return outcome;
-    } catch (error) {
+    const outcome = await send(workspaceId, endpointId).catch((error: unknown) => {
       if (error instanceof UnavailableError) report.ended(endpointId, undefined);
       throw error;
-    }
+    });
+    report.ended(endpointId, outcome);
+    return outcome;
   };
 }
 
