@@ -71,6 +71,12 @@ const record = async (delivery: Delivery, verdict: AttemptVerdict, by = stores) 
 const healthOf = async ({ workspaceId, endpointId }: Delivery) =>
   (await stores.receivers.find(workspaceId, endpointId))?.health;
 
+test('a delivery whose record is damaged is not loaded, and the error says why', async () => {
+  const { id } = await createDelivery();
+  await stores.redis.hset(stores.keys.delivery(id), 's', 'nonsense');
+  await expect(stores.deliveries.load(id)).rejects.toThrow('expected one of');
+});
+
 test('an attempt that is recorded twice moves the delivery on once', async () => {
   const delivery = await createDelivery();
   const at = Date.now() + 60_000;
