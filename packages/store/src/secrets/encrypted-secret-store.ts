@@ -5,25 +5,30 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import { REPLACE_SECRET_LUA } from '../scripts/key-version-scripts.ts';
+import { keyFingerprintOf } from './secret-cipher.ts';
 
 /** A secret in an endpoint's hash: the current one (`sec`), or the old one during a rotation's overlap (`sec2`). */
 export type EncryptedSecret = {
   readonly keys: ShardKeys;
   readonly endpointId: EndpointId;
-  readonly field: 'sec' | 'sec2';
+  readonly field: (typeof FIELDS)[number];
   readonly encrypted: string;
+  /** Names the key that it is encrypted with. */
+  readonly fingerprint: string;
 };
 
+const FIELDS = ['sec', 'sec2'] as const;
 const ReplaceReply = z.enum(['replaced', 'changed']);
 
 export function createEncryptedSecretStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
   const replace = defineScript(redis, 'replaceSecret', REPLACE_SECRET_LUA);
   const read = async (keys: ShardKeys, endpointId: EndpointId): Promise<EncryptedSecret[]> => {
-    const [sec, sec2] = await redis.hmget(keys.endpoint(endpointId), 'sec', 'sec2');
-    return [
-      ...(sec == null ? [] : [{ keys, endpointId, encrypted: sec, field: 'sec' as const }]),
-      ...(sec2 == null ? [] : [{ keys, endpointId, encrypted: sec2, field: 'sec2' as const }]),
-    ];
+    const values = await redis.hmget(keys.endpoint(endpointId), ...FIELDS);
+    return FIELDS.flatMap((field, index) => {
+      const encrypted = values[index];
+      if (encrypted == null) return [];
+      return [{ keys, endpointId, field, encrypted, fingerprint: keyFingerprintOf(encrypted) }];
+    });
   };
   return {
     /** All secrets of this Redis, step by step; see `walkEndpoints`. */

@@ -1,6 +1,5 @@
 import type { EndpointId } from '@herald/core';
 import type { ReencryptSecretsDeps } from './reencrypt-secrets.ts';
-import { keyFingerprintOf } from './secret-cipher.ts';
 
 /** The endpoints are those whose secrets only the forgotten key decrypts. */
 export type ForgetReport = {
@@ -22,9 +21,7 @@ export async function forgetKeyVersion(
   if (entries.length === 0) return { kind: 'unknown', endpointIds: [] };
   const endpointIds = new Set<EndpointId>();
   for await (const step of secrets.walk()) {
-    for (const { encrypted, endpointId } of step.secrets) {
-      if (keyFingerprintOf(encrypted) === fingerprint) endpointIds.add(endpointId);
-    }
+    for (const secret of step.secrets) if (secret.fingerprint === fingerprint) endpointIds.add(secret.endpointId);
   }
   // A shard must keep a key version: without one, the next process to start would register those of its secrets, and with
   // them the lost one.

@@ -3,7 +3,7 @@ import { ConfigError } from '@herald/runtime/env/env';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import type { KeyVersion, KeyVersionStore } from '../key-versions/key-version-store.ts';
 import type { EncryptedSecret, EncryptedSecretStore } from './encrypted-secret-store.ts';
-import { keyFingerprintOf, UndecryptableSecretError, type SecretCipher } from './secret-cipher.ts';
+import { UndecryptableSecretError, type SecretCipher } from './secret-cipher.ts';
 
 /** Secrets that are still added under an old key after this many rounds come from an API that encrypts with it. */
 const ROUND_LIMIT = 10;
@@ -82,8 +82,7 @@ async function goRound({ secrets, cipher, onProgress }: ReencryptSecretsDeps, nu
   /** `changed`: secrets that changed meanwhile; the next round looks at them again. */
   const counts = { replaced: 0, changed: 0, inPlace: 0 };
   const look = async (secret: EncryptedSecret) => {
-    const { keys, endpointId, encrypted } = secret;
-    const fingerprint = keyFingerprintOf(encrypted);
+    const { keys, endpointId, encrypted, fingerprint } = secret;
     if (fingerprint === key) {
       counts.inPlace++;
       return;

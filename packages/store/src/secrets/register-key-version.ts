@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { createKeyVersionStore, type KeyVersion } from '../key-versions/key-version-store.ts';
 import { createEncryptedSecretStore } from './encrypted-secret-store.ts';
-import { keyFingerprintOf, type SecretCipher } from './secret-cipher.ts';
+import type { SecretCipher } from './secret-cipher.ts';
 
 export type RegisterKeyVersionDeps = {
   readonly redis: RedisClient;
@@ -25,9 +25,8 @@ export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: 
   if (blank.length > 0) {
     const found = new Map(blank.map((keys) => [keys, new Map<string, number>()]));
     for await (const step of secrets.walk()) {
-      for (const { keys, encrypted } of step.secrets) {
+      for (const { keys, fingerprint } of step.secrets) {
         const counts = found.get(keys);
-        const fingerprint = keyFingerprintOf(encrypted);
         counts?.set(fingerprint, (counts.get(fingerprint) ?? 0) + 1);
       }
     }
