@@ -38,8 +38,8 @@ return 1
 export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: () => number }) {
   const { redis, awaitReplication, now } = deps;
   const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
-  // Each request is answered by a look-up that begins after it came, so that a revoked key is refused at once. Requests of
-  // one moment mostly have the same key and share the look-up.
+  // Each request is answered by a look-up that begins after it came, so that a revoked key is refused at once. Requests
+  // of one moment mostly have the same key and share the look-up.
   const readFields = batchCalls({
     async call(lookUps: readonly string[]) {
       const unique = [...new Set(lookUps)];
@@ -49,7 +49,10 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     limit: KEYS_READ_TOGETHER,
   });
   return {
-    /** Stores a new key and returns it in clear, this once. @throws UnavailableError when too few replicas have it in time */
+    /**
+     * Stores a new key and returns it in clear, this once.
+     * @throws UnavailableError when too few replicas have it in time
+     */
     async create(request: NewApiKey) {
       const key = newApiKey();
       const { lookUp, proof } = digestApiKey(key);

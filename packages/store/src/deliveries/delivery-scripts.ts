@@ -4,10 +4,10 @@ import { DELIVERY_FIELDS, ENDPOINT_FIELDS, readLoadedDeliveries, TRANSITION_FIEL
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
 /**
- * Reads everything that an attempt needs. `load` returns {} when the delivery is missing. Otherwise it returns the values
- * of the delivery's fields, its transition's and its endpoint's, in the order of delivery-record.ts, with false for a
- * field without a value, and 1 for values that this run has returned before: ten deliveries of a transition carry its
- * body once.
+ * Reads everything that an attempt needs. `load` returns {} when the delivery is missing. Otherwise it returns the
+ * values of the delivery's fields, its transition's and its endpoint's, in the order of delivery-record.ts, with false
+ * for a field without a value, and 1 for values that this run has returned before: ten deliveries of a transition carry
+ * its body once.
  */
 const LOAD_LUA = /* lua */ `
 local replied = {}

@@ -7,19 +7,19 @@ const DISABLE_AT_FAILURES = 10;
 const ATTEMPT_LOG_LIMIT = 50;
 
 export const RECORD_ATTEMPTS_LUA = /* lua */ `
--- Record attempts, each with its effects on its delivery, endpoint and destination. The lease ends in the same step, and a
--- delivery that is still pending, or has a pending redelivery, waits again: a crash never leaves it out of the queue.
--- A second run, after a connection that broke before the reply, does no harm: an attempt is logged and counted once, only a
--- pending delivery moves on, and a failed try counts only if no other try has been recorded since it was decided.
+-- Record attempts, each with its effects on its delivery, endpoint and destination. The lease ends in the same step,
+-- and a delivery that is still pending, or has a pending redelivery, waits again: a crash never leaves it out of the
+-- queue. A second run, after a lost reply, does no harm: an attempt is logged and counted once, only a pending delivery
+-- moves on, and a failed try counts only if no other try has been recorded since it was decided.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
--- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and instead of its delivery { id, endpointId,
---   tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled) }
+-- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
+--   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled)
 -- ARGV[2n+1] JSON of the attempt
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
---   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt)}, or {'failed', why} (Redis takes no writes, or a
---   bug); the lease is then held as before.
+--   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt)}, or {'failed', why} (Redis takes no writes,
+--   or a bug); the lease is then held as before.
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 local prefix = ARGV[1]
 ${GROUP_LUA}
@@ -42,8 +42,8 @@ end
 local function record(delivery, input, attempt, held, group)
   local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
   local now, verdict = input.now, input.verdict
-  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts: another
-  -- worker may have recorded an attempt before this record was sent again.
+  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
+  -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
   local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
@@ -75,8 +75,8 @@ local function record(delivery, input, attempt, held, group)
     if on ~= '1' then return '' end
     if input.gone then return disable('gone', workspace) end
     local since = tonumber(redis.call('HGET', endpoint, 'failAt'))
-    if fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfterMs then return disable('failing', workspace) end
-    return ''
+    local isFailing = fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfterMs
+    return isFailing and disable('failing', workspace) or ''
   end
 
   if not status then return { 'missing', '', 0, '', '', trackGroups(input, group, held, isRepeated) } end
@@ -88,7 +88,11 @@ local function record(delivery, input, attempt, held, group)
     end
     if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
-      if redeliveries == 0 then redis.call('HDEL', delivery, 'owe') else redis.call('HSET', delivery, 'owe', redeliveries) end
+      if redeliveries == 0 then
+        redis.call('HDEL', delivery, 'owe')
+      else
+        redis.call('HSET', delivery, 'owe', redeliveries)
+      end
     end
   end
 

@@ -2,8 +2,8 @@ import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 export const REDELIVER_LUA = /* lua */ `
--- Ask for one more attempt of a delivery, and enqueue it before all others of its group. A delivery that is in work, or waits
--- as a test event, is enqueued when that attempt is recorded.
+-- Ask for one more attempt of a delivery, and enqueue it before all others of its group. A delivery that is in work, or
+-- waits as a test event, is enqueued when that attempt is recorded.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}.

@@ -19,8 +19,7 @@ return 'registered'
 export const PATCH_RECEIVER_LUA = /* lua */ `
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] endpoints whose pending deliveries must end or move (zset): gets this one when it is disabled or the destination
--- changes
+-- KEYS[4] endpoints whose pending deliveries must end or move (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] number n of fields to remove   ARGV[4..n+3] their names
 -- ARGV[n+4..] fields to set
 -- Returns 'patched' | 'missing'.
@@ -40,8 +39,8 @@ return 'patched'
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `
--- Remove a receiver. Its deliveries keep their records, and a purge ends the pending ones. The receiver's hash names the groups
--- in which they wait, so the mark for the purge takes these over (see readPurgeMark).
+-- Remove a receiver. Its deliveries keep their records, and a purge ends the pending ones. The receiver's hash names
+-- the groups in which they wait, so the mark for the purge takes these over (see readPurgeMark).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
@@ -58,8 +57,8 @@ return 'removed'
 `;
 
 export const ROTATE_SECRET_LUA = /* lua */ `
--- Put a new signing secret in force, beside the old one until the overlap ends. During an overlap the old secret stays the
--- same: receivers still verify with it, and a caller that lost the new secret rotates again.
+-- Put a new signing secret in force, beside the old one until the overlap ends. During an overlap the old secret stays
+-- the same: receivers still verify with it, and a caller that lost the new secret rotates again.
 -- KEYS[1] endpoint (hash)   KEYS[2] key versions (hash)
 -- ARGV[1] workspace id   ARGV[2] encrypted new secret   ARGV[3] end of the overlap (ms), '' for none   ARGV[4] now (ms)
 -- Returns 'rotated' | 'missing'.

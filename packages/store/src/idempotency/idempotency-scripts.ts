@@ -1,6 +1,7 @@
 /**
  * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
- * (the present run, and the end of its lease), and `answer` once a run succeeded. After `until` another run may acquire it.
+ * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may acquire it after
+ * `until`.
  */
 export const ACQUIRE_RECORD_LUA = /* lua */ `
 -- Acquire a request's record under a lease, unless another run holds it or has answered.
@@ -45,8 +46,8 @@ return 'kept'
 `;
 
 export const GIVE_BACK_RECORD_LUA = /* lua */ `
--- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the seed
--- stay: only the same request can run again, and it finds what this run created.
+-- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the
+-- seed stay: only the same request can run again, and it finds what this run created.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] 'nothing' | 'perhaps': what the run changed
 -- Returns 'given_back' | 'lost'.

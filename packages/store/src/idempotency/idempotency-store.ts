@@ -23,9 +23,7 @@ export const KeptAnswer = z.object({
 });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
-/**
- * A request's record, held by one run until its lease ends. Once the record is lost to another run, the methods do nothing.
- */
+/** A request's record, held by one run until its lease ends. Once another run has it, the methods do nothing. */
 export type IdempotencyRecord = {
   readonly seed: Seed;
   readonly renew: () => Promise<'renewed' | 'lost'>;
@@ -77,7 +75,7 @@ export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
     leaseMs,
     /**
      * @param fingerprint of the body; the same for bodies that count as the same
-     * @throws UnavailableError when too few replicas have the record, and with it the seed, in time; it is then given back
+     * @throws UnavailableError when too few replicas have the record, with its seed, in time; it is then given back
      */
     async acquire(name: RequestName, fingerprint: string): Promise<AcquireReply> {
       const key = GLOBAL_KEYS.idempotencyRecord(digestOf(name));

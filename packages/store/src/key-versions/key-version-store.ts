@@ -39,7 +39,7 @@ export function createKeyVersionStore({ redis, keyspace }: { redis: RedisClient;
       for (const [fingerprint, count] of counts) await redis.hsetnx(keys.keyVersions, fingerprint, count);
     },
     /**
-     * Registers in every shard the key version that a process encrypts with, unless the process lacks one of the shard's.
+     * Registers the key version that a process encrypts with in every shard, unless the process lacks one of the shard.
      * @param known fingerprints of all its keys
      * @param first fingerprint of the key that it encrypts with; absent when it only decrypts
      * @returns a key version that it lacks; undefined when it may start

@@ -19,7 +19,7 @@ export type DeliveryDescription = {
   readonly destination?: DestinationId;
 };
 
-/** Undefined when there is no record. Describing a page at once costs two pipelines: the client makes one of each tick. */
+/** Undefined when there is no record. A page at once costs two pipelines: the client makes one of each tick. */
 export async function describeDelivery(
   redis: RedisClient,
   keys: ShardKeys,

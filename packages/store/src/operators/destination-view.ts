@@ -2,7 +2,7 @@ import { EXPRESS_MARK, type GroupState } from '@herald/queue';
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/find-destinations.ts';
 import { describeDelivery, type DeliveryDescription } from './describe-delivery.ts';
 
-/** The group of a destination with waiting deliveries. `delivery` is the first one, and absent when its record is gone. */
+/** The group of a destination with waiting deliveries. `delivery`: the first one; absent when its record is gone. */
 export type DestinationDescription = GroupState & { readonly delivery?: DeliveryDescription };
 
 /** Destinations per shard: more than anyone reads. */

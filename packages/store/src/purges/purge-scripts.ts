@@ -2,12 +2,12 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 
 export const PURGE_LUA = /* lua */ `
--- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work leaves
--- when its worker is done. If the endpoint is enabled and has another destination, move the deliveries that wait in the former
--- one's group; those in work there are being sent. A second run changes nothing.
+-- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work
+-- leaves when its worker is done. If the endpoint is enabled and has another destination, move the deliveries that wait
+-- in the former one's group; those in work there are being sent. A second run changes nothing.
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] destinations for which they may wait, joined by |, the
--- present one first   ARGV[5..n+4] their ids
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[5..n+4] delivery ids
+-- ARGV[4] destinations for which they may wait, joined by |, the present one first
 -- Returns {id, event, reason} of each delivery that it ended; none when the endpoint is enabled.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}

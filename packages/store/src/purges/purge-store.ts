@@ -25,7 +25,7 @@ export function readPurgeMark(mark: string) {
   return { endpointId, destinations };
 }
 
-/** Ends the pending deliveries of disabled and removed endpoints in one shard, and moves those that wait for a former url. */
+/** Ends pending deliveries of disabled and removed endpoints, and moves those that wait for an old url. */
 export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) {
   const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
   const purge = defineScript(redis, 'purge', PURGE_LUA);
@@ -35,8 +35,8 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
     claim: async (now: number, leaseEndsAt: number, limit: number) =>
       Ids.parse(await claim([keys.purge], [now, leaseEndsAt, limit])),
     /**
-     * Ends an endpoint's pending deliveries, and yields those of each step. For an endpoint that is enabled again it ends
-     * none: deliveries in the group of a former destination move to that of the present one.
+     * Ends an endpoint's pending deliveries, and yields those of each step. For an endpoint that is enabled again it
+     * ends none: deliveries in the group of a former destination move to that of the present one.
      */
     async *purge(mark: string, now: number): AsyncGenerator<readonly PurgedDelivery[]> {
       const { endpointId, destinations } = readPurgeMark(mark);

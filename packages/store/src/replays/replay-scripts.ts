@@ -22,15 +22,16 @@ if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then
   if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then return 'full' end
 end
 redis.call('ZADD', KEYS[5], ARGV[2], ARGV[1])
+local total = redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
-  's', 'running', 'at', ARGV[2], 'total', redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6]), 'seen', 0, 'replayed', 0)
+  's', 'running', 'at', ARGV[2], 'total', total, 'seen', 0, 'replayed', 0)
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 return 'created'
 `;
 
 export const STEP_REPLAY_LUA = /* lua */ `
--- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a crash
--- repeats or skips nothing, and two workers at the same replay do each step once.
+-- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a
+-- crash repeats or skips nothing, and two workers at the same replay do each step once.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] most deliveries that may wait in the group   ARGV[6] time to live of a finished replay (ms)
@@ -74,7 +75,8 @@ for index = 1, #rows, 2 do
     local facts = redis.call('HMGET', record, 's', 'x')
     local transition = prefix .. 'x:' .. (facts[2] or '')
     local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
-    if wanted and redis.call('HEXISTS', transition, 'body') == 1 and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
+    if wanted and redis.call('HEXISTS', transition, 'body') == 1
+      and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
       replayed = replayed + 1
       redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
       redis.call('HDEL', record, 'end', 'why')

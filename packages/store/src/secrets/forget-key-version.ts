@@ -9,8 +9,8 @@ export type ForgetReport = {
 };
 
 /**
- * Forgets a key that is lost: processes then start without it, although secrets are encrypted with it. The cipher has the
- * keys that are left.
+ * Forgets a key that is lost: processes then start without it, although secrets are encrypted with it. The cipher has
+ * the keys that are left.
  */
 export async function forgetKeyVersion(
   { keyVersions, secrets, cipher }: Omit<ReencryptSecretsDeps, 'onProgress'>,
@@ -23,8 +23,8 @@ export async function forgetKeyVersion(
   for await (const step of secrets.walk()) {
     for (const secret of step.secrets) if (secret.fingerprint === fingerprint) endpointIds.add(secret.endpointId);
   }
-  // A shard must keep a key version: without one, the next process to start would register those of its secrets, and with
-  // them the lost one.
+  // A shard must keep a key version: without one, the next process to start would register those of its secrets, and
+  // with them the lost one.
   for (const { keys } of entries) await keyVersions.add(keys, new Map([[cipher.fingerprints[0], 0]]));
   const replies = await Promise.all(entries.map(keyVersions.forget));
   return { kind: replies.includes('changed') ? 'in_use' : 'forgotten', endpointIds: [...endpointIds] };

@@ -18,9 +18,9 @@ export type ReencryptSecretsDeps = {
 };
 
 /**
- * Re-encrypts every secret with the first key while the service runs. It works in rounds, and the last one finds nothing
- * left to do. A secret is only ever exchanged for itself, so that a rotation or a removal meanwhile wins. A run that is
- * killed leaves every secret under one key or the other, and another run goes on.
+ * Re-encrypts every secret with the first key while the service runs. It works in rounds, and the last one finds
+ * nothing left to do. A secret is only ever exchanged for itself, so that a rotation or a removal meanwhile wins. A run
+ * that is killed leaves every secret under one key or the other, and another run goes on.
  * @throws ConfigError when no API encrypts with the first key yet
  */
 export async function reencryptSecrets(deps: ReencryptSecretsDeps) {

@@ -14,7 +14,7 @@ export type RegisterKeyVersionDeps = {
 };
 
 /**
- * Makes sure that a process that starts can decrypt every secret in this Redis, and registers the key that it encrypts with.
+ * Makes sure that a process can decrypt every secret in this Redis, and registers the key that it encrypts with.
  * @throws ConfigError when its SECRETS_KEY lacks the key of a key version
  */
 export async function registerKeyVersion({ redis, keyspace, cipher, encrypts }: RegisterKeyVersionDeps): Promise<void> {

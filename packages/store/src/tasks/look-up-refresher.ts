@@ -8,8 +8,8 @@ const SLACK_MS = 3_600_000;
 const REMEMBERED_TASKS = 50_000;
 
 /**
- * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. The look-up has a
- * slot of its own, so each extension is an extra command; the slack makes one per Task and hour enough.
+ * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. The look-up has
+ * a slot of its own, so each extension is an extra command; the slack makes one per Task and hour enough.
  */
 export function createLookUpRefresher(redis: RedisClient) {
   const extended = createBoundedMap<TaskId, { readonly at: number; readonly ttlMs: number }>(REMEMBERED_TASKS);

@@ -9,7 +9,7 @@ export type TaskRecord = Task & { readonly checkpoint?: LastCheckpoint };
 /** What a transition changes of a Task, apart from its revision. */
 export type RecordChange = Partial<TaskChange> & { readonly checkpoint?: LastCheckpoint };
 
-/** Fields of the Task hash that hold JSON. A transition can set all of them but the input, which is for the executor. */
+/** Fields of the Task hash that hold JSON. A transition can set all but the input, which is for the executor. */
 const CHANGING_JSON = ['action', 'result', 'outcome', 'usage', 'checkpoint'] as const;
 const JSON_FIELDS = ['input', ...CHANGING_JSON] as const;
 

@@ -12,7 +12,8 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 if redis.call('EXISTS', KEYS[4]) == 0 then return 'missing' end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'created' end
-redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3], 'body', ARGV[6])
+redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
+  'body', ARGV[6])
 redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
 redis.call('ZADD', KEYS[3], ARGV[5], ARGV[2])
 redis.call('PEXPIRE', KEYS[3], ARGV[7])

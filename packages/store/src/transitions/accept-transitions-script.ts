@@ -1,19 +1,20 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
--- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state, fact,
--- frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all, whatever happens
--- to the others. A second run, after a connection that broke before the reply, finds a conflict and changes nothing.
+-- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state,
+-- fact, frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all,
+-- whatever happens to the others. A second run, after a lost reply, finds a conflict and changes nothing.
 -- KEYS[1] leases of the queue (zset): names the slot
 -- ARGV[1] JSON: { prefix, recordTtl, logTtl, now (ms), score (at which deliveries wait) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
---   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), sequence, taskTtl, callback (id),
---     callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one), transition?: { id, event,
---     fields: [field, value, ...], deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination], ...] } }
+--   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), sequence, taskTtl,
+--     callback (id), callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one),
+--     transition?: { id, event, fields: [field, value, ...],
+--       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination], ...] } }
 -- ARGV[2n+1] its body, or ''
 -- All other keys start with prefix and are in the same slot.
--- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (the Task
--- knows too many facts), {'accepted', deliveries canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
+-- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (of
+-- facts), {'accepted', deliveries canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 ${GROUP_LUA}
@@ -84,7 +85,8 @@ local function commit(input, body)
   local transition = input.transition
   if not transition then return { 'accepted', 0 } end
   transition.callback = input.callback
-  local pending, canceled = deliver(transition, input.now, function() return redis.call('HGET', callback, 'on') == '1' end)
+  local function isCallbackOn() return redis.call('HGET', callback, 'on') == '1' end
+  local pending, canceled = deliver(transition, input.now, isCallbackOn)
   local key = prefix .. 'x:' .. transition.id
   redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
   if pending == 0 then redis.call('PEXPIRE', key, common.recordTtl) end

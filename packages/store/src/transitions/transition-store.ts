@@ -120,8 +120,8 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
       return { task, knownFacts: new Set(factKeys.filter((_, index) => sequences[index] != null)) };
     },
     /**
-     * Accepted means: it is durable, and its deliveries are in the queue. Commits of one moment go to Redis together, in
-     * their order, and each stands or fails alone.
+     * Accepted means: it is durable, and its deliveries are in the queue. Commits of one moment go to Redis together,
+     * in their order, and each stands or fails alone.
      */
     async commit({ task, now, change, factKey, emission, ...versions }: TransitionCommit): Promise<CommitReply> {
       const status = change.status ?? task.status;
