@@ -31,7 +31,7 @@ test.concurrent(
 );
 
 /** In the arguments of the script that records attempts, and in no other command that a worker sends. */
-const RECORD = '"disableAfter":';
+const RECORD = '"disableAfterMs":';
 
 test.concurrent.each([
   { dies: 'before Redis has it', withhold: 'command' as const, left: 'pending', requests: 2 },
