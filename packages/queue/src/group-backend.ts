@@ -1,273 +1,217 @@
-import { isNotConnectionError, type IQueueBackend, type KeepJobs, type MinimalJob } from 'bullmq';
+import { isNotConnectionError, type IQueueBackend } from 'bullmq';
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import { EventEmitter } from 'node:events';
+import { createBackendBase, refuse } from './backend-base.ts';
 import { createQueueKeys } from './queue-keys.ts';
-import type { DefineScript } from './script.ts';
-import { createFinishScript, EXTEND_LEASES_LUA, PUT_BACK_LUA, RECOVER_LUA } from './scripts/end-scripts.ts';
 import { createPause } from './scripts/pause-script.ts';
-import type { WaitConnection } from './wait-connection.ts';
 import { toJobJson } from './worker/job-json.ts';
+import { createLeases, type LeasesOptions } from './worker/leases.ts';
 import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
-import { createReservations, type Held, type Reservations } from './worker/reservations.ts';
-import { createSlots, EXPRESS_SLOTS, type JobEnd, type Slots } from './worker/slots.ts';
-import { WorkerOnlyBackend } from './worker/worker-only-backend.ts';
+import { createReservations, type Held } from './worker/reservations.ts';
+import { createSlots, EXPRESS_SLOTS, type JobEnd } from './worker/slots.ts';
 
-export type GroupBackendOptions = {
-  /** Of all keys of the queue. Carries a hash tag, such as `{a}:`. */
-  readonly prefix: string;
-  /** On a connection that is used for nothing that blocks. */
-  readonly defineScript: DefineScript;
+/** A connection of its own, on which a command may block. */
+export type WaitConnection = {
+  /** BZPOPMIN: the key, the member and its score; null when the time is over. */
+  readonly bzpopmin: (keys: string[], seconds: number) => Promise<[string, string, string] | null>;
+  /** Ends a blocking command, which then rejects. */
+  readonly disconnect: () => void;
+  readonly connect: () => Promise<void>;
+};
+
+/** `loadLua` serves both `createReserveScript` and `createFinishScript`. */
+export type GroupBackendOptions = LeasesOptions & {
   readonly waitConnection: WaitConnection;
-  /** Jobs in work that this worker is meant for. Suspect groups get at most half of it. */
+  /** Jobs that this worker is meant to have in work. Suspect groups get at most half of it. */
   readonly concurrency: number;
-  /** Jobs in work that a group may have, over all workers. */
-  readonly groupLimit: number;
-  /** How long a worker that dies keeps its jobs, in ms. */
+  /** How long a lease lasts: a worker that dies keeps its jobs for so long, in ms. */
   readonly leaseMs: number;
   /** The longest that a command may block, in ms. */
   readonly blockLimitMs: number;
-  /** See `createReserveScript` and `createFinishScript`: what is known of jobs is the caller's. */
-  readonly loadLua: string;
   /** Default: rows stay as they came. */
   readonly readRows?: ReadRows;
-  /** How long a job waits whose processor threw so many times in a row, in ms. */
+  /** How long a job waits after so many errors of its processor in a row, in ms. */
   readonly errorDelayMs: (errors: number) => number;
-  /** The time that all processes share, epoch ms: Redis' own. */
-  readonly now: () => number;
 };
-
-/** Leases that one script ends at most: Redis does nothing else meanwhile. */
-const MOST_RECOVERED = 200;
 
 const ERRORS_REMEMBERED = 10_000;
 
+/** Refused here: only a board asks for it. */
+const VIEW = 'view of its jobs on the backend of a worker';
+
 const readNothing: ReadRows = (rows) => rows.map(({ row }) => row);
 
-const Ids = z.array(z.string());
-const Flags = z.array(z.number());
+export type GroupBackend = ReturnType<typeof createGroupBackend>;
 
 /**
- * A BullMQ backend whose jobs stand in groups. It is what `new Worker(name, processor, options, () => backend)` works on; jobs are added and ended by the
- * caller's own scripts, which use ENQUEUE_LUA and LEASE_LUA, so that a job is in the queue in the same step in which it is decided on.
+ * A BullMQ backend whose jobs stand in groups, for `new Worker(name, processor, options, () => backend)`. The owner's scripts add and end the jobs
+ * with ENQUEUE_LUA and LEASE_LUA, so that a job enters and leaves the queue in the same step as the decision about it.
  */
-export class GroupBackend extends WorkerOnlyBackend implements IQueueBackend {
-  readonly #options: GroupBackendOptions;
-  readonly #keys;
-  readonly #slots: Slots;
-  readonly #reservations: Reservations;
-  readonly #scripts;
-  readonly #pause;
+export function createGroupBackend(options: GroupBackendOptions) {
+  const { prefix, defineScript, waitConnection, concurrency, groupLimit, leaseMs, blockLimitMs, loadLua, now } =
+    options;
+  const { readRows = readNothing, errorDelayMs } = options;
+  const keys = createQueueKeys(prefix);
+  const slots = createSlots({ concurrency, now: () => performance.now() });
+  const leases = createLeases(options);
+  const reservations = createReservations({
+    reserve: createReserve(defineScript, keys, loadLua, readRows),
+    slots,
+    groupLimit,
+    leaseMs,
+    waitForRings: async (rings, seconds) => (await waitConnection.bzpopmin(rings.map(keys.wake), seconds)) !== null,
+    giveBack: (jobs) => leases.putBack(jobs, 0),
+    processId: randomBytes(6).toString('base64url'),
+    now,
+  });
   /** Jobs in work, by the token under which BullMQ fetched each. */
-  readonly #held = new Map<string, Held>();
+  const held = new Map<string, Held>();
   /** How often a job's processor threw in a row, by the job's id. */
-  readonly #errors = new Map<string, number>();
-  #isDisconnected = false;
-  #closing: Promise<void> | undefined;
+  const errors = new Map<string, number>();
+  let isDisconnected = false;
 
-  constructor(options: GroupBackendOptions) {
-    super(options.prefix);
-    const { prefix, defineScript, waitConnection, concurrency, groupLimit, leaseMs, loadLua, now } = options;
-    this.#options = options;
-    this.#keys = createQueueKeys(prefix);
-    this.#slots = createSlots({ concurrency, now: () => performance.now() });
-    this.#scripts = {
-      putBack: defineScript('queuePutBack', PUT_BACK_LUA),
-      finish: defineScript('queueFinish', createFinishScript(loadLua)),
-      extend: defineScript('queueExtend', EXTEND_LEASES_LUA),
-      recover: defineScript('queueRecover', RECOVER_LUA),
-    };
-    this.#pause = createPause(defineScript, this.#keys);
-    this.#reservations = createReservations({
-      reserve: createReserve(defineScript, this.#keys, loadLua, options.readRows ?? readNothing),
-      slots: this.#slots,
-      groupLimit,
-      leaseMs,
-      waitForRings: async (rings, seconds) =>
-        (await waitConnection.bzpopmin(rings.map(this.#keys.wake), seconds)) !== null,
-      giveBack: async (jobs) => {
-        await this.#putBack(jobs, 0);
-      },
-      processId: randomBytes(6).toString('base64url'),
-      now,
-    });
-  }
+  const start = (job: Held, token: string): unknown[] => {
+    held.set(token, job);
+    return [toJobJson(job.reserved.id), job.reserved.id, 0, 0];
+  };
 
-  /** What BullMQ's worker must be given as its concurrency: room for every ring. How much is used is decided here. */
-  get workerConcurrency(): number {
-    return 2 * this.#options.concurrency + EXPRESS_SLOTS;
-  }
+  const end = (token: string, how: JobEnd): void => {
+    const job = held.get(token);
+    if (!job) return;
+    held.delete(token);
+    if (how !== 'unsent') errors.delete(job.reserved.id);
+    slots.end(job.slot, how);
+  };
 
-  get inWork(): number {
-    return this.#slots.inWork();
-  }
+  const putBack = async (token: string, dueAt: number): Promise<void> => {
+    const job = held.get(token);
+    if (!job) return;
+    await leases.putBack([job], dueAt);
+    end(token, 'unsent');
+  };
 
-  /** @param token that BullMQ gives the processor */
-  reservationOf(token: string): Reserved {
-    const held = this.#held.get(token);
-    if (!held) throw new Error('no job is in work under this token');
-    return held.reserved;
-  }
+  /** What BullMQ gets when a job has ended. A fetch that fails is not the job's fault: BullMQ's loop fetches too, and reports it. */
+  const endAndFetch = async (token: string, fetchNext: boolean) => {
+    const next = fetchNext ? await reservations.nextAfterEnd().catch(() => undefined) : undefined;
+    return { result: next && start(next, token), finishedOn: Date.now() };
+  };
 
-  /** The processor's own script has ended the job, and its lease with it. */
-  ended(token: string, end: JobEnd): void {
-    const held = this.#held.get(token);
-    if (!held) return;
-    this.#held.delete(token);
-    if (end !== 'unsent') this.#errors.delete(held.reserved.id);
-    this.#reservations.end(held, end);
-  }
-
-  /**
-   * Lets a job wait again where it stood, and spends nothing.
-   * @param dueAt epoch ms; 0: as before
-   */
-  async putBack(token: string, dueAt: number): Promise<void> {
-    const held = this.#held.get(token);
-    if (!held) return;
-    await this.#putBack([held], dueAt);
-    this.ended(token, 'unsent');
-  }
-
-  async #putBack(jobs: readonly Held[], dueAt: number): Promise<void> {
-    const { now, groupLimit, prefix } = this.#options;
-    const leases = jobs.flatMap(({ reserved: { handle, isProbe } }) => [handle, dueAt, isProbe ? 1 : 0]);
-    await this.#scripts.putBack([this.#keys.leases], [prefix, now(), groupLimit, ...leases]);
-  }
-
-  // What BullMQ's worker calls.
-
-  async moveToActive(token: string): Promise<unknown[]> {
-    const held = await this.#reservations.next();
-    if (held) return this.#start(held, token);
-    const lookAgainAt = this.#reservations.lookAgainAt();
-    // BullMQ waits by this machine's clock.
-    return [undefined, undefined, 0, lookAgainAt > 0 ? Date.now() + Math.max(1, lookAgainAt - this.#options.now()) : 0];
-  }
-
-  #start(held: Held, token: string): unknown[] {
-    const { id } = held.reserved;
-    this.#held.set(token, held);
-    return [toJobJson(id), id, 0, 0];
-  }
-
-  async moveToCompleted<T, R, N extends string>(
-    _job: MinimalJob<T, R, N>,
-    _returnValue: R,
-    _remove: boolean | number | KeepJobs,
-    token: string,
-    fetchNext: boolean,
-  ): Promise<{ result: unknown[] | undefined; finishedOn: number }> {
-    const held = this.#held.get(token);
-    if (held) await this.#finish(held, token);
-    return { result: fetchNext ? await this.#startNext(token) : undefined, finishedOn: Date.now() };
-  }
-
-  /** A fetch that fails is no fault of the job that has just ended. BullMQ's loop fetches too, and tells of it. */
-  async #startNext(token: string): Promise<unknown[] | undefined> {
-    const next = await this.#reservations.nextAfterEnd().catch(() => undefined);
-    return next && this.#start(next, token);
-  }
-
-  async #finish({ reserved: { handle, isProbe } }: Held, token: string): Promise<void> {
-    const { prefix, now, groupLimit } = this.#options;
-    await this.#scripts.finish([this.#keys.leases], [prefix, now(), groupLimit, handle, isProbe ? 1 : 0]);
-    this.ended(token, 'unsent');
-  }
-
-  /** The processor threw, which is no fault of the job's: it comes again, later each time. */
-  async moveToFailed<T, R, N extends string>(
-    job: MinimalJob<T, R, N>,
-    _reason: string,
-    _remove: boolean | number | KeepJobs,
-    token: string,
-    fetchNext: boolean,
-  ): Promise<{ result: unknown[] | undefined; finishedOn: number }> {
-    const { now, errorDelayMs } = this.#options;
-    const id = job.id ?? '';
-    const errors = (this.#errors.get(id) ?? 0) + 1;
-    if (this.#errors.size > ERRORS_REMEMBERED) this.#errors.clear();
-    this.#errors.set(id, errors);
-    try {
-      await this.putBack(token, now() + errorDelayMs(errors));
-    } catch (error) {
-      // BullMQ comes again only after an error of the connection. Otherwise the slot must not be lost; the lease ends by itself.
-      if (!(error instanceof Error) || isNotConnectionError(error)) this.ended(token, 'unsent');
-      throw error;
-    }
-    return { result: fetchNext ? await this.#startNext(token) : undefined, finishedOn: Date.now() };
-  }
-
-  async moveToDelayed(_id: string, timestamp: number, delayMs: number, token = ''): Promise<void> {
-    await this.putBack(token, timestamp + delayMs - Date.now() + this.#options.now());
-  }
-
-  async moveJobFromActiveToWait(_id: string, token = ''): Promise<number> {
-    await this.putBack(token, 0);
-    return 0;
-  }
-
-  async moveStalledJobsToWait(): Promise<string[]> {
-    const { prefix, now, groupLimit } = this.#options;
-    const all: string[] = [];
-    for (;;) {
-      const ids = Ids.parse(
-        await this.#scripts.recover([this.#keys.leases], [prefix, now(), groupLimit, MOST_RECOVERED]),
-      );
-      all.push(...ids);
-      if (ids.length < MOST_RECOVERED) return all;
-    }
-  }
-
-  async extendLock(id: string, token: string, durationMs: number): Promise<number> {
-    return (await this.extendLocks([id], [token], durationMs)).length === 0 ? 1 : 0;
-  }
-
-  async extendLocks(ids: string[], tokens: string[], durationMs: number): Promise<string[]> {
-    const handles = tokens.map((token) => this.#held.get(token)?.reserved.handle);
+  const extendLocks = async (ids: string[], tokens: string[], durationMs: number): Promise<string[]> => {
+    const handles = tokens.map((token) => held.get(token)?.reserved.handle);
     const known = handles.filter((handle) => handle !== undefined);
     if (known.length === 0) return [];
-    const until = this.#options.now() + durationMs;
-    const held = Flags.parse(await this.#scripts.extend([this.#keys.leases], [until, ...known]));
-    const lost = new Set(known.filter((_, index) => held[index] !== 1));
+    const lost = await leases.extend(known, durationMs);
     return ids.filter((_, index) => lost.has(handles[index] ?? ''));
-  }
+  };
 
-  async waitForJob(seconds: number): Promise<{ member: string; score: number } | null> {
-    const limit = this.#options.blockLimitMs / 1_000;
-    return (await this.#reservations.wait(Math.min(seconds, limit))) ? { member: '0', score: 0 } : null;
-  }
+  const disconnectBlocking = async (): Promise<void> => {
+    const given = reservations.stop();
+    isDisconnected = true;
+    waitConnection.disconnect();
+    // A job that can't be given back comes again when its lease ends. BullMQ goes on to wait for the jobs in work.
+    await given.catch((error: unknown) => backend.emit('error', error));
+  };
 
-  get maximumBlockTimeout(): number {
-    return this.#options.blockLimitMs / 1_000;
-  }
+  const own = {
+    /** The concurrency to configure BullMQ's worker with: room for every ring. The slots decide how much of it is used. */
+    workerConcurrency: 2 * concurrency + EXPRESS_SLOTS,
 
-  /** Workers reserve nothing more, but for express groups. */
-  async pause(isPaused: boolean): Promise<void> {
-    await this.#pause(isPaused);
-  }
+    inWork: slots.inWork,
 
-  async disconnectBlocking(): Promise<void> {
-    const given = this.#reservations.stop();
-    this.#isDisconnected = true;
-    this.#options.waitConnection.disconnect();
-    // What can't be given back comes again when its lease ends. BullMQ goes on to wait for the jobs in work.
-    await given.catch((error: unknown) => this.emit('error', error));
-  }
+    /** @param token that BullMQ gives the processor */
+    reservationOf(token: string): Reserved {
+      const job = held.get(token);
+      if (!job) throw new Error('no job is in work under this token');
+      return job.reserved;
+    },
 
-  /** BullMQ asks for it after every failed wait, too; the connection then restores itself. */
-  async reconnectBlocking(): Promise<void> {
-    if (!this.#isDisconnected) return;
-    await this.#options.waitConnection.connect();
-    this.#isDisconnected = false;
-    this.#reservations.resume();
-  }
+    /** Notes that the owner's own script has ended the job and its lease. */
+    ended: end,
 
-  get closing(): Promise<void> | undefined {
-    return this.#closing;
-  }
+    /**
+     * Lets a job wait again where it stood, and spends nothing.
+     * @param dueAt epoch ms; 0: as before
+     */
+    putBack,
+  };
 
-  close(): Promise<void> {
-    this.#closing ??= this.disconnectBlocking();
-    return this.#closing;
-  }
+  const backend = Object.assign(new EventEmitter(), createBackendBase(prefix), own, {
+    closing: undefined as Promise<void> | undefined,
+
+    async moveToActive(token) {
+      const job = await reservations.next();
+      if (job) return start(job, token);
+      const at = reservations.lookAgainAt();
+      // BullMQ waits by this machine's clock.
+      return [undefined, undefined, 0, at > 0 ? Date.now() + Math.max(1, at - now()) : 0];
+    },
+
+    async moveToCompleted(_job, _value, _remove, token, fetchNext) {
+      const job = held.get(token);
+      if (job) {
+        await leases.finish(job);
+        end(token, 'unsent');
+      }
+      return await endAndFetch(token, fetchNext);
+    },
+
+    /** The processor threw, which is not the job's fault: the job comes again, later each time. */
+    async moveToFailed({ id = '' }, _reason, _remove, token, fetchNext) {
+      const count = (errors.get(id) ?? 0) + 1;
+      if (errors.size > ERRORS_REMEMBERED) errors.clear();
+      errors.set(id, count);
+      try {
+        await putBack(token, now() + errorDelayMs(count));
+      } catch (error) {
+        // BullMQ calls again only after an error of the connection. After any other the slot is freed here, and the lease ends by itself.
+        if (!(error instanceof Error) || isNotConnectionError(error)) end(token, 'unsent');
+        throw error;
+      }
+      return await endAndFetch(token, fetchNext);
+    },
+
+    moveToDelayed: (_id, timestamp, delayMs, token = '') => putBack(token, timestamp + delayMs - Date.now() + now()),
+
+    async moveJobFromActiveToWait(_id, token = '') {
+      await putBack(token, 0);
+      return 0;
+    },
+
+    moveStalledJobsToWait: leases.recover,
+
+    extendLocks,
+
+    extendLock: async (id, token, durationMs) => ((await extendLocks([id], [token], durationMs)).length === 0 ? 1 : 0),
+
+    maximumBlockTimeout: blockLimitMs / 1_000,
+
+    async waitForJob(seconds) {
+      return (await reservations.wait(Math.min(seconds, blockLimitMs / 1_000))) ? { member: '0', score: 0 } : null;
+    },
+
+    /** Workers then reserve nothing more, except jobs of express groups. */
+    pause: createPause(defineScript, keys),
+
+    disconnectBlocking,
+
+    /** BullMQ also asks for it after every failed wait; the connection then restores itself. */
+    async reconnectBlocking() {
+      if (!isDisconnected) return;
+      await waitConnection.connect();
+      isDisconnected = false;
+      reservations.resume();
+    },
+
+    close(): Promise<void> {
+      backend.closing ??= disconnectBlocking();
+      return backend.closing;
+    },
+
+    clientName: () => prefix,
+    getClientList: () => Promise.resolve([]),
+    ...refuse(VIEW, 'getState', 'isMaxed', 'isJobInState', 'getJobData', 'getJobLogs', 'getCounts', 'getRanges'),
+    ...refuse(VIEW, 'retryFinishedJob', 'promote'),
+    ...refuse(VIEW, 'getQueueMeta', 'getQueueMetaField', 'getQueueMetaFields', 'hasQueueMetaField'),
+  } satisfies Partial<IQueueBackend>);
+  return backend satisfies IQueueBackend;
 }

@@ -1,7 +1,15 @@
-export type ScriptArg = string | number;
-
-/** Runs a Lua script in one slot: the keys, then the arguments. What it replies is input, and the caller parses it. */
-export type Script = (keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>;
+/** Runs a Lua script in one slot with keys and arguments. The reply is outside input: the caller parses it. */
+export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 /** Makes a Lua script callable, under a name that is unique among the scripts of one client. */
 export type DefineScript = (name: string, lua: string) => Script;
+
+/** What every user of a queue needs. */
+export type QueueAccess = {
+  /** Prefix of all keys of the queue. Carries a hash tag, such as `{a}:`. */
+  readonly prefix: string;
+  /** Defines scripts on a connection that never blocks. */
+  readonly defineScript: DefineScript;
+  /** Redis' time, which all processes share, epoch ms. */
+  readonly now: () => number;
+};

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { defineScript } from '@herald/store/scripts/script';
-import { BoardBackend, createBoardQueue, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
+import { createBoardQueue, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
@@ -50,14 +50,13 @@ async function setUp() {
     },
     listClients: async () => [String(await redis.client('LIST'))],
   };
-  const backend = new BoardBackend({
+  const view = createBoardQueue('queue', {
     prefix: queue.keys.prefix,
     defineScript: (name, lua) => defineScript(redis, name, lua),
     now: () => now,
     jobs,
     workerConnection: 'worker-wait',
   });
-  const view = createBoardQueue('queue', backend);
   return {
     queue,
     scripts,

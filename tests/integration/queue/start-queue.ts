@@ -1,12 +1,13 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/scripts/script';
 import {
+  createGroupBackend,
   createQueueKeys,
   ENQUEUE_LUA,
-  GroupBackend,
   GROUP_LUA,
   LEASE_LUA,
   scoreOf,
+  type GroupBackend,
   type GroupBackendOptions,
   type JobEnd,
   type Script,
@@ -108,7 +109,7 @@ export async function startQueue(now: () => number = Date.now) {
   /** A backend on connections of its own, as another process would have it. */
   const createBackend = async (options: Partial<GroupBackendOptions> = {}) => {
     const [commands, waiting] = [await connect('worker'), await connect('worker-wait')];
-    return new GroupBackend({
+    return createGroupBackend({
       prefix: PREFIX,
       defineScript: (name, lua): Script => defineScript(commands, name, lua),
       waitConnection: {

@@ -40,7 +40,7 @@ test('a worker that is stopped while it waits closes at once', async () => {
   const startedAt = performance.now();
   await worker.close();
   expect(performance.now() - startedAt).toBeLessThan(2_000);
-  expect(backend.inWork).toBe(0);
+  expect(backend.inWork()).toBe(0);
 });
 
 test('a worker that is stopped finishes what it has started and leaves the rest where it stood', async () => {
@@ -138,7 +138,7 @@ test('a job that can neither be ended nor put back keeps no slot of its worker',
   try {
     await queue.add(...jobs(3));
     await waitFor('the jobs to run', () => runs >= 3);
-    await waitFor('the slots to be free', () => backend.inWork === 0, 3_000);
+    await waitFor('the slots to be free', () => backend.inWork() === 0, 3_000);
     expect(runs).toBeGreaterThanOrEqual(3);
     isRefused = false;
   } finally {

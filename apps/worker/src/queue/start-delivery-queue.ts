@@ -8,7 +8,7 @@ import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
-import { GroupBackend } from '@herald/queue';
+import { createGroupBackend } from '@herald/queue';
 import { Worker } from 'bullmq';
 import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
 import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';
@@ -93,7 +93,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
     logger.warn('queue.job_stalled', { queue: QUEUE, deliveryId: id });
   });
   return {
-    inWork: () => backend.inWork,
+    inWork: backend.inWork,
     stop: async () => {
       const closed = worker.close();
       do {
@@ -109,9 +109,9 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
   };
 }
 
-function createBackend(deps: DeliveryQueueDeps): GroupBackend {
+function createBackend(deps: DeliveryQueueDeps) {
   const { redis, waitRedis, keys, concurrency, destinationLimit, clock, random } = deps;
-  return new GroupBackend({
+  return createGroupBackend({
     prefix: keys.prefix,
     defineScript: (name, lua) => defineScript(redis, name, lua),
     waitConnection: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createQueueKeys } from '../queue-keys.ts';
 import { FIND_GROUP_LUA, LIST_GROUPS_LUA } from './group-scripts.ts';
-import type { StateDeps } from './queue-state.ts';
+import type { QueueAccess } from '../script.ts';
 
 /** One group. Times are epoch ms. */
 export type GroupState = {
@@ -24,28 +24,23 @@ export type GroupState = {
   readonly first?: { readonly id: string; readonly dueAt: number };
 };
 
-export type GroupReader = {
-  /** Groups with waiting jobs, those with the most first. Of very many only some are looked at: those that are served soonest. */
-  readonly list: (limit: number) => Promise<readonly GroupState[]>;
-  /** Undefined when nothing waits in it and nothing is known of it. */
-  readonly find: (group: string) => Promise<GroupState | undefined>;
-};
-
 const Count = z.number();
 const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count]);
 
 /** Reads how groups are. Its scripts only read, and their work is bounded. */
-export function createGroupReader({ prefix, defineScript, now }: StateDeps): GroupReader {
+export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
   const keys = createQueueKeys(prefix);
   const list = defineScript('queueListGroups', LIST_GROUPS_LUA);
   const find = defineScript('queueFindGroup', FIND_GROUP_LUA);
   return {
-    async list(limit) {
+    /** Groups with waiting jobs, those with the most first. Of very many it looks only at those that are served soonest. */
+    async list(limit: number): Promise<readonly GroupState[]> {
       const at = now();
       const rows = z.array(Row).parse(await list([keys.later], [prefix, at, limit]));
       return rows.map((row) => toGroupState(row, at));
     },
-    async find(group) {
+    /** Undefined when no job waits in the group and nothing is known of it. */
+    async find(group: string): Promise<GroupState | undefined> {
       const at = now();
       const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(group)], [prefix, at, group]));
       return row.length === 0 ? undefined : toGroupState(row, at);

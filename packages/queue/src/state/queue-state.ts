@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createQueueKeys } from '../queue-keys.ts';
-import type { DefineScript } from '../script.ts';
+import type { QueueAccess } from '../script.ts';
 import { READ_QUEUE_STATE_LUA } from './queue-state-script.ts';
 
 /** What keeps the jobs of a group waiting: nothing but workers and slots, its breaker, or a pause that it asked for. */
@@ -39,38 +39,22 @@ export type GroupsState = {
   readonly oldestDueAt?: number;
 };
 
-export type StateDeps = {
-  /** Of all keys of the queue. */
-  readonly prefix: string;
-  readonly defineScript: DefineScript;
-  /** The time that all processes share, epoch ms. */
-  readonly now: () => number;
-};
-
 const Triple = z.tuple([z.number(), z.number(), z.number()]);
 const Reply = z.tuple([z.number(), Triple, Triple, Triple, Triple, Triple, Triple]);
 
 /** Reads how a queue is: one script that only reads, of bounded work. */
-export function createQueueStateReader({ prefix, defineScript, now }: StateDeps): () => Promise<QueueState> {
+export function createQueueStateReader({ prefix, defineScript, now }: QueueAccess): () => Promise<QueueState> {
   const { settings, leases } = createQueueKeys(prefix);
   const read = defineScript('queueState', READ_QUEUE_STATE_LUA);
   return async () => {
     const reply = Reply.parse(await read([settings, leases], [prefix, now()]));
-    const [
-      isPaused,
-      jobs,
-      [held, ended, firstLeaseEnd],
-      [groups, groupsNotLookedAt, readyLeft],
-      flowing,
-      open,
-      paused,
-    ] = reply;
-    const [all, mayGo, mayGoSince] = jobs;
+    const [isPaused, [all, mayGo, mayGoSince], [active, ended, firstLeaseEnd], counts, flowing, open, paused] = reply;
+    const [groups, groupsNotLookedAt, readyLeft] = counts;
     const ready = mayGo + readyLeft;
     const oldest = [mayGoSince, ended > 0 ? firstLeaseEnd : 0].filter((time) => time > 0);
     return {
       waiting: ready + ended,
-      active: held,
+      active,
       delayed: Math.max(0, all - ready),
       ...(oldest.length > 0 && { oldestDueAt: Math.min(...oldest) }),
       isPaused: isPaused === 1,

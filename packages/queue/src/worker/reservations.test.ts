@@ -31,9 +31,10 @@ function setUp(...answers: readonly (Answer | Error)[]) {
     const jobs = ids.map((id) => ({ id, handle: `1|g|n|${id}`, group: 'g', ring, isProbe: false, loaded: '' }));
     return { kind: isPaused ? 'paused' : 'reserved', jobs, left, lookAgainAt };
   };
+  const slots = createSlots({ concurrency: 4, now: () => 0 });
   const reservations = createReservations({
     reserve,
-    slots: createSlots({ concurrency: 4, now: () => 0 }),
+    slots,
     groupLimit: 5,
     leaseMs: 100,
     waitForRings: (rings, seconds) =>
@@ -48,6 +49,7 @@ function setUp(...answers: readonly (Answer | Error)[]) {
     now: () => at,
   });
   return {
+    slots,
     reservations,
     requests,
     waits,
@@ -137,12 +139,16 @@ test('a wait is followed by a reserve, also when a job that ended has fetched an
 
 test('jobs that end while another’s reserve is under way get jobs too, when some are left', async () => {
   const full = { ids: ['a', 'b', 'c', 'd'], left: [false, true, false] };
-  const { takeAll, reservations, waits } = setUp(full, { ids: ['e'], left: [false, true, false] }, { ids: ['f'] });
+  const { takeAll, slots, reservations, waits } = setUp(
+    full,
+    { ids: ['e'], left: [false, true, false] },
+    { ids: ['f'] },
+  );
   const [first, second] = await takeAll();
   const waiting = reservations.wait(1);
-  if (first) reservations.end(first, 'answered');
+  if (first) slots.end(first.slot, 'answered');
   const nextOfFirst = reservations.nextAfterEnd();
-  if (second) reservations.end(second, 'answered');
+  if (second) slots.end(second.slot, 'answered');
   const nextOfSecond = reservations.nextAfterEnd();
   expect(idsOf(await Promise.all([nextOfFirst, nextOfSecond]))).toEqual(['e', 'f']);
   waits[0]?.end(false);
@@ -150,10 +156,10 @@ test('jobs that end while another’s reserve is under way get jobs too, when so
 });
 
 test('a job that ended leaves it to the one who waits when all rings are waited for', async () => {
-  const { takeAll, reservations, waits, requests } = setUp({ ids: ['a'] }, {});
+  const { takeAll, slots, reservations, waits, requests } = setUp({ ids: ['a'] }, {});
   const [job] = await takeAll();
   const waiting = reservations.wait(1);
-  if (job) reservations.end(job, 'answered');
+  if (job) slots.end(job.slot, 'answered');
   expect(await reservations.nextAfterEnd()).toBeUndefined();
   expect(requests).toHaveLength(1);
   waits[0]?.end(false);

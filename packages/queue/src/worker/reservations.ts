@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { EXPRESS, RINGS, type Ring } from '../queue-keys.ts';
 import type { Reserve, Reserved } from './reserve.ts';
-import type { JobEnd, Slot, Slots } from './slots.ts';
+import type { Slot, Slots } from './slots.ts';
 
 /** A reserved job and its slot in this process. */
 export type Held = {
@@ -61,7 +61,6 @@ export function createReservations(deps: ReservationsDeps) {
   let unanswered: { readonly nonce: string; readonly leaseEndsAt: number } | undefined;
   let hasHandedOver = false;
   let isPaused = false;
-  let wasRefused = false;
   let stopping = new AbortController();
   /** The rings that are waited for right now. */
   let waitedFor: readonly Ring[] | undefined;
@@ -76,23 +75,14 @@ export function createReservations(deps: ReservationsDeps) {
   };
 
   const reserveOnce = async (): Promise<void> => {
-    if (wasRefused) await sleep(REFUSED_SECONDS);
+    if (unanswered) await sleep(REFUSED_SECONDS);
     if (isStopped()) return;
     const rooms = slots.rooms().map((room, ring) => Math.max(0, Math.min(room, MOST_RESERVED[ring] ?? 0)));
     const at = now();
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
-    wasRefused = true;
-    const reply = await reserve({
-      now: at,
-      leaseEndsAt,
-      nonce,
-      groupLimit,
-      rooms,
-      slowGroups: slots.findSlow(),
-    });
-    wasRefused = false;
+    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, slowGroups: slots.findSlow() });
     unanswered = undefined;
     isPaused = reply.kind === 'paused';
     left = reply.left;
@@ -182,7 +172,7 @@ export function createReservations(deps: ReservationsDeps) {
     async wait(seconds: number): Promise<boolean> {
       // Whatever ends the wait, and a mark is gone with it, is followed by a reserve.
       hasHandedOver = false;
-      if (wasRefused || buffer.length > 0 || hasRoomFor(hasLeft)) {
+      if (unanswered || buffer.length > 0 || hasRoomFor(hasLeft)) {
         // First those that were handed over start.
         await setImmediate();
         return true;
@@ -199,11 +189,6 @@ export function createReservations(deps: ReservationsDeps) {
       }
     },
 
-    /** The job has ended, and its lease was given back. */
-    end: ({ slot }: Held, end: JobEnd) => {
-      slots.end(slot, end);
-    },
-
     /** When a group is to be looked at that is not ready now, epoch ms; 0: there is none. */
     lookAgainAt: () => lookAgainAt,
 
@@ -216,4 +201,3 @@ export function createReservations(deps: ReservationsDeps) {
     },
   };
 }
-export type Reservations = ReturnType<typeof createReservations>;

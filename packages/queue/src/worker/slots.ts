@@ -1,32 +1,10 @@
 import type { Ring } from '../queue-keys.ts';
 
-/** How a job ended, as far as its group is concerned. `unsent`: nothing went out, and that says nothing. */
+/** How a job ended for its group. `unsent`: nothing went out, which says nothing about the group. */
 export type JobEnd = 'answered' | 'unanswered' | 'unsent';
 
 /** A job in work in this process. */
 export type Slot = { readonly group: string; readonly ring: Ring; readonly startedAt: number };
-
-export type SlotsOptions = {
-  /** Jobs that the worker is meant to have in work. */
-  readonly concurrency: number;
-  /** Monotonic ms. */
-  readonly now: () => number;
-};
-
-/**
- * Room for jobs in this process, by ring. Sound groups have as much as the worker is meant for, suspect ones together half of that, express
- * ones some of their own. A group that keeps a job waiting far longer than it usually takes counts as suspect while that lasts: its
- * jobs then leave room for those of others, up to twice the concurrency in all.
- */
-export type Slots = {
-  readonly start: (group: string, ring: Ring) => Slot;
-  readonly end: (slot: Slot, end: JobEnd) => void;
-  /** Jobs that may be started now, by ring. */
-  readonly rooms: () => readonly [number, number, number];
-  /** Groups of the sound ring that keep their jobs waiting far longer than usual. */
-  readonly findSlow: () => readonly string[];
-  readonly inWork: () => number;
-};
 
 export const EXPRESS_SLOTS = 50;
 /** A job that takes so many times as long as usual makes its group suspect while it lasts. */
@@ -37,7 +15,14 @@ const REMEMBERED = 10_000;
 
 type State = { readonly slots: Set<Slot>; usualMs: number };
 
-export function createSlots({ concurrency, now }: SlotsOptions): Slots {
+/**
+ * Room for jobs in this process, by ring. Sound groups together get `concurrency` slots, suspect groups half of that, and express groups slots of
+ * their own. A group that keeps a job waiting far longer than usual counts as suspect while that lasts, so that its jobs leave room for those
+ * of other groups. Sound and suspect groups together get at most twice `concurrency`.
+ * @param concurrency jobs that the worker is meant to have in work
+ * @param now monotonic ms
+ */
+export function createSlots({ concurrency, now }: { readonly concurrency: number; readonly now: () => number }) {
   const half = Math.max(1, Math.floor(concurrency / 2));
   const busy = new Map<string, State>();
   /** Usual times of groups, the longest unused first. */
@@ -67,7 +52,7 @@ export function createSlots({ concurrency, now }: SlotsOptions): Slots {
   };
 
   return {
-    start(group, ring) {
+    start(group: string, ring: Ring): Slot {
       const slot: Slot = { group, ring, startedAt: now() };
       const state = busy.get(group) ?? { slots: new Set(), usualMs: usual.get(group) ?? 0 };
       state.slots.add(slot);
@@ -75,7 +60,7 @@ export function createSlots({ concurrency, now }: SlotsOptions): Slots {
       inWork++;
       return slot;
     },
-    end(slot, end) {
+    end(slot: Slot, end: JobEnd): void {
       const state = busy.get(slot.group);
       if (!state?.slots.delete(slot)) return;
       inWork--;
@@ -87,7 +72,8 @@ export function createSlots({ concurrency, now }: SlotsOptions): Slots {
       busy.delete(slot.group);
       remember(slot.group, state);
     },
-    rooms() {
+    /** Jobs that may be started now, by ring. */
+    rooms(): readonly [number, number, number] {
       const [express, sound, suspect] = count(now());
       const inAll = 2 * concurrency - sound - suspect;
       return [
@@ -96,15 +82,13 @@ export function createSlots({ concurrency, now }: SlotsOptions): Slots {
         Math.max(0, Math.min(half - suspect, inAll)),
       ];
     },
-    findSlow() {
+    /** Groups of the sound ring that keep a job waiting far longer than usual. */
+    findSlow(): readonly string[] {
       const at = now();
-      const slow: string[] = [];
-      for (const [group, state] of busy) {
-        const hasSound = [...state.slots].some(({ ring }) => ring === 1);
-        if (hasSound && isSlow(state, at)) slow.push(group);
-      }
-      return slow;
+      const isSlowAndSound = (state: State) => isSlow(state, at) && [...state.slots].some(({ ring }) => ring === 1);
+      return [...busy].filter(([, state]) => isSlowAndSound(state)).map(([group]) => group);
     },
-    inWork: () => inWork,
+    inWork: (): number => inWork,
   };
 }
+export type Slots = ReturnType<typeof createSlots>;

@@ -6,7 +6,7 @@ import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
-import { BoardBackend, createBoardQueue } from '@herald/queue';
+import { createBoardQueue } from '@herald/queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';
 import { DeliveryAdapter } from './delivery-adapter.ts';
@@ -35,14 +35,13 @@ export function createBoard(deps: BoardDeps): RequestHandler {
   const { redis, keyspace, canWrite, logger, now } = deps;
   const hasShards = keyspace.shards.length > 1;
   const queues = keyspace.shards.map((keys, shard) => {
-    const backend = new BoardBackend({
+    const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', {
       prefix: keys.prefix,
       defineScript: (name, lua) => defineScript(redis, name, lua),
       now,
       jobs: createDeliveryJobs({ ...deps, keys }),
       workerConnection: nameConnection(WAIT_CONNECTION),
     });
-    const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', backend);
     deps.resources.add('board queue', () => queue.close());
     return new DeliveryAdapter(queue, {
       title: hasShards ? `Deliveries, shard ${shard}` : 'Deliveries',
