@@ -4,29 +4,29 @@ import { carriedIpv4 } from './carried-ipv4.ts';
 import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './special-purpose-addresses.ts';
 
 /** Decides which addresses a worker may dial. */
-export interface AddressPolicy {
-  /** `address` as a resolver or a socket writes it, not as a URL may; whatever isn't such an address is not allowed. */
-  isAllowed(address: string): boolean;
-}
+export type AddressPolicy = {
+  /** Takes an address as a resolver or a socket writes it, not as a URL may. Any other text is not allowed. */
+  readonly isAllowed: (address: string) => boolean;
+};
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Cidr = readonly [network: Address, prefixLength: number];
 type Block = { readonly cidr: Cidr; readonly globallyReachable: boolean | null };
 
-/** All that IANA has ever handed out for the public Internet. */
-const GLOBAL_UNICAST_V6 = parseCidr('2000::/3');
-const BESIDES = REFUSED_BESIDES.map(parseCidr);
+/** The only range from which IANA assigns addresses of the public Internet. */
+const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3');
+const BESIDES = REFUSED_BESIDES.map((prefix) => ipaddr.parseCIDR(prefix));
 /** The most specific first. */
 const BLOCKS: readonly Block[] = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPOSE]
-  .map(({ prefix, globallyReachable }) => ({ cidr: parseCidr(prefix), globallyReachable }))
+  .map(([prefix, , , globallyReachable]) => ({ cidr: ipaddr.parseCIDR(prefix), globallyReachable }))
   .sort((one, other) => other.cidr[1] - one.cidr[1]);
 
 /**
- * Public addresses only, by the column "Globally Reachable" of IANA's special-purpose registries, plus what `allowCidrs` opens.
- * An IPv4-mapped address is judged as the IPv4 address that the kernel would dial, and a range in that form opens the same.
- * An address that carries an IPv4 address in any other way is never allowed unless the IPv4 address is too: opening NAT64
- * leads to public IPv4 and no further, and opening loopback opens no gateway's loopback.
- * Throws an Error that names the range when one of `allowCidrs` is malformed.
+ * Allows public addresses only, by the column "Globally Reachable" of IANA's special-purpose registries, and the ranges of `allowCidrs`.
+ * An IPv4-mapped address counts as the IPv4 address that the kernel would dial, and a range in that form opens the same addresses.
+ * An address that carries an IPv4 address in any other way is allowed only if the IPv4 address is too: to open NAT64 opens public IPv4
+ * and no more, and to open loopback opens the loopback of no gateway.
+ * @throws an Error that names the range when one of `allowCidrs` is malformed
  */
 export function createAddressPolicy({ allowCidrs }: { allowCidrs: readonly string[] }): AddressPolicy {
   const opened = allowCidrs.map(parseOpenedRange);
@@ -42,17 +42,17 @@ export function createAddressPolicy({ allowCidrs }: { allowCidrs: readonly strin
   };
 }
 
-/** One spelling per address, so that two of them can be compared; undefined when it isn't an address. */
+/** The one spelling of an address that can be compared with others; undefined when the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
 
 function parseAddress(text: string): Address | undefined {
-  // ipaddr.js alone would also read `0177.0.0.1` and `2130706433`, and might read them otherwise than the system does.
+  // ipaddr.js alone would also read `0177.0.0.1` and `2130706433`, perhaps as other addresses than the system does.
   const family = isIP(text);
   if (family === 0) return undefined;
   if (family === 4) return ipaddr.IPv4.parse(text);
-  // It also takes `::1.1.1.1` for `::ffff:1.1.1.1`; in hexadecimal groups there is no doubt.
+  // ipaddr.js takes `::1.1.1.1` for `::ffff:1.1.1.1`. Hexadecimal groups are unambiguous.
   const address = ipaddr.IPv6.parse(text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)/, toGroups));
   if (!address.isIPv4MappedAddress()) return address;
   return address.zoneId === undefined ? address.toIPv4Address() : undefined;
@@ -65,7 +65,7 @@ function toGroups(_dotted: string, ...bytes: readonly string[]): string {
 
 function isPublic(address: Address): boolean {
   if (address instanceof ipaddr.IPv6) {
-    // A zone picks an interface of this machine, which no public address needs.
+    // A zone selects an interface of this machine. No public address needs one.
     if (address.zoneId !== undefined || !contains(GLOBAL_UNICAST_V6, address)) return false;
   }
   const block = BLOCKS.find(({ cidr }) => contains(cidr, address));
@@ -88,8 +88,4 @@ function parseOpenedRange(text: string): Cidr {
   const lengthInIpv4 = Number(prefixLength) - 96;
   if (lengthInIpv4 < 0) throw new Error(`"${text}" is only partly IPv4-mapped: write the range as IPv4`);
   return [address, lengthInIpv4];
-}
-
-function parseCidr(text: string): Cidr {
-  return ipaddr.parseCIDR(text);
 }

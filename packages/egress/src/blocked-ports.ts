@@ -1,5 +1,5 @@
 /**
- * Ports of other protocols, which no browser sends a request to, so that a URL can't make us speak to a mail or chat server.
+ * Ports of other protocols, to which no browser sends a request, so that a URL can't make Herald speak to a mail or chat server.
  * Source: the Fetch standard, "port blocking" (https://fetch.spec.whatwg.org/#port-blocking).
  */
 export const BLOCKED_PORTS: ReadonlySet<number> = new Set([

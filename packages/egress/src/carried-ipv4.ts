@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The IPv4 addresses that a gateway or a tunnel on the way might reach for this IPv6 address; usually none. Not asked about
- * IPv4-mapped ones, which the kernel dials as IPv4.
+ * The IPv4 addresses that a gateway or a tunnel on the way might reach for this IPv6 address; usually none. The caller never passes an
+ * IPv4-mapped address: the kernel dials it as IPv4.
  */
 export function carriedIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts;
   const last = toIpv4(g, h);
   const startsWith = (...groups: readonly number[]) => groups.every((group, index) => parts[index] === group);
 
-  // IPv4-compatible (RFC 4291, 2.5.5.1), of which `::` and `::1` are none.
+  // IPv4-compatible (RFC 4291, 2.5.5.1), except `::` and `::1`.
   if (startsWith(0, 0, 0, 0, 0, 0)) return g === 0 && h <= 1 ? [] : [last];
   // IPv4-translated (RFC 2765, 2.1).
   if (startsWith(0, 0, 0, 0, 0xffff, 0)) return [last];

@@ -2,38 +2,35 @@ import { VERSION } from '@herald/runtime/version';
 import { createAddressPolicy } from './address-policy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
-import { createGuardedAgent } from './guarded-agent.ts';
+import { GuardedAgent } from './guarded-agent.ts';
 import { judgeUrlHost } from './judge-url-host.ts';
 
 export type EgressConfig = {
-  /** Ranges that are opened although they are not public. */
+  /** Ranges to open although they are not public. */
   readonly allowCidrs: readonly string[];
-  /** A CA that is trusted beside the usual ones, in PEM. */
+  /** An authority to trust besides the usual ones, in PEM. */
   readonly caPem?: string | undefined;
-  /** Resolvers; none: the system's. */
+  /** Name servers to ask; none: the system resolves names. */
   readonly dnsServers: readonly string[];
   /** Total deadline of one attempt, in ms. */
   readonly deadlineMs: number;
 };
 
-/** The one way out: every outbound connection is made by this sender. */
+/** The only way out: this sender makes every outbound connection. */
 export function createEgressSender(
   { allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig,
   now: () => number,
 ): Sender {
-  const agent = createGuardedAgent({
+  const agent = new GuardedAgent({
     policy: createAddressPolicy({ allowCidrs }),
     lookup: createLookup(dnsServers),
-    ...(caPem !== undefined && { ca: [caPem] }),
+    caPem,
   });
   return createSender({ agent, deadlineMs, userAgent: `Herald/${VERSION}`, now });
 }
 
-/** Says why a valid endpoint url can't be a destination, as far as that shows without a look-up. */
+/** See `judgeUrlHost`. The url must be a valid endpoint url. */
 export function createEndpointUrlJudge(allowCidrs: readonly string[]): (url: string) => string | undefined {
   const policy = createAddressPolicy({ allowCidrs });
-  return (url) => {
-    const verdict = judgeUrlHost(new URL(url), policy);
-    return verdict.ok ? undefined : verdict.reason;
-  };
+  return (url) => judgeUrlHost(new URL(url), policy);
 }

@@ -1,12 +1,12 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
-/** Of one question to one server. Both families are asked at once, so a look-up ends within twice this per server. */
+/** Time limit of one question to one server. Both families are asked at once, so a look-up ends within twice this per server. */
 const ANSWER_WITHIN_MS = 2_000;
 const TRIES = 2;
 
-/** Names of this machine itself: nobody is asked about them (RFC 6761 section 6.3). */
+/** Names of this machine itself: they need no question (RFC 6761 section 6.3). */
 const LOCAL_NAME = /(^|\.)localhost\.?$/i;
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -14,11 +14,10 @@ const LOOPBACK: readonly LookupAddress[] = [
 ];
 
 /**
- * How names become addresses. With `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`) these are asked, without a thread and
- * without the machine's search domains, and the system never is; with none the system is, one of libuv's four threads per look-up, so that four
- * domains with dead name servers hold up every other: production should name its servers.
- * Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
- * Throws when one of `dnsServers` is not an address.
+ * Resolves names. Given `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`), it asks only these, without a thread and without the machine's search
+ * domains. Given none, it asks the system, which takes one of libuv's four threads per look-up: four domains with dead name servers then hold up
+ * all others, so production should name its servers. Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
+ * @throws when one of `dnsServers` is not an address
  */
 export function createLookup(dnsServers: readonly string[], askSystem = lookUpBySystem): LookupFunction {
   return shareLookups(dnsServers.length === 0 ? askSystem : createServerLookup(dnsServers));
@@ -26,14 +25,7 @@ export function createLookup(dnsServers: readonly string[], askSystem = lookUpBy
 
 type LookUp = (hostname: string) => Promise<LookupAddress[]>;
 
-function lookUpBySystem(hostname: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    systemLookup(hostname, { all: true }, (error, addresses) => {
-      if (error) reject(error);
-      else resolve(addresses);
-    });
-  });
-}
+const lookUpBySystem: LookUp = (hostname) => systemLookup(hostname, { all: true });
 
 function createServerLookup(dnsServers: readonly string[]): LookUp {
   const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
@@ -42,7 +34,7 @@ function createServerLookup(dnsServers: readonly string[]): LookUp {
     if (LOCAL_NAME.test(hostname)) return [...LOOPBACK];
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
-    if (addresses.length === 0) throw telling(v4, v6);
+    if (addresses.length === 0) throw mainErrorOf(v4, v6);
     return addresses;
   };
 }
@@ -51,8 +43,8 @@ function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): Loo
   return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
 }
 
-/** The error that says more: "no such record" for one family is normal, the other's failure is the news. */
-function telling(...answers: PromiseSettledResult<string[]>[]): Error {
+/** Prefers any error to "no such record", which is normal for one of the two families. */
+function mainErrorOf(...answers: PromiseSettledResult<string[]>[]): Error {
   const errors = answers.flatMap((answer) =>
     answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : [],
   );
@@ -67,7 +59,7 @@ function shareLookups(lookUp: LookUp): LookupFunction {
       asked = lookUp(hostname).finally(() => underWay.delete(hostname));
       underWay.set(hostname, asked);
     }
-    // Called back outside the promise: what the caller throws is not a failed look-up.
+    // Outside the promise, so that an error that the callback throws does not become a failed look-up.
     asked.then(
       (addresses) => {
         process.nextTick(answer, addresses);

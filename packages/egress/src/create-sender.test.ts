@@ -9,11 +9,12 @@ import {
   type LoopbackServer,
 } from '@herald/test-kit';
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
+import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createAddressPolicy } from './address-policy.ts';
 import { createSender, type Sender } from './create-sender.ts';
-import { createGuardedAgent, type GuardedAgent } from './guarded-agent.ts';
+import { GuardedAgent } from './guarded-agent.ts';
 
 const LONG_MS = 5_000;
 const SHORT_MS = 300;
@@ -41,11 +42,11 @@ afterEach(() => {
 interface Setup {
   deadlineMs?: number;
   lookup?: LookupFunction;
-  ca?: string[];
+  caPem?: string | undefined;
 }
 
-function start({ deadlineMs = LONG_MS, lookup, ca = [authority.certPem] }: Setup = {}) {
-  const agent = createGuardedAgent({ policy, ca, ...(lookup !== undefined && { lookup }) });
+function start({ deadlineMs = LONG_MS, lookup = systemLookup, ...setup }: Setup = {}) {
+  const agent = new GuardedAgent({ policy, lookup, caPem: authority.certPem, ...setup });
   const sender = createSender({ agent, deadlineMs, userAgent: 'Herald/test', now: Date.now });
   open.push({ sender, agent });
   const send = async (url: string, signal?: AbortSignal, body = Buffer.from('{"event":"task.done"}')) =>
@@ -389,7 +390,9 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
 
   test('has a certificate that nobody trusts', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
-    expect(await start({ ca: [] }).send(at(receiver.port), undefined, BODY)).toEqual(unreachable('tls_failed'));
+    expect(await start({ caPem: undefined }).send(at(receiver.port), undefined, BODY)).toEqual(
+      unreachable('tls_failed'),
+    );
   });
 
   test('resets', async () => {
@@ -442,7 +445,7 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
 describe('TLS', () => {
   test('of an authority that nobody trusts is tls_failed', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
-    expect(await start({ ca: [] }).send(receiver.url)).toEqual(unreachable('tls_failed'));
+    expect(await start({ caPem: undefined }).send(receiver.url)).toEqual(unreachable('tls_failed'));
     await receiver.allClosed();
   });
 

@@ -6,49 +6,45 @@ import { CommaList } from '@herald/runtime/env/env';
 import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
 import { createAddressPolicy } from './address-policy.ts';
 
-/** Turns what a check throws into a problem of the variable. */
-function refuses(check: () => unknown, context: z.RefinementCtx, hint: string): boolean {
-  try {
-    check();
-    return false;
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: `${hint}: ${messageOfThrown(error)}` });
-    return true;
-  }
+/** A transform that turns an error thrown by `read` into a problem of the variable, after a hint. */
+function reading<In, Out>(hint: string, read: (value: In) => Out) {
+  return (value: In, context: z.RefinementCtx): Out => {
+    try {
+      return read(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `${hint}: ${messageOfThrown(error)}` });
+      return z.NEVER;
+    }
+  };
 }
 
-const AllowCidrs = CommaList.superRefine((allowCidrs, context) => {
-  refuses(() => createAddressPolicy({ allowCidrs }), context, 'must be address ranges');
-});
+const AllowCidrs = CommaList.transform(
+  reading('must be address ranges', (allowCidrs) => {
+    createAddressPolicy({ allowCidrs });
+    return allowCidrs;
+  }),
+);
 
-/** A PEM file; what is read is its content. */
-const CaFile = z.string().transform((file, context) => {
-  let pem = '';
-  const isRefused = refuses(
-    () => {
-      pem = readFileSync(file, 'utf8');
-      createSecureContext({ ca: pem });
-    },
-    context,
-    'must be a file with certificates in PEM',
-  );
-  return isRefused ? z.NEVER : pem;
-});
+/** A PEM file; its value is the content. */
+const CaFile = z.string().transform(
+  reading('must be a file with certificates in PEM', (file) => {
+    const pem = readFileSync(file, 'utf8');
+    createSecureContext({ ca: pem });
+    return pem;
+  }),
+);
 
-const DnsServers = CommaList.superRefine((servers, context) => {
-  refuses(
-    () => {
-      new Resolver().setServers(servers);
-    },
-    context,
-    'must be addresses of name servers',
-  );
-});
+const DnsServers = CommaList.transform(
+  reading('must be addresses of name servers', (servers) => {
+    new Resolver().setServers(servers);
+    return servers;
+  }),
+);
 
-/** What registration goes by. */
+/** Decides which urls registration accepts. */
 export const DestinationEnv = z.object({ EGRESS_ALLOW_CIDRS: AllowCidrs.default([]) });
 
-/** What every outbound connection goes by. */
+/** Decides how every outbound connection is made. */
 export const EgressEnv = z.object({
   ...DestinationEnv.shape,
   EGRESS_CA_FILE: CaFile.optional(),

@@ -1,20 +1,17 @@
-import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
 
-export interface GuardLookupDeps {
-  policy: AddressPolicy;
-  lookup: LookupFunction;
-  /** Told every address that is handed on, before it is dialled. */
-  onChecked: (canonicalAddress: string) => void;
-}
-
 /**
- * A look-up for one connection that fails unless *every* address of the name is allowed: a name that mixes public and
- * private addresses is an attack or a mistake, and picking the public one would leave the choice to whoever orders them.
+ * A look-up for one connection that fails unless *every* address of the name is allowed. A name that mixes public and private addresses is an
+ * attack or a mistake, and the order of its addresses must not decide which one is dialled.
+ * @param onChecked gets every address that is passed on, before it is dialled
  */
-export function guardLookup({ policy, lookup, onChecked }: GuardLookupDeps): LookupFunction {
+export function guardLookup(
+  policy: AddressPolicy,
+  lookup: LookupFunction,
+  onChecked: (canonicalAddress: string) => void,
+): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) {
@@ -33,12 +30,8 @@ export function guardLookup({ policy, lookup, onChecked }: GuardLookupDeps): Loo
         return;
       }
       for (const { address } of addresses) onChecked(canonicalAddress(address) ?? address);
-      handOn(addresses, first);
-    });
-
-    function handOn(addresses: LookupAddress[], first: LookupAddress): void {
       if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
-    }
+    });
   };
 }

@@ -6,12 +6,13 @@ import {
   type Credentials,
   type LoopbackServer,
 } from '@herald/test-kit';
+import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { connect, type LookupFunction } from 'node:net';
 import { createAddressPolicy } from './address-policy.ts';
-import { createGuardedAgent, type GuardedAgent, type GuardedAgentOptions } from './guarded-agent.ts';
+import { GuardedAgent, type GuardedAgentOptions } from './guarded-agent.ts';
 
 const loopback = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
@@ -36,7 +37,7 @@ afterEach(() => {
 });
 
 function createAgent(options: Partial<GuardedAgentOptions> = {}): GuardedAgent {
-  const agent = createGuardedAgent({ policy: loopback, ca: [authority.certPem], ...options });
+  const agent = new GuardedAgent({ policy: loopback, lookup, caPem: authority.certPem, ...options });
   agents.push(agent);
   return agent;
 }
@@ -210,7 +211,9 @@ test('the environment does not switch verification off', async () => {
   await using receiver = await startReceiver();
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   try {
-    await expect(get(createAgent({ ca: [] }), { host: '127.0.0.1', port: receiver.port })).rejects.toMatchObject({
+    await expect(
+      get(createAgent({ caPem: undefined }), { host: '127.0.0.1', port: receiver.port }),
+    ).rejects.toMatchObject({
       code: expect.stringMatching(/UNABLE|SIGN/) as string,
     });
   } finally {
@@ -219,7 +222,7 @@ test('the environment does not switch verification off', async () => {
 });
 
 test('an additional authority that is no certificate is refused at once', () => {
-  expect(() => createAgent({ ca: ['-----BEGIN NOTHING-----'] })).toThrow('not a PEM certificate');
+  expect(() => createAgent({ caPem: '-----BEGIN NOTHING-----' })).toThrow('not a PEM certificate');
 });
 
 describe('unused connections', () => {

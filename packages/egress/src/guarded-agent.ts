@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { lookup as systemLookup } from 'node:dns';
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -16,45 +15,37 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 import { BlockedAddressError } from './egress-errors.ts';
 import { guardLookup } from './guard-lookup.ts';
 
-export interface GuardedAgentOptions {
-  policy: AddressPolicy;
-  /** Authorities to trust besides the usual ones, in PEM. */
-  ca?: readonly string[];
-  /** Default: the system's. It must call back asynchronously. */
-  lookup?: LookupFunction;
-  /** How long an unused connection is kept; less when its server announces less. Default 30 s. */
-  idleMs?: number;
-  /** Unused connections kept for one origin. Default 50: as many as one may use at once while a worker's other destinations are quiet. */
-  maxIdlePerOrigin?: number;
-  /** Unused connections kept in all, each a descriptor and some 50 KB. Default 500; the longest unused goes first. */
-  maxIdle?: number;
-}
+export type GuardedAgentOptions = {
+  readonly policy: AddressPolicy;
+  /** Must call back asynchronously. */
+  readonly lookup: LookupFunction;
+  /** An authority to trust besides the usual ones, in PEM. */
+  readonly caPem?: string | undefined;
+  /** How long an unused connection is kept, in ms; less when its server announces less. */
+  readonly idleMs?: number;
+  /**
+   * Unused connections kept for one origin. Default: as many as one may use at once while a worker's other destinations are quiet. With
+   * fewer, every lull between two answers closes some, and each new one costs a handshake at both ends.
+   */
+  readonly maxIdlePerOrigin?: number;
+  /** Unused connections kept in all, each a descriptor and some 50 KB; the longest unused is closed first. */
+  readonly maxIdle?: number;
+};
 
-/**
- * How long one address of several may take before the next is tried. Node's 250 ms is less than a round trip to some places,
- * which would then never be reached.
- */
+/** How long one address of several may take before the next is tried. Node's 250 ms is less than a round trip to some places. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
 const TCP_PROBE_AFTER_MS = 15_000;
 
-/** Fewer than are in use at once would be closed at every lull between two answers, and each new one costs a handshake at both ends. */
-const MAX_IDLE_PER_ORIGIN = 50;
-
 /** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
 const MAX_CACHED_SESSIONS = 1_000;
 
 /**
- * The only way out: an HTTPS agent that dials nothing but addresses the policy allows. A name is resolved once per
- * connection, all its addresses are checked, and exactly those are dialled; an address in the URL is checked as it is.
- * A refused request fails with `BlockedAddressError`, a name without addresses with `LookupFailedError`.
- * Certificates are always verified; no option of a request and no environment variable changes that.
+ * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks all its addresses, and
+ * dials exactly those; it checks an address in the URL as it is. A refused request fails with `BlockedAddressError`, a name without
+ * addresses with `LookupFailedError`. The agent always verifies certificates; no option of a request and no environment variable changes that.
  */
-export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
-  return new GuardedAgent(options);
-}
-
 export class GuardedAgent extends Agent {
   readonly #policy: AddressPolicy;
   readonly #lookup: LookupFunction;
@@ -64,39 +55,38 @@ export class GuardedAgent extends Agent {
   readonly #idle = new Set<Duplex>();
 
   constructor(options: GuardedAgentOptions) {
+    const { policy, lookup, caPem, idleMs = 30_000, maxIdlePerOrigin = 50, maxIdle = 500 } = options;
     super({
       keepAlive: true,
       keepAliveMsecs: TCP_PROBE_AFTER_MS,
-      timeout: options.idleMs ?? 30_000,
-      maxFreeSockets: options.maxIdlePerOrigin ?? MAX_IDLE_PER_ORIGIN,
+      timeout: idleMs,
+      maxFreeSockets: maxIdlePerOrigin,
       maxCachedSessions: MAX_CACHED_SESSIONS,
     });
-    this.#policy = options.policy;
-    this.#lookup = options.lookup ?? systemLookup;
-    this.#maxIdle = options.maxIdle ?? 500;
+    this.#policy = policy;
+    this.#lookup = lookup;
+    this.#maxIdle = maxIdle;
     // After Node's own listener, which has kept the socket or destroyed it.
     this.on('free', (socket: Duplex) => {
       this.#admitIdle(socket);
     });
-    // One for all connections: reading the authorities anew for each takes longer than the handshake.
+    // One for all connections: to read the authorities for each takes longer than the handshake.
     this.#secureContext = createSecureContext(
-      options.ca === undefined || options.ca.length === 0
-        ? {}
-        : { ca: [...getCACertificates('default'), ...options.ca.map(checkPem)] },
+      caPem === undefined ? {} : { ca: [...getCACertificates('default'), checkPem(caPem)] },
     );
   }
 
-  /** Unused connections now open. */
+  /** Unused connections that are open now. */
   get idleCount(): number {
     return this.#idle.size;
   }
 
-  /** Close the unused connections to one origin: what made one of them stale made the others so. */
+  /** Closes the unused connections to one origin: when one of them is stale, the others are too. */
   dropIdle(origin: { host: string; port: number }): void {
     for (const socket of this.freeSockets[this.getName(origin)]?.slice() ?? []) socket.destroy();
   }
 
-  /** Two requests may share a connection when only this is the same: every other TLS setting is the agent's own. */
+  /** Two requests may share a connection when this is the same: every other TLS setting is the agent's own. */
   override getName(options: RequestOptions = {}): string {
     return `${options.host ?? ''}|${String(options.port ?? '')}`;
   }
@@ -116,12 +106,12 @@ export class GuardedAgent extends Agent {
     const host = options.host ?? '';
     const checked = new Set<string>();
     if (isIP(host) !== 0) checked.add(canonicalAddress(host) ?? host);
-    // Nothing else of a request's options is taken over: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
+    // No other option of the request is used: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
     const settings = {
       host,
       port,
       servername: isIP(host) === 0 ? host : '',
-      lookup: guardLookup({ policy: this.#policy, lookup: this.#lookup, onChecked: (address) => checked.add(address) }),
+      lookup: guardLookup(this.#policy, this.#lookup, (address) => checked.add(address)),
       secureContext: this.#secureContext,
       rejectUnauthorized: true,
       checkServerIdentity,
@@ -135,7 +125,7 @@ export class GuardedAgent extends Agent {
       _agentKey: options._agentKey,
     };
     const socket = super.createConnection(settings) as TLSSocket;
-    // Before any other listener, so that a wrong peer isn't even greeted.
+    // Before any other listener, so that a wrong peer gets no byte.
     socket.prependOnceListener('connect', () => {
       confirmPeer(socket, checked);
     });
@@ -158,7 +148,7 @@ export class GuardedAgent extends Agent {
     this.#idle.add(socket);
   }
 
-  /** Node has made room for the socket that won't come, and would keep it for ever: once for each address refused. */
+  /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
   #forgetEmptyPool(options: RequestOptions): void {
     const name = this.getName(options);
     if (this.sockets[name]?.length === 0) Reflect.deleteProperty(this.sockets, name);
@@ -168,13 +158,13 @@ export class GuardedAgent extends Agent {
     if (socketPath) return new BlockedAddressError('a socket path is no destination');
     if (BLOCKED_PORTS.has(Number(port))) return new BlockedAddressError(`port ${Number(port)} is not allowed`);
     if (!host) return new TypeError('a request needs a host');
-    // net.connect doesn't look an address up, so the guarded look-up never sees it.
+    // net.connect doesn't look up an address, so the guarded look-up never sees it.
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
   }
 }
 
-/** What was dialled may differ from what answers: `0.0.0.0` reaches the machine itself, and a firewall may redirect. */
+/** The peer may differ from the address dialled: `0.0.0.0` reaches the machine itself, and a firewall may redirect. */
 function confirmPeer(socket: TLSSocket, checked: ReadonlySet<string>): void {
   const peer = socket.remoteAddress;
   if (peer === undefined) {
@@ -184,7 +174,7 @@ function confirmPeer(socket: TLSSocket, checked: ReadonlySet<string>): void {
   }
 }
 
-/** OpenSSL passes silently over a file without a certificate, and every delivery would fail later. */
+/** OpenSSL silently ignores a file without a certificate, and every delivery would fail later. */
 function checkPem(pem: string): string {
   try {
     return new X509Certificate(pem).toString() && pem;

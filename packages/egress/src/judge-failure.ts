@@ -3,14 +3,14 @@ import { RequestError, type Timings } from 'got';
 import { isIP } from 'node:net';
 import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
 
-/** What is known of the request that failed. */
-export interface FailedRequest {
+/** The request that failed. */
+export type FailedRequest = {
   readonly host: string;
   readonly timings: Timings | undefined;
   readonly isReused: boolean;
-  /** Why the peer's certificate was not accepted, as the socket tells it. */
+  /** Why the socket did not accept the peer's certificate. */
   readonly certificateProblem: unknown;
-}
+};
 
 const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
   ['ECONNREFUSED', 'connection_refused'],
@@ -37,12 +37,12 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, UnreachableReason])
   ['ERR_OSSL_', 'tls_failed'],
 ];
 
-/** This process ran out of something: no receiver's fault, and no try of its schedule. */
+/** This process ran out of a resource. That is not the receiver's fault, and spends no try of its schedule. */
 const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 
-/** Every way a receiver can fail, as a value. Throws what is not the receiver's fault. */
+/** Turns every way in which a receiver can fail into a value. Throws an error that is not the receiver's fault. */
 export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
-  // By name: got has two such classes, and shows the inner one when a body was still being written.
+  // By name: got has two such classes, and throws the inner one when a body was still being written.
   if (error.name === 'TimeoutError') return { kind: 'timed_out', phase: phaseOf(request) };
   const cause = rootOf(error);
   if (cause instanceof BlockedAddressError) return { kind: 'blocked' };
@@ -53,7 +53,7 @@ export function judgeFailure(error: Error, request: FailedRequest): AttemptOutco
   return { kind: 'unreachable', reason };
 }
 
-/** Got's wrapping taken off, and of several addresses' failures the last, which ended the attempt. */
+/** The error that got wraps; of several addresses' failures the last one, which ended the attempt. */
 function rootOf(error: Error): Error {
   let root = error;
   while (root instanceof RequestError && isError(root.cause)) root = root.cause;
@@ -66,7 +66,7 @@ function reasonOf(cause: Error, { certificateProblem }: FailedRequest): Unreacha
   const known = REASONS.get(code) ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
   if (known !== undefined) return known;
   if (certificateProblem) return 'tls_failed';
-  // Only what came back from the system has one; a mistake of ours doesn't.
+  // Only errors of the system have one; a mistake in this program doesn't.
   return 'syscall' in cause ? 'connection_failed' : undefined;
 }
 
@@ -81,7 +81,7 @@ function codeOf(error: unknown): string {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** By shape: a test's realm has an `Error` of its own. */
+/** By shape: a test's realm has its own `Error`. */
 function isError(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value;
 }

@@ -16,7 +16,7 @@ test.each([
   'https://127.0.0.1.example.com/',
   'https://nobody.invalid/',
 ])('%s may be registered', (url) => {
-  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({ ok: true });
+  expect(judgeUrlHost(new URL(url), publicOnly)).toBeUndefined();
 });
 
 test.each([
@@ -41,10 +41,7 @@ test.each([
   'https://[fd00::1]/',
   'https://[2001:db8::1]/',
 ])('%s is refused as an address that is not public', (url) => {
-  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({
-    ok: false,
-    reason: expect.stringContaining('is not a public one') as string,
-  });
+  expect(judgeUrlHost(new URL(url), publicOnly)).toContain('is not a public one');
 });
 
 test.each([
@@ -74,10 +71,7 @@ test.each([
   ['https://example.com:0/', 'port 0'],
   ['https://1.1.1.1:22/', 'port 22'],
 ])('%s is refused: %s', (url, reason) => {
-  expect(judgeUrlHost(new URL(url), publicOnly)).toEqual({
-    ok: false,
-    reason: expect.stringContaining(reason) as string,
-  });
+  expect(judgeUrlHost(new URL(url), publicOnly)).toContain(reason);
 });
 
 test.each([
@@ -87,7 +81,7 @@ test.each([
   'https://0x7f.1/',
   'https://[::1]/',
 ])('%s may be registered where loopback is open', (url) => {
-  expect(judgeUrlHost(new URL(url), withLoopback)).toEqual({ ok: true });
+  expect(judgeUrlHost(new URL(url), withLoopback)).toBeUndefined();
 });
 
 test.each([
@@ -98,5 +92,5 @@ test.each([
   'https://localhost./',
   'https://a..localhost/',
 ])('%s is refused even where loopback is open', (url) => {
-  expect(judgeUrlHost(new URL(url), withLoopback).ok).toBe(false);
+  expect(judgeUrlHost(new URL(url), withLoopback)).toEqual(expect.any(String));
 });

@@ -117,7 +117,7 @@ test.each(ROWS)('nothing in %s is allowed, and its neighbours are what they are'
 });
 
 test('every row of both registries is in the table', () => {
-  const prefixes = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPOSE].map(({ prefix }) => prefix);
+  const prefixes = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPOSE].map(([prefix]) => prefix);
   expect(prefixes).toHaveLength(26 + 25);
   expect(new Set(prefixes).size).toBe(prefixes.length);
   expect(prefixes.filter((prefix) => !ROWS.some((row) => row[0] === prefix))).toEqual([]);

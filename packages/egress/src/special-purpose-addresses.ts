@@ -1,18 +1,11 @@
-/** `globallyReachable` is the registry's column; null where it is blank or "N/A", which is no promise. */
-export type SpecialPurposeBlock = {
-  readonly prefix: string;
-  readonly name: string;
-  readonly source: string;
-  readonly globallyReachable: boolean | null;
-};
-
-type Row = readonly [prefix: string, name: string, source: string, globallyReachable: boolean | null];
+/** A row of a registry. `globallyReachable` is null where its column is blank or "N/A": that is no promise. */
+export type RegistryRow = readonly [prefix: string, name: string, source: string, globallyReachable: boolean | null];
 
 /**
  * Every row of the IANA IPv4 Special-Purpose Address Registry, as of 2026-07-18 (last updated 2025-10-09).
  * https://www.iana.org/assignments/iana-ipv4-special-registry/iana-ipv4-special-registry-1.csv
  */
-export const IPV4_SPECIAL_PURPOSE = toBlocks([
+export const IPV4_SPECIAL_PURPOSE: readonly RegistryRow[] = [
   ['0.0.0.0/8', 'This network', 'RFC 791, 3.2', false],
   ['0.0.0.0/32', 'This host on this network', 'RFC 1122, 3.2.1.3', false],
   ['10.0.0.0/8', 'Private-Use', 'RFC 1918', false],
@@ -39,13 +32,13 @@ export const IPV4_SPECIAL_PURPOSE = toBlocks([
   ['203.0.113.0/24', 'Documentation (TEST-NET-3)', 'RFC 5737', false],
   ['240.0.0.0/4', 'Reserved', 'RFC 1112, 4', false],
   ['255.255.255.255/32', 'Limited Broadcast', 'RFC 8190, RFC 919, 7', false],
-]);
+];
 
 /**
  * Every row of the IANA IPv6 Special-Purpose Address Registry, as of 2026-07-18 (last updated 2025-10-09).
  * https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry-1.csv
  */
-export const IPV6_SPECIAL_PURPOSE = toBlocks([
+export const IPV6_SPECIAL_PURPOSE: readonly RegistryRow[] = [
   ['::1/128', 'Loopback Address', 'RFC 4291', false],
   ['::/128', 'Unspecified Address', 'RFC 4291', false],
   ['::ffff:0:0/96', 'IPv4-mapped Address', 'RFC 4291', false],
@@ -71,26 +64,22 @@ export const IPV6_SPECIAL_PURPOSE = toBlocks([
   ['5f00::/16', 'Segment Routing (SRv6) SIDs', 'RFC 9602', false],
   ['fc00::/7', 'Unique-Local', 'RFC 4193, RFC 8190', false],
   ['fe80::/10', 'Link-Local Unicast', 'RFC 4291', false],
-]);
+];
 
 /**
- * Refused although no registry calls them unreachable. Whoever sends to an anycast service reaches its nearest node, which
- * may be a box of the worker's own network; identifiers are no places; multicast has registries of its own.
+ * Ranges that are refused although no registry calls them unreachable. The nearest node of an anycast service may stand in the worker's own
+ * network. Identifiers are not locations. Multicast has registries of its own.
  */
 export const REFUSED_BESIDES: readonly string[] = [
   // Multicast: RFC 5771, RFC 4291.
   ...['224.0.0.0/4', 'ff00::/8'],
-  // Azure's host agent answers here inside every virtual machine: a metadata service at a public-looking address.
+  // Azure's host agent, inside every virtual machine: a metadata service at an address that looks public.
   '168.63.129.16/32',
   // Anycast services: PCP, TURN, DNS-SD registration, AMT relays, AS112 sinks.
   ...['192.0.0.9/32', '192.0.0.10/32', '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24'],
   ...['2001:1::1/128', '2001:1::2/128', '2001:1::3/128', '2001:3::/32', '2001:4:112::/48', '2620:4f:8000::/48'],
   // Identifiers: ORCHIDv2, drones.
   ...['2001:20::/28', '2001:30::/28'],
-  // Gateways to IPv4, each with ideas of its own about what it may reach.
+  // Gateways to IPv4, each with its own rules about the addresses that it reaches.
   ...['64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
 ];
-
-function toBlocks(rows: readonly Row[]): readonly SpecialPurposeBlock[] {
-  return rows.map(([prefix, name, source, globallyReachable]) => ({ prefix, name, source, globallyReachable }));
-}

@@ -8,41 +8,31 @@ import type { GuardedAgent } from './guarded-agent.ts';
 import { judgeFailure } from './judge-failure.ts';
 
 /** Where a request goes. `host` has no brackets. */
-export interface Target {
-  readonly url: URL;
-  readonly host: string;
-  readonly port: number;
-}
+export type Target = { readonly url: URL; readonly host: string; readonly port: number };
 
-export interface ExchangeRequest {
+export type ExchangeRequest = {
   readonly target: Target;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** For all of it: look-up, connection, answer and body. */
+  /** Limits look-up, connection, answer and body together. */
   readonly timeoutMs: number;
-}
+};
 
-export interface ExchangeEnd {
+export type ExchangeEnd = {
   readonly outcome: AttemptOutcome;
   /**
-   * True when a connection that was kept from an earlier request died before a byte of the answer came. Most likely the
-   * server closed it while it was unused and saw nothing of the request.
+   * A connection that was kept from an earlier request died before a byte of the answer came. Most likely the server closed it while it was
+   * unused and never saw the request.
    */
   readonly wasStale: boolean;
-}
+};
 
-export interface Exchange {
-  /** Rejects only when it's not the receiver's fault. */
-  readonly ended: Promise<ExchangeEnd>;
-  abort(): void;
-}
-
-/** Of a body, enough to let short answers leave the connection usable; the rest of a longer one is not worth its traffic. */
+/** The connection stays usable when a body ends within this limit. A longer one is cut off: the rest is not worth its traffic. */
 const READ_LIMIT_BYTES = 64 * 1_024;
 
 /**
- * The total deadline is got's `timeout.request` and nothing else: it alone ends trickled headers, trickled bodies, endless
- * 1xx answers and silent TLS peers alike. It counts per try, and so got's own retries are off.
+ * Only got's `timeout.request` sets the total deadline: it ends trickled headers, trickled bodies, endless 1xx answers and silent TLS peers
+ * alike. It counts per try, so got's own retries are off.
  */
 const client = got.extend({
   method: 'POST',
@@ -52,33 +42,36 @@ const client = got.extend({
   decompress: false,
 });
 
-/** One HTTP request and the answer to it. Once `ended` settles, its connection is either ready for the next or gone. */
-export function startExchange(agent: GuardedAgent, { target, headers, body, timeoutMs }: ExchangeRequest): Exchange {
+/**
+ * One HTTP request and the answer to it. Once `ended` settles, its connection is either ready for the next request or gone. `ended` rejects
+ * only when the failure is not the receiver's fault.
+ */
+export function startExchange(agent: GuardedAgent, { target, headers, body, timeoutMs }: ExchangeRequest) {
   const { promise: ended, resolve, reject } = Promise.withResolvers<ExchangeEnd>();
   let bytesReadBefore = 0;
   let request: ClientRequest | undefined;
 
   const stream = client.stream(target.url, { timeout: { request: timeoutMs }, request: open });
   stream.once('response', read);
-  // Stays for as long as the stream lives: after the outcome is known, errors are of no interest but still happen.
+  // The listener stays as long as the stream lives: errors still happen after the outcome is known.
   stream.on('error', fail);
-  // Not as got's `body`, of which every request would make two deep copies.
+  // Not as got's `body`: each request would make two deep copies of it.
   stream.end(body);
   return {
     ended,
-    abort: () => {
+    abort: (): void => {
       leave({ kind: 'aborted' });
     },
   };
 
-  /** In place of got's own: everything that concerns look-up and TLS belongs to the agent, and headers need no reworking. */
+  /** Replaces got's own: the agent decides on look-up and TLS, and the headers are final. */
   function open(url: URL): ClientRequest {
     const { host, port } = target;
     const opened = httpsRequest({ host, port, path: url.pathname + url.search, method: 'POST', headers, agent });
     opened.once('socket', (socket) => {
       bytesReadBefore = socket.bytesRead;
     });
-    // Nobody asked for another protocol. Got listens too, and a listener makes Node hand the connection over to nobody.
+    // No request asks for another protocol. Got listens for `upgrade` too, so Node gives the connection away, and it must be closed here.
     opened.once('upgrade', (_answer, socket) => {
       socket.destroy();
       leave({ kind: 'unreachable', reason: 'malformed_answer' });
@@ -89,7 +82,7 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
 
   function read(response: IncomingMessage): void {
     const status = response.statusCode ?? 0;
-    // Three digits are all that Node asks for. There is no 099 and no 999 (RFC 9110 section 15), and nobody could go by one.
+    // Node accepts any three digits, but there is no status 099 or 999 (RFC 9110 section 15).
     if (status < 100 || status > 599) {
       leave({ kind: 'unreachable', reason: 'malformed_answer' });
       return;
@@ -102,7 +95,7 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
       if (receivedBytes >= READ_LIMIT_BYTES) leave(responded());
     });
     stream.once('end', () => {
-      // An answer may come before the request was read. Nobody would wait for the rest of it to go out.
+      // The answer came before the whole request was sent. The connection can't be used again without sending the rest.
       if (request?.writableFinished) settle(responded());
       else leave(responded());
     });
@@ -142,7 +135,7 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
     resolve({ outcome, wasStale });
   }
 
-  /** Settle, and give the connection up. */
+  /** Settles, and closes the connection. */
   function leave(outcome: AttemptOutcome): void {
     settle(outcome);
     stream.destroy();
