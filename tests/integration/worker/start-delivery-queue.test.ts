@@ -4,7 +4,7 @@ import { defineScript } from '@herald/store/scripts/script';
 import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 import { startRedis, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DeliveryTurn, ProcessVerdict } from '../../../apps/worker/src/deliveries/process-delivery.ts';
+import type { DeliveryTurn, ProcessVerdict } from '../../../apps/worker/src/deliveries/delivery-turn.ts';
 import { startDeliveryQueue } from '../../../apps/worker/src/queue/start-delivery-queue.ts';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';

@@ -1,4 +1,4 @@
-import type { CountedOutcome, DeliveryId, EventName } from '@herald/core';
+import type { CountedOutcome, DeliveryId } from '@herald/core';
 import type { AttemptMetrics } from '../metrics/create-attempt-metrics.ts';
 import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
@@ -21,40 +21,23 @@ export type ReportedAttempt = {
   readonly now: number;
 };
 
-/**
- * Tells operators what becomes of deliveries, in the log and in the metrics. Each fact is told once, by whoever made it
- * one: after Redis has said that it is written, and by this call.
- */
-export type DeliveryReport = {
-  readonly attempted: (attempt: ReportedAttempt) => void;
-  /** Ended without an attempt. */
-  readonly ended: (
-    delivery: { readonly id: DeliveryId; readonly endpointId?: string },
-    status: 'failed' | 'canceled',
-    reason: string,
-    reply: EndReply,
-  ) => void;
-  readonly purged: (endpointId: string, deliveries: readonly PurgedDelivery[]) => void;
-  readonly bodyLost: (id: DeliveryId) => void;
-};
-
 export type DeliveryReportDeps = {
   readonly logger: Logger;
   readonly deliveries: DeliveryMetrics;
   readonly attempts: Pick<AttemptMetrics, 'attempted' | 'delivered' | 'breakerChanged'>;
 };
 
-/** Failures of one endpoint that are written in full, within so many ms; the rest is there at level debug. */
+/** Failures of one endpoint that are logged in full in one window; the rest is logged at level debug. */
 const LINES = 20;
 const WINDOW_MS = 10_000;
 
-export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps): DeliveryReport {
-  const isLogged = createLogLimit({
-    lines: LINES,
-    windowMs: WINDOW_MS,
-    onSuppressed: (endpointId, lines) => {
-      logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
-    },
+/**
+ * Reports to operators what becomes of deliveries, in the log and in the metrics. Each fact is reported once, by the call that made it a fact,
+ * after Redis has confirmed that it is written.
+ */
+export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps) {
+  const isLogged = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
+    logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
   });
   const reportFollowing = ({ loaded, endpoint, reply, reason, now }: ReportedAttempt) => {
     const { event, workspaceId, scheduledAt } = loaded.delivery;
@@ -76,7 +59,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     }
   };
   return {
-    attempted(made) {
+    attempted(made: ReportedAttempt): void {
       const { loaded, outcome, attempt, reply } = made;
       attempts.attempted(loaded.delivery.event, outcome, attempt.durationMs);
       const level = levelOf(made);
@@ -84,13 +67,19 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
       logger[isWritten ? level : 'debug']('delivery.attempted', toFields(made));
       reportFollowing({ ...made, reason: reply.disabled ? 'receiver_disabled' : made.reason });
     },
-    ended({ id, endpointId }, status, reason, reply) {
+    /** Ended without an attempt. */
+    ended(
+      { id, endpointId }: { readonly id: DeliveryId; readonly endpointId?: string },
+      status: 'failed' | 'canceled',
+      reason: string,
+      reply: EndReply,
+    ): void {
       if (reply.kind !== 'ended') return;
       deliveries.settled({ status, reason, ...(reply.event && { event: reply.event }) });
       const level = isLogged(endpointId ?? reason) ? 'info' : 'debug';
       logger[level]('delivery.ended', { deliveryId: id, endpointId, event: reply.event, status, reason });
     },
-    purged(endpointId, purged) {
+    purged: (endpointId: string, purged: readonly PurgedDelivery[]): void => {
       const byFacts = Map.groupBy(purged, ({ event, reason }) => `${event ?? ''} ${reason}`);
       for (const [first, ...rest] of byFacts.values()) {
         if (!first) continue;
@@ -101,24 +90,22 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
         logger.debug('delivery.ended', { deliveryId: id, endpointId, event, status: 'canceled', reason });
       }
     },
-    bodyLost(id) {
+    bodyLost(id: DeliveryId): void {
       logger.error('delivery.body_lost', { deliveryId: id });
     },
   };
 }
 
-/** What arrived is worth no line in operation; what ended without arriving is worth more than what is tried again. */
+export type DeliveryReport = ReturnType<typeof createDeliveryReport>;
+
+/** Success needs no line in operation. A delivery that ended without arriving weighs more than one that is tried again. */
 function levelOf({ loaded, attempt, reply }: ReportedAttempt): 'debug' | 'info' | 'warn' {
   if (attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300) return 'debug';
   const isLost = reply.change === 'settled' && reply.status === 'failed';
-  return isLost && !isTest(loaded.delivery.event) ? 'warn' : 'info';
+  return isLost && loaded.delivery.event !== 'webhook.test' ? 'warn' : 'info';
 }
 
-function isTest(event: EventName): boolean {
-  return event === 'webhook.test';
-}
-
-/** One wide line. The url's path and query stay out: people put tokens there. */
+/** One wide line. It omits the path and query of the url: people put tokens there. */
 function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply }: ReportedAttempt) {
   const followed = reply.status === 'pending' ? 'retry' : (reply.status ?? reply.kind);
   return {

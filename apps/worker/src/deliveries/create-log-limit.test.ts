@@ -3,11 +3,7 @@ import { createLogLimit } from './create-log-limit.ts';
 function prepare() {
   import.meta.jest.useFakeTimers();
   const suppressed: [string, number][] = [];
-  const isLogged = createLogLimit({
-    lines: 2,
-    windowMs: 10_000,
-    onSuppressed: (about, lines) => suppressed.push([about, lines]),
-  });
+  const isLogged = createLogLimit(2, 10_000, (subject, lines) => suppressed.push([subject, lines]));
   return { isLogged, suppressed };
 }
 afterEach(() => {

@@ -1,26 +1,23 @@
-export type LogLimitOptions = {
-  /** Lines about one thing within one window. */
-  readonly lines: number;
-  readonly windowMs: number;
-  /** Told at the end of a window that had more. */
-  readonly onSuppressed: (about: string, lines: number) => void;
-};
-
 /**
- * Lets a few lines about each thing through, and counts the rest: one endpoint that refuses all that waits for it must not
- * bury what the log says of all others.
- * @returns whether a line about this thing is to be written
+ * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses everything must not bury
+ * the log lines about all others.
+ * @param onSuppressed called at the end of a window that had more lines
+ * @returns whether to write a line about this subject
  */
-export function createLogLimit({ lines, windowMs, onSuppressed }: LogLimitOptions): (about: string) => boolean {
+export function createLogLimit(
+  lines: number,
+  windowMs: number,
+  onSuppressed: (subject: string, lines: number) => void,
+): (subject: string) => boolean {
   const counts = new Map<string, number>();
-  return (about) => {
-    const count = (counts.get(about) ?? 0) + 1;
-    counts.set(about, count);
+  return (subject) => {
+    const count = (counts.get(subject) ?? 0) + 1;
+    counts.set(subject, count);
     if (count === 1) {
       setTimeout(() => {
-        const suppressed = (counts.get(about) ?? 0) - lines;
-        counts.delete(about);
-        if (suppressed > 0) onSuppressed(about, suppressed);
+        const suppressed = (counts.get(subject) ?? 0) - lines;
+        counts.delete(subject);
+        if (suppressed > 0) onSuppressed(subject, suppressed);
       }, windowMs).unref();
     }
     return count <= lines;

@@ -1,32 +1,21 @@
-import { signatureHeaders, type AttemptOutcome, type Delivery, type SigningKey } from '@herald/core';
+import { signatureHeaders, type Delivery, type SigningKey } from '@herald/core';
+import type { Sender, SendResult } from '@herald/egress/create-sender';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { TraceSpan, Tracing } from '@herald/runtime/tracing/create-tracing';
 
-export type SendResult = {
-  readonly outcome: AttemptOutcome;
-  /** Epoch ms. */
-  readonly startedAt: number;
-  readonly durationMs: number;
-};
-
-export type Send = (
-  request: { readonly url: string; readonly headers: Record<string, string>; readonly body: Buffer },
-  signal?: AbortSignal,
-) => Promise<SendResult>;
-
 export type MakeAttemptDeps = {
-  readonly send: Send;
+  readonly send: Sender['send'];
   readonly signingKeyOf: (encrypted: string, endpointId: string) => SigningKey;
-  /** Absent: no traces. */
-  readonly tracing?: Tracing | undefined;
-  /** Whether receivers are told of the trace (W3C Trace Context). */
-  readonly sendsTraceparent?: boolean;
+  /** Undefined: no traces. */
+  readonly tracing: Tracing | undefined;
+  /** Whether requests carry the `traceparent` header (W3C Trace Context). */
+  readonly sendsTraceparent: boolean;
   readonly now: () => number;
 };
 
-/** Signs a delivery and sends it, once. Throws only for internal errors, such as a secret that it can't decrypt. */
-export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent = false, now }: MakeAttemptDeps) {
+/** Signs a delivery and sends it once. Throws only on internal errors, such as a secret that can't be decrypted. */
+export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body, traceparent }: LoadedDelivery,
     endpoint: EndpointRecord,

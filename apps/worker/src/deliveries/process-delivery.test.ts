@@ -2,12 +2,8 @@ import { createRetryPolicy, type AttemptOutcome, type Delivery } from '@herald/c
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { JobEnd } from '@herald/queue';
-import {
-  processDelivery,
-  type DeliveryTurn,
-  type ProcessDeliveryDeps,
-  type ProcessVerdict,
-} from './process-delivery.ts';
+import type { DeliveryTurn, ProcessVerdict } from './delivery-turn.ts';
+import { processDelivery, type ProcessDeliveryDeps } from './process-delivery.ts';
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
@@ -108,6 +104,7 @@ function prepare(facts: Facts) {
       attempted: ({ loaded, reply }) => reported.push(`${loaded.delivery.id} ${reply.status ?? reply.kind}`),
       ended: ({ id }, status, reason) => reported.push(`${id} ${status} ${reason}`),
       bodyLost: (id) => reported.push(`${id} body_lost`),
+      purged: () => undefined,
     },
     isStopping: () => facts.stopping ?? false,
     now: () => NOW,

@@ -1,6 +1,6 @@
 import type { Exposition } from '@herald/store/service-state/create-exposition';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -11,13 +11,10 @@ export type HealthServerDeps = {
   readonly exposition: Exposition;
 };
 
-export type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
-
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
-/** `/healthz`: the process lives. `/readyz`: it can fetch and send, or why not. `/metrics`: for Prometheus. */
-export async function startHealthServer(deps: HealthServerDeps): Promise<HealthServer> {
-  const { host, port, readReadiness, exposition } = deps;
+/** Serves `/healthz` (the process lives), `/readyz` (whether it can reserve and send, or why not) and `/metrics` (for Prometheus). */
+export async function startHealthServer({ host, port, readReadiness, exposition }: HealthServerDeps) {
   const answer = async (path: string): Promise<Answer> => {
     switch (path) {
       case '/healthz':
@@ -32,7 +29,7 @@ export async function startHealthServer(deps: HealthServerDeps): Promise<HealthS
         return toJson(404, { status: 'not_found' });
     }
   };
-  const server: Server = createServer((req, res) => {
+  const server = createServer((req, res) => {
     answer(req.url?.split('?')[0] ?? '')
       .catch(() => toJson(500, { status: 'failed' }))
       .then(({ status, type, body }) => res.writeHead(status, { 'content-type': type }).end(body))
@@ -43,7 +40,7 @@ export async function startHealthServer(deps: HealthServerDeps): Promise<HealthS
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: async () => {
+    close: async (): Promise<void> => {
       server.close();
       server.closeAllConnections();
       if (server.listening) await once(server, 'close');

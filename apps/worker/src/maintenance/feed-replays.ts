@@ -7,13 +7,13 @@ export type FeedReplaysDeps = {
 };
 
 const BATCH = 20;
-/** When the next round may take a replay on, by whichever worker, in ms. */
+/** When the next round of any worker may carry a replay on, in ms. */
 const NEXT_ROUND_MS = 100;
 /** Steps for one replay in one round, so that many replays go on side by side. */
 const STEPS = 5;
 
 /**
- * Carries replays on: sets deliveries pending, step by step, as fast as what waits before them is sent, and no faster.
+ * Carries replays on: each step sets some deliveries pending, as fast as those before them are sent, and no faster.
  * @returns steps made
  */
 export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {

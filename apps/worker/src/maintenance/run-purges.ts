@@ -1,9 +1,10 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import { readPurgeMark, type PurgedDelivery, type PurgeStore } from '@herald/store/purges/purge-store';
+import { readPurgeMark, type PurgeStore } from '@herald/store/purges/purge-store';
+import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 
 export type RunPurgesDeps = {
   readonly purges: PurgeStore;
-  readonly reportPurged: (endpointId: string, deliveries: readonly PurgedDelivery[]) => void;
+  readonly reportPurged: DeliveryReport['purged'];
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -12,9 +13,8 @@ const BATCH = 10;
 const LEASE_MS = 60_000;
 
 /**
- * Ends what was pending for endpoints that were disabled or removed, and moves what waits in the group of a former url.
- * A crash leaves the endpoint on the list, and the next round goes through its deliveries again, which changes nothing
- * twice.
+ * Ends the pending deliveries of endpoints that were disabled or removed, and moves those that wait in the group of a former url. A crash leaves
+ * the endpoint on the list. The next round goes through its deliveries again, which changes nothing twice.
  * @returns deliveries ended
  */
 export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {

@@ -3,16 +3,6 @@ import { Gauge, Histogram } from 'prom-client';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
-/** What a worker sends, and how that goes. */
-export type AttemptMetrics = {
-  readonly attempted: (event: EventName, outcome: CountedOutcome, durationMs: number) => void;
-  /** @param latencyMs since acceptance, or since the replay that set it pending again */
-  readonly delivered: (event: EventName, latencyMs: number) => void;
-  readonly breakerChanged: (to: 'opened' | 'closed') => void;
-  /** Shows the sends in flight of a shard, asked for at every scrape. */
-  readonly watchInFlight: (shard: number, count: () => number) => void;
-};
-
 /** Seconds: loopback to the longest timeout that people set. */
 const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 /** Seconds: the first try at once to the last of the default schedule. */
@@ -20,7 +10,8 @@ const LATENCY_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 432_000,
 ];
 
-export function createAttemptMetrics(registry: MetricsRegistry): AttemptMetrics {
+/** What a worker sends, and how that goes. */
+export function createAttemptMetrics(registry: MetricsRegistry) {
   const registers = [registry];
   const attempts = createCounter(
     registry,
@@ -60,19 +51,21 @@ export function createAttemptMetrics(registry: MetricsRegistry): AttemptMetrics 
     },
   });
   return {
-    attempted: (event, outcome, durationMs) => {
+    attempted(event: EventName, outcome: CountedOutcome, durationMs: number): void {
       attempts({ event, outcome: outcomeClassOf(outcome) });
       duration.observe({ outcome: isSuccess(outcome) ? 'success' : 'failure' }, durationMs / 1_000);
     },
-    delivered: (event, latencyMs) => {
-      // The clocks of two machines differ by some ms.
+    /** @param latencyMs since acceptance, or since the replay that set it pending again; below 0 where clocks differ */
+    delivered(event: EventName, latencyMs: number): void {
       latency.observe({ event }, Math.max(0, latencyMs) / 1_000);
     },
-    breakerChanged: (to) => {
+    breakerChanged(to: 'opened' | 'closed'): void {
       breakers({ to });
     },
-    watchInFlight: (shard, count) => {
+    /** Shows the sends in flight of a shard. Every scrape calls `count`. */
+    watchInFlight(shard: number, count: () => number): void {
       counts.set(shard, count);
     },
   };
 }
+export type AttemptMetrics = ReturnType<typeof createAttemptMetrics>;

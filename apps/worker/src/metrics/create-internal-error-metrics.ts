@@ -1,18 +1,11 @@
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
-const PLACES = ['delivery'] as const;
-export type InternalErrorPlace = (typeof PLACES)[number];
+const PLACE = { place: 'delivery' };
+const QUEUE = { queue: 'deliveries' };
 
 /** What goes wrong inside a worker, and what another worker recovers. */
-export type InternalErrorMetrics = {
-  readonly maintenanceFailed: () => void;
-  readonly internalError: (place: InternalErrorPlace) => void;
-  readonly queueFailed: (queue: string) => void;
-  readonly jobStalled: (queue: string) => void;
-};
-
-export function createInternalErrorMetrics(registry: MetricsRegistry): InternalErrorMetrics {
+export function createInternalErrorMetrics(registry: MetricsRegistry) {
   const maintenanceFailures = createCounter(
     registry,
     'herald_maintenance_failures_total',
@@ -25,35 +18,27 @@ export function createInternalErrorMetrics(registry: MetricsRegistry): InternalE
     'herald_internal_errors_total',
     'Errors of Herald or of Redis while a delivery was in work; it is tried again, and no try is spent.',
     ['place'],
-    PLACES.map((place) => ({ place })),
+    [PLACE],
   );
-  const queues = [{ queue: 'deliveries' }];
   const queueErrors = createCounter(
     registry,
     'herald_queue_errors_total',
     'Errors that BullMQ reported.',
     ['queue'],
-    queues,
+    [QUEUE],
   );
   const stalled = createCounter(
     registry,
     'herald_jobs_stalled_total',
     "Deliveries that waited again because their worker's lease had ended.",
     ['queue'],
-    queues,
+    [QUEUE],
   );
   return {
-    maintenanceFailed: () => {
-      maintenanceFailures({});
-    },
-    internalError: (place) => {
-      internalErrors({ place });
-    },
-    queueFailed: (queue) => {
-      queueErrors({ queue });
-    },
-    jobStalled: (queue) => {
-      stalled({ queue });
-    },
+    maintenanceFailed: () => { maintenanceFailures({}); },
+    internalError: () => { internalErrors(PLACE); },
+    queueFailed: () => { queueErrors(QUEUE); },
+    jobStalled: () => { stalled(QUEUE); },
   };
 }
+export type InternalErrorMetrics = ReturnType<typeof createInternalErrorMetrics>;

@@ -10,7 +10,7 @@ import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
 import { createGroupBackend } from '@herald/queue';
 import { Worker } from 'bullmq';
-import type { DeliveryTurn, ProcessVerdict } from '../deliveries/process-delivery.ts';
+import type { DeliveryTurn, ProcessVerdict } from '../deliveries/delivery-turn.ts';
 import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';
 
 export type DeliveryQueueDeps = {
@@ -28,22 +28,16 @@ export type DeliveryQueueDeps = {
   readonly random: () => number;
 };
 
-export type DeliveryQueue = {
-  readonly inWork: () => number;
-  /** Reserves nothing new and waits for what is in work, but not for a Redis that is away. */
-  readonly stop: () => Promise<void>;
-};
-
-// A killed worker's deliveries are in work elsewhere after lease and recovery have passed: at most 20 + 5 s.
+// Another worker has a killed worker's deliveries after lease and recovery have passed: at most 20 + 5 s.
 const LEASE_MS = 20_000;
 const RECOVERY_EVERY_MS = 5_000;
 const FETCH_RETRY_MS = 1_000;
-/** How long BullMQ may take to let go of its connection once nothing is in work, in ms. */
+/** How long BullMQ may take to release its connection once nothing is in work, in ms. */
 const LET_GO_MS = 2_000;
 const QUEUE = 'deliveries';
 
 /** Serves one shard's queue with BullMQ's worker. */
-export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
+export function startDeliveryQueue(deps: DeliveryQueueDeps) {
   const { process, metrics, logger } = deps;
   const backend = createBackend(deps);
   let inWork = 0;
@@ -57,8 +51,8 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
       if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
       if (verdict.kind === 'put_back') await backend.putBack(token, 0);
     } catch (error) {
-      // The delivery is not at fault: it waits, and is tried again.
-      metrics.internalError('delivery');
+      // The delivery is not at fault: it waits and is tried again.
+      metrics.internalError();
       logger.error('delivery.internal_error', { deliveryId: id }, error);
       throw error;
     }
@@ -85,19 +79,20 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps): DeliveryQueue {
     () => backend,
   );
   worker.on('error', (error) => {
-    metrics.queueFailed(QUEUE);
+    metrics.queueFailed();
     logger.warn('queue.error', { queue: QUEUE }, error);
   });
   worker.on('stalled', (id) => {
-    metrics.jobStalled(QUEUE);
+    metrics.jobStalled();
     logger.warn('queue.job_stalled', { queue: QUEUE, deliveryId: id });
   });
   return {
     inWork: backend.inWork,
-    stop: async () => {
+    /** Reserves nothing new and waits for what is in work, but not for a Redis that is away. */
+    async stop(): Promise<void> {
       const closed = worker.close();
       do {
-        // Not left to BullMQ, which waits for no job when its own connection breaks at that moment.
+        // BullMQ itself waits for no job when its own connection breaks at this moment.
         idle = Promise.withResolvers<undefined>();
         if (inWork > 0) await idle.promise;
         // A reserve that was under way may still bring jobs, or wait for a Redis that is away.

@@ -29,24 +29,24 @@ export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }:
      * Lets jobs wait again where they stood.
      * @param dueAt epoch ms; 0: as before
      */
-    async putBack(jobs: readonly Held[], dueAt: number): Promise<void> {
+    putBack: async (jobs: readonly Held[], dueAt: number): Promise<void> => {
       const leases = jobs.flatMap(({ reserved: { handle, isProbe } }) => [handle, dueAt, isProbe ? 1 : 0]);
       await putBack(keys, [prefix, now(), groupLimit, ...leases]);
     },
 
     /** Ends the lease of a job whose processor recorded nothing. The job waits again unless its owner says that it is finished. */
-    async finish({ reserved: { handle, isProbe } }: Held): Promise<void> {
+    finish: async ({ reserved: { handle, isProbe } }: Held): Promise<void> => {
       await finish(keys, [prefix, now(), groupLimit, handle, isProbe ? 1 : 0]);
     },
 
     /** Returns the handles whose leases are no longer held. */
-    async extend(handles: readonly string[], durationMs: number): Promise<ReadonlySet<string>> {
+    extend: async (handles: readonly string[], durationMs: number): Promise<ReadonlySet<string>> => {
       const isHeld = Flags.parse(await extend(keys, [now() + durationMs, ...handles]));
       return new Set(handles.filter((_, index) => isHeld[index] !== 1));
     },
 
     /** Lets all jobs wait again whose leases have ended. Returns their ids. */
-    async recover(): Promise<string[]> {
+    recover: async (): Promise<string[]> => {
       const all: string[] = [];
       for (;;) {
         const ids = Ids.parse(await recover(keys, [prefix, now(), groupLimit, MOST_RECOVERED]));

@@ -1,0 +1,112 @@
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import { createEgressSender } from '@herald/egress/create-egress';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createLossReport } from '@herald/store/shards/create-loss-report';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
+import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
+import { openClock } from '@herald/store/clock/open-clock';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { openShards } from '@herald/store/upgrade/open-shards';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { WorkerConfig } from '@herald/config/worker-config';
+import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
+import { createMakeAttempt } from './deliveries/make-attempt.ts';
+import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
+import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
+
+/** What all parts of a worker process share. */
+export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
+
+/**
+ * Connects to Redis, makes sure that this process may work on its data, and creates what sends and reports.
+ * @param giveUp ends the process when it can't recover
+ * @throws ConfigError or a Redis error when the worker can't start
+ */
+export async function openContext(config: WorkerConfig, logger: Logger, resources: Resources, giveUp: () => void) {
+  const metrics = createWorkerMetrics();
+  const connections = openConnections({
+    target: config.redis,
+    use: 'background',
+    metrics: metrics.redis,
+    logger,
+    giveUp,
+  });
+  resources.add('connections', connections.close);
+  const redis = await connections.open('herald-worker');
+  const queueRedis = await connections.open('herald-worker-queue');
+  const findings = await demandUsableRedis(redis, {
+    target: config.redis,
+    minReplicas: 0,
+    shardCount: config.shardCount,
+    wallClock: Date.now,
+  });
+  const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+  resources.add('clock', clock.stop);
+  const { now } = clock;
+  const shards = await openShards({
+    redis,
+    shardCount: config.shardCount,
+    role: 'worker',
+    now,
+    report: {
+      failed: (error) => {
+        logger.warn('shards.look_failed', {}, error);
+      },
+      resharded: ({ code, sentence }) => {
+        logger.error('shards.resharded', { code, sentence });
+        giveUp();
+      },
+      // The process goes on: its supervisor would start it again on the empty Redis, and nobody would notice the loss.
+      lost: createLossReport({ logger, metrics: metrics.data }),
+      upgrade: createUpgradeEvents(logger),
+    },
+  });
+  resources.add('shards', shards.close);
+  const keyspace = createKeyspace(config.shardCount);
+  const presence = createWorkerPresence(redis);
+  const exposition = createExposition({
+    registry: metrics.registry,
+    readServiceState: createServiceStateReader({ redis, keyspace, presence, now }),
+  });
+  const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs }, now);
+  resources.add('sender', sender.close);
+  const cipher = createSecretCipher(config.secretsKeys);
+  await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
+  logRedisFindings(logger, findings);
+  const makeAttempt = createMakeAttempt({
+    send: sender.send,
+    signingKeyOf: createSigningKeyCache(cipher.decrypt),
+    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
+    sendsTraceparent: config.sendsTraceparent,
+    now,
+  });
+  const report = createDeliveryReport({ logger, ...metrics });
+  return {
+    config,
+    logger,
+    resources,
+    metrics,
+    connections,
+    redis,
+    /** The connection of the queue's scripts. */
+    queueRedis,
+    clock,
+    now,
+    shards,
+    keyspace,
+    presence,
+    exposition,
+    cipher,
+    makeAttempt,
+    report,
+    /** Cuts off the sends in flight. */
+    cutOff: new AbortController(),
+  };
+}

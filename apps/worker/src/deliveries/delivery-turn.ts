@@ -1,0 +1,104 @@
+import {
+  errorCodeOf,
+  isUnanswered,
+  type AttemptVerdict,
+  type CountedOutcome,
+  type Delivery,
+  type DeliveryId,
+} from '@herald/core';
+import type { SendResult } from '@herald/egress/create-sender';
+import type { JobEnd } from '@herald/queue';
+import type { AttemptRecord, LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
+import type { CancelReason, DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { DeliveryReport } from './create-delivery-report.ts';
+import type { MakeAttempt } from './make-attempt.ts';
+
+/** A delivery that was reserved from the queue. */
+export type DeliveryTurn = {
+  readonly id: DeliveryId;
+  /** The handle of its lease, which ends with the record of an attempt. */
+  readonly lease: string;
+  /** It goes through an open breaker. */
+  readonly isProbe: boolean;
+  /** What the reserve read of it; absent: the processor reads it. */
+  readonly loaded?: LoadReply | undefined;
+};
+
+/** What became of a delivery's turn. */
+export type ProcessVerdict =
+  /** An attempt was recorded, and the lease ended with it. */
+  | { readonly kind: 'recorded'; readonly end: JobEnd }
+  /** Nothing was recorded. The delivery leaves the queue, or waits until it is due, as its record says. */
+  | { readonly kind: 'finished' }
+  /** It waits again where it stood. */
+  | { readonly kind: 'put_back' };
+
+export const FINISHED: ProcessVerdict = { kind: 'finished' };
+export const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
+
+/** What every attempt needs. */
+export type TurnDeps = {
+  readonly deliveries: DeliveryStore;
+  readonly makeAttempt: MakeAttempt;
+  /** Deliveries of one destination that may be in work, over all workers. */
+  readonly destinationLimit: number;
+  readonly report: DeliveryReport;
+  readonly now: () => number;
+};
+
+/** An attempt that counts, and what follows from it. */
+export type JudgedAttempt = Pick<RecordedAttempt, 'now' | 'gone' | 'isRedelivery' | 'holdUntil' | 'disableAfterMs'> & {
+  readonly loaded: LoadedDelivery;
+  readonly endpoint: EndpointRecord;
+  readonly outcome: CountedOutcome;
+  readonly result: SendResult;
+  readonly verdict: AttemptVerdict;
+};
+
+/** Records an attempt, which ends the lease, and reports it. */
+export async function recordAttempt(
+  { deliveries, destinationLimit, report }: TurnDeps,
+  { isProbe, lease }: DeliveryTurn,
+  { loaded, endpoint, outcome, result, ...judged }: JudgedAttempt,
+): Promise<ProcessVerdict> {
+  const { delivery, destination } = loaded;
+  const { verdict, now } = judged;
+  const attempt = toAttemptRecord(outcome, result);
+  const end = outcome.kind === 'blocked' ? 'unsent' : isUnanswered(outcome) ? 'unanswered' : 'answered';
+  const reply = await deliveries.record({
+    ...judged,
+    delivery,
+    destination,
+    attempt,
+    isProbe,
+    lease,
+    destinationLimit,
+    ...(end !== 'unsent' && { answered: end === 'answered' }),
+  });
+  const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
+  report.attempted({ loaded, endpoint, outcome, attempt, reply, reason, now });
+  return { kind: 'recorded', end };
+}
+
+/** What an attempt leaves in the delivery's log. */
+function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: SendResult): AttemptRecord {
+  const error = errorCodeOf(outcome);
+  return {
+    at: startedAt,
+    durationMs: Math.round(durationMs),
+    ...(outcome.kind === 'responded' && { status: outcome.status }),
+    ...(outcome.kind === 'responded' && outcome.answer !== '' && { answer: outcome.answer }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+/** Cancels a delivery that can't be made any more, and reports it. */
+export async function cancelDelivery(
+  { deliveries, report, now }: TurnDeps,
+  delivery: Pick<Delivery, 'id'> & Partial<Pick<Delivery, 'endpointId'>>,
+  reason: CancelReason,
+): Promise<ProcessVerdict> {
+  report.ended(delivery, 'canceled', reason, await deliveries.cancel(delivery.id, reason, now()));
+  return FINISHED;
+}
