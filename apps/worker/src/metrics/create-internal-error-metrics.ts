@@ -35,10 +35,18 @@ export function createInternalErrorMetrics(registry: MetricsRegistry) {
     [QUEUE],
   );
   return {
-    maintenanceFailed: () => { maintenanceFailures({}); },
-    internalError: () => { internalErrors(PLACE); },
-    queueFailed: () => { queueErrors(QUEUE); },
-    jobStalled: () => { stalled(QUEUE); },
+    maintenanceFailed: () => {
+      maintenanceFailures({});
+    },
+    internalError: () => {
+      internalErrors(PLACE);
+    },
+    queueFailed: () => {
+      queueErrors(QUEUE);
+    },
+    jobStalled: () => {
+      stalled(QUEUE);
+    },
   };
 }
 export type InternalErrorMetrics = ReturnType<typeof createInternalErrorMetrics>;
