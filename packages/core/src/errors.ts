@@ -15,17 +15,20 @@ export type ErrorCode =
   | 'validation_failed'
   | 'unavailable';
 
-/** Where in the input a problem is, and what to change. `path` joins the keys with dots. */
+/** A problem of the input: its place, keys joined with dots, and the rule that it breaks. */
 export type InputProblem = { readonly path: string; readonly message: string };
 
-/** A foreseen fault of the caller or of the moment; `message` is shown to the caller. Anything else thrown is a bug. */
+/** A foreseen fault of the caller or of the moment. The caller sees its `message`. Any other error is a bug or an outage. */
 export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
+  constructor(message: string) {
+    super(message);
+    this.name = new.target.name;
+  }
 }
 
 /** The workspace already holds as many receivers as the spec allows (section 8). */
 export class ReceiverLimitReachedError extends DomainError {
-  override readonly name = 'ReceiverLimitReachedError';
   readonly code = 'receiver_limit_reached';
   constructor(limit: number) {
     super(`this workspace already has ${limit} receivers; remove one first`);
@@ -34,7 +37,6 @@ export class ReceiverLimitReachedError extends DomainError {
 
 /** The workspace already has as many replays under way as it may. */
 export class ReplayLimitReachedError extends DomainError {
-  override readonly name = 'ReplayLimitReachedError';
   readonly code = 'replay_limit_reached';
   constructor(limit: number) {
     super(`this workspace already has ${limit} replays under way; wait for one to end, or stop one`);
@@ -45,7 +47,6 @@ type Thing = 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'repla
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
 export class NotFoundError extends DomainError {
-  override readonly name = 'NotFoundError';
   readonly code: `${Thing}_not_found`;
   constructor(thing: Thing, id: string) {
     super(`there is no ${thing} ${id} here`);
@@ -55,7 +56,6 @@ export class NotFoundError extends DomainError {
 
 /** The endpoint is disabled, and nothing is sent to it but test events. */
 export class ReceiverDisabledError extends DomainError {
-  override readonly name = 'ReceiverDisabledError';
   readonly code = 'receiver_disabled';
   constructor(id: string) {
     super(`${id} is disabled; enable it first`);
@@ -64,22 +64,19 @@ export class ReceiverDisabledError extends DomainError {
 
 /** The Task's state doesn't allow this move. */
 export class InvalidTransitionError extends DomainError {
-  override readonly name = 'InvalidTransitionError';
   readonly code = 'invalid_transition';
 }
 
 /** The Task is done or canceled and takes nothing more. */
 export class TaskClosedError extends DomainError {
-  override readonly name = 'TaskClosedError';
   readonly code = 'task_closed';
   constructor(taskId: string, status: string) {
     super(`Task ${taskId} is ${status} and takes nothing more`);
   }
 }
 
-/** The caller speaks of an action version that a newer one has replaced, or that was never asked for. */
+/** The caller names an action version that a newer one has replaced, or that was never asked for. */
 export class StaleActionVersionError extends DomainError {
-  override readonly name = 'StaleActionVersionError';
   readonly code = 'stale_action_version';
   constructor(given: number, current: number | undefined) {
     super(
@@ -90,9 +87,8 @@ export class StaleActionVersionError extends DomainError {
   }
 }
 
-/** The input is readable, but breaks rules; nothing was changed. */
+/** The input is readable but breaks rules. Nothing was changed. */
 export class ValidationError extends DomainError {
-  override readonly name = 'ValidationError';
   readonly code = 'validation_failed';
   readonly problems: readonly InputProblem[];
   constructor(problems: readonly InputProblem[]) {
@@ -101,8 +97,7 @@ export class ValidationError extends DomainError {
   }
 }
 
-/** What the answer depends on is away for now: Redis, or the workers. */
+/** Redis or the workers, which the answer depends on, are unavailable for now. */
 export class UnavailableError extends DomainError {
-  override readonly name = 'UnavailableError';
   readonly code = 'unavailable';
 }

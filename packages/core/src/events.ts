@@ -15,5 +15,5 @@ export const EventName = z.enum(EVENT_NAMES).meta({
 });
 export type EventName = z.infer<typeof EventName>;
 
-/** An event that a Task transition emits; `webhook.test` comes from the test operation alone (spec section 3). */
+/** An event that a Task transition emits; only the test operation sends `webhook.test` (spec section 3). */
 export type TaskEventName = Exclude<EventName, 'webhook.test'>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-// Tab and line break are what people type; the rest moves cursors, ends strings, or is half a character.
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// People type tabs and line breaks. The other control characters move cursors or end strings.
+// eslint-disable-next-line no-control-regex -- it must match them
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** Text that somebody types, and that operators and other people read. */
+/** Text that a person types, and that operators and other people read. */
 export const TypedText = (min: number, max: number) =>
   z
     .string()

@@ -1,4 +1,4 @@
-/** Where an attempt was when its total deadline passed. */
+/** The phase of an attempt in which its total deadline passed. */
 export type TimeoutPhase = 'lookup' | 'connect' | 'tls' | 'response' | 'body';
 
 /** Why no usable answer came, other than a timeout. */
@@ -12,14 +12,14 @@ export type UnreachableReason =
   | 'connection_failed';
 
 /**
- * What one HTTP request came to. Everything a receiver can do is a value here; our internal errors are exceptions.
- * `aborted` is a stop of the worker: the request was cut off and counts as no attempt.
+ * The outcome of one HTTP request. Everything that a receiver can do is a value here; internal errors are exceptions.
+ * `aborted`: the worker stopped and cut off the request, which counts as no attempt.
  */
 export type AttemptOutcome =
   | {
       readonly kind: 'responded';
       readonly status: number;
-      /** The `Retry-After` header as it came, unparsed. */
+      /** The `Retry-After` header, unparsed. */
       readonly retryAfter?: string;
       /** First 1 KiB of the body, as text that is safe to show. */
       readonly answer: string;
@@ -46,7 +46,7 @@ export function errorCodeOf(outcome: CountedOutcome): string | undefined {
   }
 }
 
-/** What an attempt came to in one word of a closed set: the class of the status (`2xx`), or the error code. */
+/** The outcome as one word of a closed set: the class of the status (`2xx`), or the error code. */
 export function outcomeClassOf(outcome: CountedOutcome): string {
   return outcome.kind === 'responded' ? `${Math.trunc(outcome.status / 100)}xx` : (errorCodeOf(outcome) ?? '');
 }
@@ -56,7 +56,7 @@ export function isSuccess(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'responded' && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** Whether the destination itself gave no answer: that is what its share and its breaker go by. */
+/** Whether the destination gave no answer, which counts for its concurrency limit and its breaker. */
 export function isUnanswered(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'timed_out' || (outcome.kind === 'unreachable' && outcome.reason !== 'malformed_answer');
 }

@@ -8,7 +8,7 @@ const Time = z.iso
   .transform((text) => Date.parse(text))
   .meta({ examples: ['2030-01-31T12:00:00Z'] });
 
-/** Where a page begins, as a query parameter. */
+/** The place where a page begins, as a query parameter. */
 export const CursorText = z.string().max(256).meta({ description: 'The `nextCursor` of the page before.' });
 
 const PAGE_LIMIT_RULE = 'must be given once, as a whole number from 1 to 100';
@@ -40,7 +40,7 @@ export type ListDeliveries = z.infer<typeof ListDeliveries>;
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
 const Replayable = z.enum(REPLAYABLE, { error: `must be one of ${REPLAYABLE.join(', ')}` });
 
-/** Replays that a workspace may have under way. */
+/** Replays that a workspace may have under way at once. */
 export const REPLAY_LIMIT = 10;
 
 /** Body of `POST /api/public/webhooks/{id}/replay`. */

@@ -4,7 +4,7 @@ import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One transition that one endpoint is to be told of. Times are epoch ms. */
+/** One transition that goes to one endpoint. Times are epoch ms. */
 export type Delivery = {
   readonly id: DeliveryId;
   readonly workspaceId: WorkspaceId;
@@ -15,7 +15,7 @@ export type Delivery = {
   readonly event: EventName;
   readonly status: DeliveryStatus;
   readonly createdAt: number;
-  /** Tries made of the schedule. */
+  /** Tries of the schedule that were made. */
   readonly tries: number;
   /** When the next try is due; only while pending. */
   readonly nextAttemptAt?: number;
@@ -24,6 +24,6 @@ export type Delivery = {
   readonly settledAt?: number;
   /** Why it failed or was canceled. */
   readonly reason?: string;
-  /** Redeliveries asked for and not made yet. */
+  /** Pending redeliveries. */
   readonly owedAttempts: number;
 };

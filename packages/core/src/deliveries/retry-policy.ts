@@ -1,5 +1,4 @@
-import type { CountedOutcome } from './attempt.ts';
-import { isSuccess } from './attempt.ts';
+import { isSuccess, type CountedOutcome } from './attempt.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -7,13 +6,13 @@ const DAY_MS = 86_400_000;
 const HTTP_DATE =
   /^(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d\d-\w{3}-\d\d [\d:]{8} GMT|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})$/;
 
-/** When a delivery is tried again, and when no more. */
+/** When a delivery is tried again, and when it is given up. */
 export type RetryPolicy = {
   /** Wait after the first, second, … failed try, in ms. Its length + 1 is the number of tries. */
   readonly scheduleMs: readonly number[];
   /** Share of a wait by which it is moved at random, either way. */
   readonly jitter: number;
-  /** A `Retry-After` is heeded up to this long, in ms. */
+  /** The longest `Retry-After` that is heeded, in ms. */
   readonly retryAfterLimitMs: number;
   /** No try starts later than this after acceptance, in ms. */
   readonly giveUpAfterMs: number;
@@ -50,11 +49,11 @@ export type AttemptContext = {
   readonly acceptedAt: number;
   /** Epoch ms at which the attempt ended. */
   readonly now: number;
-  /** Uniform in [0, 1): where in the jitter's range the wait falls. */
+  /** Uniform in [0, 1): the place of the wait in the jitter's range. */
   readonly random: number;
 };
 
-/** What follows from one attempt. */
+/** Decides what follows from one attempt. */
 export function judgeAttempt(outcome: CountedOutcome, context: AttemptContext, policy: RetryPolicy): AttemptVerdict {
   if (isSuccess(outcome)) return { kind: 'delivered' };
   const waitMs = policy.scheduleMs[context.tries - 1];
@@ -65,13 +64,13 @@ export function judgeAttempt(outcome: CountedOutcome, context: AttemptContext, p
   return { kind: 'retry', at };
 }
 
-/** Until when (epoch ms) a 429 or 503 asked us to leave the whole destination alone; undefined when it didn't. */
+/** Until when (epoch ms) a 429 or 503 pauses the whole destination with `Retry-After`; undefined when it doesn't. */
 export function holdUntil(outcome: CountedOutcome, now: number, policy: RetryPolicy): number | undefined {
   const askedMs = retryAfterMs(outcome, now) ?? 0;
   return askedMs > 0 ? now + Math.min(askedMs, policy.retryAfterLimitMs) : undefined;
 }
 
-/** How long a 429 or 503 asked us to wait, in ms; the header is seconds or an HTTP date (RFC 9110, 10.2.3). */
+/** How long a 429 or 503 asks to wait, in ms. The header is seconds or an HTTP date (RFC 9110, 10.2.3). */
 export function retryAfterMs(outcome: CountedOutcome, now: number): number | undefined {
   if (outcome.kind !== 'responded' || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
   const header = outcome.retryAfter?.trim();

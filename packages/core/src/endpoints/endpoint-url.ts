@@ -3,15 +3,15 @@ import { z } from 'zod';
 
 const LIMIT_CHARACTERS = 2_048;
 
-/** Host and port as they are written: what comes after `https://` and before the path. */
+/** Host and port as written: everything between `https://` and the path. */
 const AUTHORITY = /^https:\/\/([^/?#]+)/;
 
-/** Why a url can't be an endpoint's, or undefined. Literal rules only: what an address may be is the egress guard's. */
+/** Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses. */
 function judgeEndpointUrl(text: string): string | undefined {
   if (text.length > LIMIT_CHARACTERS) return `must be at most ${LIMIT_CHARACTERS} characters`;
-  // The parser would repair blanks, tabs, line breaks and backslashes; what was sent is what must be called.
+  // The parser would repair blanks, tabs, line breaks and backslashes, but Herald must call the url exactly as it was sent.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space, control characters or backslashes';
-  // Half a surrogate pair, or marks that hide or reorder what a person reads.
+  // Half a surrogate pair, or marks that hide or reorder text.
   if (/[\p{Cs}\p{Cf}]/u.test(text)) return 'must not contain invisible or broken characters';
   if (!text.startsWith('https://')) return 'must start with https://';
   const authority = AUTHORITY.exec(text)?.[1];
@@ -23,12 +23,12 @@ function judgeEndpointUrl(text: string): string | undefined {
   return judgeAuthority(authority, url.hostname);
 }
 
-/** What the parser would rewrite is refused: two readers of such a host may read two hosts. */
+/** Refuses a host that the parser would rewrite: two programs may read two hosts from it. */
 function judgeAuthority(authority: string, hostname: string): string | undefined {
   const [, host = '', port] = /^(.*?)(?::([^:\]]*))?$/.exec(authority) ?? [];
   if (port !== undefined && !/^[1-9]\d*$/.test(port))
     return 'must have a port from 1 to 65535 after the colon, or none';
-  // Of IPv6 any spelling will do: all of them are within the brackets.
+  // Any spelling of an IPv6 address is unambiguous.
   if (host.startsWith('[')) return undefined;
   const written = host.toLowerCase();
   const isAsRead =
@@ -36,7 +36,7 @@ function judgeAuthority(authority: string, hostname: string): string | undefined
   return isAsRead ? undefined : `must be written with the host that it means, ${hostname}`;
 }
 
-/** An endpoint's url: literally `https://` and a host, at most 2,048 characters, kept exactly as it was sent. */
+/** An endpoint's url: literally `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
 export const EndpointUrl = z
   .string()
   .superRefine((text, context) => {

@@ -7,7 +7,7 @@ import { EndpointUrl } from './endpoint-url.ts';
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
 
-// Repeats are harmless, within reason.
+// Allows some repeats: they are harmless.
 const FILTER_LIMIT = EVENT_NAMES.length * 4;
 
 const EventFilter = z
@@ -29,7 +29,7 @@ export const RegisterReceiver = z
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
 
-/** Body of `PATCH /api/public/webhooks/{id}`: what is left out stays as it is. */
+/** Body of `PATCH /api/public/webhooks/{id}`. */
 export const PatchReceiver = z
   .strictObject({
     url: EndpointUrl.exactOptional(),
@@ -60,7 +60,7 @@ export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilt
 });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
-/** Where a delivery goes: a receiver or a callback. Its signing secret is kept apart, encrypted. */
+/** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
 export type Endpoint = {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;

@@ -11,7 +11,7 @@ export type WorkspaceId = string;
 
 const DIGEST_BYTES = 20;
 
-/** What ids look like that Herald gives to things with a path of their own. */
+/** Patterns of the ids that stand in paths. */
 export const ID_PATTERNS = {
   receiver: /^wh_[0-9a-hjkmnp-tv-z]{26}$/,
   task: /^task_[0-9a-hjkmnp-tv-z]{26}$/,
@@ -21,7 +21,7 @@ export const ID_PATTERNS = {
   approval: /^[A-Za-z0-9._:-]{1,128}$/,
 } as const;
 
-/** 160 bits of SHA-256 over the parts. Parts are length-prefixed, so no two lists of parts read the same. */
+/** 160 bits of SHA-256 over the parts. Each part has its length before it, so that no two lists of parts give one text. */
 function derive(prefix: string, ...parts: string[]): string {
   const text = parts.map((part) => `${part.length}:${part}`).join('');
   return prefix + toBase32(hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES));
@@ -51,7 +51,7 @@ export function callbackIdOf(taskId: TaskId): EndpointId {
 }
 
 /**
- * The id of a fact about a Task: no randomness, so every path that reports the same fact yields the same id.
+ * The id of a fact about a Task. It has no random part, so every path that reports the same fact yields the same id.
  * @param name the event, or `start` and `checkpoint` for facts that emit none
  * @param discriminator the checkpoint id, the action version, or the word `terminal` or `start`
  */
@@ -59,7 +59,7 @@ export function transitionIdOf(taskId: TaskId, name: string, discriminator: stri
   return derive('trn_', taskId, name, discriminator);
 }
 
-/** A test event is no fact about a Task: every one is new. */
+/** A test event states no fact about a Task, so each gets a new id. */
 export function newTestTransitionId(): TransitionId {
   return `trn_${toBase32(randomBytes(DIGEST_BYTES))}`;
 }

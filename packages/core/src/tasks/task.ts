@@ -14,11 +14,11 @@ export function isTerminal(status: TaskStatus): status is TerminalStatus {
   return status === 'done' || status === 'canceled';
 }
 
-/** Any JSON value: it came out of a JSON parser, which is proof enough. */
+/** Any JSON value. It comes from a JSON parser, so it needs no check. */
 export const Json = z.unknown();
 export type Json = z.infer<typeof Json>;
 
-/** What a piece of work came to. What of it is public-safe `projectOutcome` says. */
+/** What a piece of work came to. `projectOutcome` selects its public-safe part. */
 export const Outcome = z
   .looseObject({
     summary: z.string().max(4_096).meta({ description: 'Public-safe.' }),
@@ -32,11 +32,11 @@ export const Outcome = z
   });
 export type Outcome = z.infer<typeof Outcome>;
 
-/** Workspace ids, and any other id that somebody else chooses. */
 export const WorkspaceIdText = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
   .meta({ examples: ['ws_acme'] });
+/** An id that the executor chooses. */
 export const GivenId = z.string().regex(ID_PATTERNS.approval, 'must be 1 to 128 letters, digits, . _ : or -');
 
 /** Body of `POST /tasks`. */
@@ -74,7 +74,7 @@ export type ResolveApproval = z.infer<typeof ResolveApproval>;
 export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) }).meta({ id: 'CloseTask' });
 export type CloseTask = z.infer<typeof CloseTask>;
 
-/** Context added to a Task. `id`: what makes one that is added again known; messages of release 0.1.0 have none. */
+/** Context added to a Task. The `id` makes a repeat recognisable; messages of release 0.1.0 have none. */
 export type Message = { readonly id?: string; readonly text: string; readonly createdAt: number };
 
 export type Decision = {
@@ -84,13 +84,13 @@ export type Decision = {
   readonly decidedAt: number;
 };
 
-/** What the Task is waiting for, as far as its state machine needs it. */
+/** The action that the Task waits for, as far as its state machine needs it. */
 export type OpenAction = { readonly version: number; readonly primary: string; readonly approvals: readonly string[] };
 
-/** What a Task came to. All of it stays with the Task; terminal events omit it (spec section 2). */
+/** The result of a Task. It stays with the Task; terminal events omit it (spec section 2). */
 export type TaskResult = { readonly result?: Json; readonly outcome?: Outcome; readonly usage?: Json };
 
-/** The part of a Task that its transitions read and change. Everything else of it never changes, or only grows. */
+/** The part of a Task that its transitions read and change. The rest never changes, or only grows. */
 export type TaskState = TaskResult & {
   readonly id: TaskId;
   /** The controller workspace. */
@@ -98,7 +98,7 @@ export type TaskState = TaskResult & {
   readonly status: TaskStatus;
   /** Sequence of the last emitted transition; 0 before the first. */
   readonly sequence: number;
-  /** Changes with every write and never comes back, so that a decision taken on a stale read is refused. */
+  /** Changes with every write and never repeats, so that a decision on a stale read is refused. */
   readonly revision: string;
   /** The newest action asked for, resolved or not. */
   readonly action?: OpenAction;

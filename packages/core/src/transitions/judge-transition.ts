@@ -23,14 +23,14 @@ export type TransitionVerdict =
   | {
       readonly kind: 'duplicate';
       readonly transitionId: TransitionId;
-      /** What the repeated report knows and the Task lacks; it emits nothing. */
+      /** The part of the repeated report that the Task lacks; it emits nothing. */
       readonly fill?: TaskResult;
     };
 
 export type JudgeContext = {
   /** Whether the Task already knows the fact that the report states. */
   readonly isKnownFact: boolean;
-  /** The legacy close path knows no start: it may close a Task that was never reported as running. */
+  /** The legacy close path has no start: it may close a Task that was never reported as running. */
   readonly impliesStart?: boolean;
 };
 
@@ -88,7 +88,7 @@ function openAction({ actionVersion, approvalRequests }: ActionRequiredReport): 
   return { version: actionVersion, primary, approvals: approvalRequests.map(({ id }) => id) };
 }
 
-/** What of the report's result, outcome and usage the Task doesn't have yet; undefined when that is nothing. */
+/** The report's result, outcome and usage that the Task doesn't have yet; undefined when it lacks none. */
 function missingResult(have: TaskResult, report: TaskResult): TaskResult | undefined {
   const missing: TaskResult = {
     ...(have.result === undefined && report.result !== undefined && { result: report.result }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Outcome } from '../tasks/task.ts';
 import type { ActionRequiredReport, ApprovalRequest, DecisionItem } from './transition-report.ts';
 
-// Allow-lists: what is not named here never leaves, whatever the executor sends.
+// Allow-lists: a field that is not named here never leaves, whatever the executor sends.
 
 /** The public-safe part of an outcome. */
 export const PublicOutcome = z

@@ -111,12 +111,12 @@ export type ActionRequiredReport = z.infer<typeof ActionRequired>;
 /** Transitions in one batch. */
 export const BATCH_LIMIT = 500;
 
-/** Body of `POST /api/internal/transitions`. Items are judged one by one: a bad one spoils no other. */
+/** Body of `POST /api/internal/transitions`. Items are judged one by one: a bad one doesn't affect the others. */
 export const TransitionBatch = z.strictObject({ transitions: z.array(z.unknown()).min(1).max(BATCH_LIMIT) });
 
 const About = { taskId: z.string({ error: 'must be the id of a Task' }).max(64) };
 
-/** One item of a batch: a report, and the Task it is about. Problems are named by their place in the item as sent. */
+/** One item of a batch: a report, and the Task it is about. Each problem names its place in the item as it was sent. */
 export const BatchItem = z
   .discriminatedUnion('type', [
     Start.safeExtend(About),

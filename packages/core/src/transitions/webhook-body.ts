@@ -16,7 +16,7 @@ export type BodyFacts = {
   readonly actionUrl: ActionUrl;
 };
 
-/** Where a person signs in and acts; the url carries no credential of its own. */
+/** Makes the url of the page where a person signs in and acts. The url carries no credential. */
 export type ActionUrl = (taskId: TaskId, actionVersion: number) => string;
 
 /** Fills `{taskId}` and `{actionVersion}` of `ACTION_URL_TEMPLATE`. */
@@ -43,7 +43,7 @@ function eventFields({ report, taskId, actionUrl }: BodyFacts) {
   }
 }
 
-/** The raw body of a transition's webhooks. Rendered once and kept: every endpoint and every retry gets these bytes. */
+/** The raw body of a transition's webhooks. Herald renders it once and stores it: every endpoint and every retry gets these bytes. */
 export function renderWebhookBody(facts: BodyFacts): string {
   return JSON.stringify({
     id: facts.transitionId,

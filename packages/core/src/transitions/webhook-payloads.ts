@@ -39,7 +39,7 @@ function example(event: EventName, status: TaskStatus, more: object = {}) {
 
 const outcome = { summary: 'The invoice is drafted.', progress: 0.5 };
 
-/** What the body of each event holds (spec sections 2 and 6). `renderWebhookBody` and `renderTestBody` make them. */
+/** The schema of each event's body (spec sections 2 and 6). `renderWebhookBody` and `renderTestBody` make the bodies. */
 export const WEBHOOK_PAYLOADS = {
   'task.check_in': z
     .strictObject({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })
