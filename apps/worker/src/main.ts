@@ -12,7 +12,7 @@ await runProcess({
     const config = readWorkerConfig(process.env);
     stopLimitMs = config.deliveryTimeoutMs + 5_000;
     logger = createLogger({ level: config.logLevel, process: 'worker', readable: process.stdout.isTTY });
-    // A worker that hangs and can't be helped leaves it to its supervisor to start another.
+    // A worker that can't recover ends, and its supervisor starts another.
     return startWorker(config, logger, () => process.exit(1));
   },
   explain: explainStartFailure,

@@ -12,7 +12,7 @@ import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
-/** A worker process: its connections, one queue per shard, maintenance, its health page. */
+/** Starts a worker process: its connections, one queue per shard, maintenance, its health page. */
 export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
     logger.error('process.release_failed', { name }, error);

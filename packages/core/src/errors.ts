@@ -18,7 +18,7 @@ export type ErrorCode =
 /** A problem of the input: its place, keys joined with dots, and the rule that it breaks. */
 export type InputProblem = { readonly path: string; readonly message: string };
 
-/** A foreseen fault of the caller or of the moment. The caller sees its `message`. Any other error is a bug or an outage. */
+/** A foreseen fault of the caller or of the moment. The caller sees its `message`. Any other error is internal. */
 export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
   constructor(message: string) {

@@ -22,10 +22,10 @@ const BLOCKS: readonly Block[] = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPO
   .sort((one, other) => other.cidr[1] - one.cidr[1]);
 
 /**
- * Allows public addresses only, by the column "Globally Reachable" of IANA's special-purpose registries, and the ranges of `allowCidrs`.
- * An IPv4-mapped address counts as the IPv4 address that the kernel would dial, and a range in that form opens the same addresses.
- * An address that carries an IPv4 address in any other way is allowed only if the IPv4 address is too: to open NAT64 opens public IPv4
- * and no more, and to open loopback opens the loopback of no gateway.
+ * Allows public addresses only, by the column "Globally Reachable" of IANA's special-purpose registries, and the ranges
+ * of `allowCidrs`. An IPv4-mapped address counts as the IPv4 address that the kernel would dial, and a range in that
+ * form opens the same addresses. An address that carries an IPv4 address in any other way is allowed only if the IPv4
+ * address is too: to open NAT64 opens public IPv4 and no more, and to open loopback opens the loopback of no gateway.
  * @throws an Error that names the range when one of `allowCidrs` is malformed
  */
 export function createAddressPolicy({ allowCidrs }: { allowCidrs: readonly string[] }): AddressPolicy {

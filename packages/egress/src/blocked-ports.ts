@@ -1,6 +1,6 @@
 /**
- * Ports of other protocols, to which no browser sends a request, so that a URL can't make Herald speak to a mail or chat server.
- * Source: the Fetch standard, "port blocking" (https://fetch.spec.whatwg.org/#port-blocking).
+ * Ports of other protocols, to which no browser sends a request, so that a URL can't make Herald speak to a mail or
+ * chat server. Source: the Fetch standard, "port blocking" (https://fetch.spec.whatwg.org/#port-blocking).
  */
 export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,

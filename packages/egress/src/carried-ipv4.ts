@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The IPv4 addresses that a gateway or a tunnel on the way might reach for this IPv6 address; usually none. The caller never passes an
- * IPv4-mapped address: the kernel dials it as IPv4.
+ * The IPv4 addresses that a gateway or a tunnel on the way might reach for this IPv6 address; usually none. The caller
+ * never passes an IPv4-mapped address: the kernel dials it as IPv4.
  */
 export function carriedIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts;

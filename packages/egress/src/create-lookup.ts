@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
-/** Time limit of one question to one server. Both families are asked at once, so a look-up ends within twice this per server. */
+/** Limit of one question to one server. Both families are asked at once: a look-up takes at most twice this. */
 const ANSWER_WITHIN_MS = 2_000;
 const TRIES = 2;
 
@@ -14,9 +14,10 @@ const LOOPBACK: readonly LookupAddress[] = [
 ];
 
 /**
- * Resolves names. Given `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`), it asks only these, without a thread and without the machine's search
- * domains. Given none, it asks the system, which takes one of libuv's four threads per look-up: four domains with dead name servers then hold up
- * all others, so production should name its servers. Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
+ * Resolves names. Given `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`), it asks only these, without a thread and
+ * without the machine's search domains. Given none, it asks the system, which takes one of libuv's four threads per
+ * look-up: four domains with dead name servers then hold up all others, so production should name its servers.
+ * Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
  * @throws when one of `dnsServers` is not an address
  */
 export function createLookup(dnsServers: readonly string[], askSystem = lookUpBySystem): LookupFunction {

@@ -61,8 +61,8 @@ export function createSender({ agent, deadlineMs, userAgent, now }: SenderOption
 
   return {
     /**
-     * Makes one attempt: a POST, and one more on a new connection when a kept one turns out to be dead, all within the deadline.
-     * Resolves whatever the receiver does; rejects only on an internal error.
+     * Makes one attempt: a POST, and one more on a new connection when a kept one turns out to be dead, all within the
+     * deadline. Resolves whatever the receiver does; rejects only on an internal error.
      */
     send: async (request: SendRequest, signal?: AbortSignal): Promise<SendResult> => {
       const startedAt = now();

@@ -3,8 +3,8 @@ import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
 
 /**
- * A look-up for one connection that fails unless *every* address of the name is allowed. A name that mixes public and private addresses is an
- * attack or a mistake, and the order of its addresses must not decide which one is dialled.
+ * A look-up for one connection that fails unless *every* address of the name is allowed. A name that mixes public and
+ * private addresses is an attack or a mistake, and the order of its addresses must not decide which one is dialled.
  * @param onChecked gets every address that is passed on, before it is dialled
  */
 export function guardLookup(

@@ -24,15 +24,15 @@ export type GuardedAgentOptions = {
   /** How long an unused connection is kept, in ms; less when its server announces less. */
   readonly idleMs?: number;
   /**
-   * Unused connections kept for one origin. Default: as many as one may use at once while a worker's other destinations are quiet. With
-   * fewer, every lull between two answers closes some, and each new one costs a handshake at both ends.
+   * Unused connections kept for one origin. Default: as many as one may use at once while a worker's other destinations
+   * are quiet. With fewer, every lull between two answers closes some, and each new one costs a handshake at both ends.
    */
   readonly maxIdlePerOrigin?: number;
   /** Unused connections kept in all, each a descriptor and some 50 KB; the longest unused is closed first. */
   readonly maxIdle?: number;
 };
 
-/** How long one address of several may take before the next is tried. Node's 250 ms is less than a round trip to some places. */
+/** How long one address of several may take before the next is tried. Node's 250 ms are too few for far places. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
@@ -42,9 +42,10 @@ const TCP_PROBE_AFTER_MS = 15_000;
 const MAX_CACHED_SESSIONS = 1_000;
 
 /**
- * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks all its addresses, and
- * dials exactly those; it checks an address in the URL as it is. A refused request fails with `BlockedAddressError`, a name without
- * addresses with `LookupFailedError`. The agent always verifies certificates; no option of a request and no environment variable changes that.
+ * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks all
+ * its addresses, and dials exactly those; it checks an address in the URL as it is. A refused request fails with
+ * `BlockedAddressError`, a name without addresses with `LookupFailedError`. The agent always verifies certificates; no
+ * option of a request and no environment variable changes that.
  */
 export class GuardedAgent extends Agent {
   readonly #policy: AddressPolicy;

@@ -3,14 +3,16 @@ import type { AddressPolicy } from './address-policy.ts';
 import { BLOCKED_PORTS } from './blocked-ports.ts';
 
 /**
- * Suffixes of names that resolve inside one network only: RFC 6762, RFC 8375, ICANN's `internal`, names that ICANN withholds because many
- * networks use them, and common habit. A name that exists nowhere (`.invalid`) may be registered, and gets no delivery.
+ * Suffixes of names that resolve inside one network only: RFC 6762, RFC 8375, ICANN's `internal`, names that ICANN
+ * withholds because many networks use them, and common habit. A name that exists nowhere (`.invalid`) may be
+ * registered, and gets no delivery.
  */
 const PRIVATE_SUFFIX = /\.(local|home\.arpa|internal|corp|home|mail|lan|intranet|private|localdomain)$/;
 
 /**
- * Why a URL's host and port can't be a destination, as a sentence for the customer who registers it; undefined when they can, as far as that
- * shows without a look-up. This is a courtesy: a name may point anywhere by the time of a delivery, so the agent judges every connection again.
+ * Why a URL's host and port can't be a destination, as a sentence for the customer who registers it; undefined when
+ * they can, as far as that shows without a look-up. This is a courtesy: a name may point anywhere by the time of a
+ * delivery, so the agent judges every connection again.
  */
 export function judgeUrlHost(url: URL, policy: AddressPolicy): string | undefined {
   if (url.port !== '' && BLOCKED_PORTS.has(Number(url.port))) {
@@ -29,7 +31,8 @@ export function withoutBrackets(hostname: string): string {
 
 function judgeName(name: string, policy: AddressPolicy): string | undefined {
   if (name.endsWith('.')) return 'the host name must not end with a dot';
-  // RFC 1035 section 2.3.1: between two dots there is a label. Only the root's label is empty, and it stands at the end.
+  // RFC 1035 section 2.3.1: between two dots there is a label. Only the root's label is empty, and it stands at the
+  // end.
   if (name.split('.').includes('')) return 'the host name must not begin with a dot or have two in a row';
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const isLoopbackOpen = policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');

@@ -67,8 +67,8 @@ export const IPV6_SPECIAL_PURPOSE: readonly RegistryRow[] = [
 ];
 
 /**
- * Ranges that are refused although no registry calls them unreachable. The nearest node of an anycast service may stand in the worker's own
- * network. Identifiers are not locations. Multicast has registries of its own.
+ * Ranges that are refused although no registry calls them unreachable. The nearest node of an anycast service may stand
+ * in the worker's own network. Identifiers are not locations. Multicast has registries of its own.
  */
 export const REFUSED_BESIDES: readonly string[] = [
   // Multicast: RFC 5771, RFC 4291.

@@ -21,18 +21,18 @@ export type ExchangeRequest = {
 export type ExchangeEnd = {
   readonly outcome: AttemptOutcome;
   /**
-   * A connection that was kept from an earlier request died before a byte of the answer came. Most likely the server closed it while it was
-   * unused and never saw the request.
+   * A connection that was kept from an earlier request died before a byte of the answer came. Most likely the server
+   * closed it while it was unused and never saw the request.
    */
   readonly wasStale: boolean;
 };
 
-/** The connection stays usable when a body ends within this limit. A longer one is cut off: the rest is not worth its traffic. */
+/** A connection stays usable when its body ends within this limit. A longer body is cut off. */
 const READ_LIMIT_BYTES = 64 * 1_024;
 
 /**
- * Only got's `timeout.request` sets the total deadline: it ends trickled headers, trickled bodies, endless 1xx answers and silent TLS peers
- * alike. It counts per try, so got's own retries are off.
+ * Only got's `timeout.request` sets the total deadline: it ends trickled headers, trickled bodies, endless 1xx answers
+ * and silent TLS peers alike. It counts per try, so got's own retries are off.
  */
 const client = got.extend({
   method: 'POST',
@@ -43,8 +43,8 @@ const client = got.extend({
 });
 
 /**
- * One HTTP request and the answer to it. Once `ended` settles, its connection is either ready for the next request or gone. `ended` rejects
- * only when the failure is not the receiver's fault.
+ * One HTTP request and the answer to it. Once `ended` settles, its connection is either ready for the next request or
+ * gone. `ended` rejects only when the failure is not the receiver's fault.
  */
 export function startExchange(agent: GuardedAgent, { target, headers, body, timeoutMs }: ExchangeRequest) {
   const { promise: ended, resolve, reject } = Promise.withResolvers<ExchangeEnd>();
@@ -71,7 +71,8 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
     opened.once('socket', (socket) => {
       bytesReadBefore = socket.bytesRead;
     });
-    // No request asks for another protocol. Got listens for `upgrade` too, so Node gives the connection away, and it must be closed here.
+    // No request asks for another protocol. Got listens for `upgrade` too, so Node gives the connection away, and it
+    // must be closed here.
     opened.once('upgrade', (_answer, socket) => {
       socket.destroy();
       leave({ kind: 'unreachable', reason: 'malformed_answer' });

@@ -19,7 +19,7 @@ export type WaitConnection = {
   readonly connect: () => Promise<void>;
 };
 
-/** `loadLua` serves both `createReserveScript` and `createFinishScript`. */
+/** `loadLua` must have the functions of both `createReserveScript` and `createFinishScript`. */
 export type GroupBackendOptions = LeasesOptions & {
   readonly waitConnection: WaitConnection;
   /** Jobs that this worker is meant to have in work. Suspect groups get at most half of it. */
@@ -28,7 +28,7 @@ export type GroupBackendOptions = LeasesOptions & {
   readonly leaseMs: number;
   /** The longest that a command may block, in ms. */
   readonly blockLimitMs: number;
-  /** Default: rows stay as they came. */
+  /** Default: rows stay as they are. */
   readonly readRows?: ReadRows;
   /** How long a job waits after so many errors of its processor in a row, in ms. */
   readonly errorDelayMs: (errors: number) => number;
@@ -44,8 +44,9 @@ const readNothing: ReadRows = (rows) => rows.map(({ row }) => row);
 export type GroupBackend = ReturnType<typeof createGroupBackend>;
 
 /**
- * A BullMQ backend whose jobs stand in groups, for `new Worker(name, processor, options, () => backend)`. The owner's scripts add and end the jobs
- * with ENQUEUE_LUA and LEASE_LUA, so that a job enters and leaves the queue in the same step as the decision about it.
+ * A BullMQ backend whose jobs stand in groups, for `new Worker(name, processor, options, () => backend)`. The owner's
+ * scripts add and end the jobs with ENQUEUE_LUA and LEASE_LUA, so that a job enters and leaves the queue in the same
+ * step as the decision about it.
  */
 export function createGroupBackend(options: GroupBackendOptions) {
   const { prefix, defineScript, waitConnection, concurrency, groupLimit, leaseMs, blockLimitMs, loadLua, now } =
@@ -90,7 +91,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     end(token, 'unsent');
   };
 
-  /** What BullMQ gets when a job has ended. A fetch that fails is not the job's fault: BullMQ's loop fetches too, and reports it. */
+  /** What BullMQ gets when a job has ended. If the fetch fails, BullMQ's own loop reports it. */
   const endAndFetch = async (token: string, fetchNext: boolean) => {
     const next = fetchNext ? await reservations.nextAfterEnd().catch(() => undefined) : undefined;
     return { result: next && start(next, token), finishedOn: Date.now() };
@@ -113,7 +114,9 @@ export function createGroupBackend(options: GroupBackendOptions) {
   };
 
   const own = {
-    /** The concurrency to configure BullMQ's worker with: room for every ring. The slots decide how much of it is used. */
+    /**
+     * The concurrency to configure BullMQ's worker with: room for every ring. The slots decide how much of it is used.
+     */
     workerConcurrency: 2 * concurrency + EXPRESS_SLOTS,
 
     inWork: slots.inWork,
@@ -163,7 +166,8 @@ export function createGroupBackend(options: GroupBackendOptions) {
       try {
         await putBack(token, now() + errorDelayMs(count));
       } catch (error) {
-        // BullMQ calls again only after an error of the connection. After any other the slot is freed here, and the lease ends by itself.
+        // BullMQ calls again only after an error of the connection. After any other the slot is freed here, and the
+        // lease ends by itself.
         if (!(error instanceof Error) || isNotConnectionError(error)) end(token, 'unsent');
         throw error;
       }

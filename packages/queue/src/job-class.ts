@@ -1,12 +1,14 @@
-/** What goes first within a group: somebody waits for it; as usual; when nothing else is due. */
+/** The order of jobs within a group: `urgent` first; `background` only when no other job is due. */
 export const JOB_CLASSES = { urgent: 0, usual: 1, background: 2 } as const;
 export type JobClass = keyof typeof JOB_CLASSES;
 
-/** Between the classes' scores. Larger than any time in ms, and small enough for a double to keep every ms. */
+/**
+ * The distance between the classes' scores: larger than any time in ms, and small enough for a double to keep every ms.
+ */
 export const CLASS_FACTOR = 1e13;
 
 /**
- * Where a job stands among its group's waiting ones.
+ * The score of a job among the waiting jobs of its group.
  * @param dueAt epoch ms
  */
 export function scoreOf(jobClass: JobClass, dueAt: number): number {

@@ -32,8 +32,8 @@ const LINES = 20;
 const WINDOW_MS = 10_000;
 
 /**
- * Reports to operators what becomes of deliveries, in the log and in the metrics. Each fact is reported once, by the call that made it a fact,
- * after Redis has confirmed that it is written.
+ * Reports to operators what becomes of deliveries, in the log and in the metrics. Each fact is reported once, by the
+ * call that made it a fact, after Redis has confirmed that it is written.
  */
 export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps) {
   const isLogged = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
@@ -98,7 +98,9 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
 
 export type DeliveryReport = ReturnType<typeof createDeliveryReport>;
 
-/** Success needs no line in operation. A delivery that ended without arriving weighs more than one that is tried again. */
+/**
+ * Success needs no line in operation. A delivery that ended without arriving weighs more than one that is tried again.
+ */
 function levelOf({ loaded, attempt, reply }: ReportedAttempt): 'debug' | 'info' | 'warn' {
   if (attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300) return 'debug';
   const isLost = reply.change === 'settled' && reply.status === 'failed';

@@ -1,6 +1,6 @@
 /**
- * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses everything must not bury
- * the log lines about all others.
+ * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses
+ * everything must not bury the log lines about all others.
  * @param onSuppressed called at the end of a window that had more lines
  * @returns whether to write a line about this subject
  */

@@ -21,16 +21,16 @@ export type ProcessDeliveryDeps = TurnDeps & {
   readonly random: () => number;
 };
 
-/** A delivery may go out so long before it is due, in ms: after a failover the clocks of two servers may differ that much. */
+/** A delivery may go out so early, in ms: after a failover the clocks of two servers may differ that much. */
 const EARLY_TOLERANCE_MS = 50;
 
 /** A delivery that may go out now. */
 type Admission = { readonly kind: 'attempt'; readonly loaded: LoadedDelivery; readonly endpoint: EndpointRecord };
 
 /**
- * Attempts a delivery whose turn has come. A lease that ends too early makes it run twice, so everything here must be harmless when done
- * twice. A crash before the send loses nothing. A crash between send and record leads to a repeat under the same id. After the record
- * nothing is left to do.
+ * Attempts a delivery whose turn has come. A lease that ends too early makes it run twice, so everything here must be
+ * harmless when done twice. A crash before the send loses nothing. A crash between send and record leads to a repeat
+ * under the same id. After the record nothing is left to do.
  */
 export async function processDelivery(
   deps: ProcessDeliveryDeps,

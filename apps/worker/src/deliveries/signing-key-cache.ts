@@ -4,8 +4,8 @@ import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 const LIMIT = 2_000;
 
 /**
- * Remembers the keys of encrypted secrets, since decrypting and preparing them costs more than signing. A rotated or
- * re-encrypted secret is another text, so what is remembered is never stale; the longest known goes first.
+ * Remembers the keys of encrypted secrets: to decrypt and prepare a key costs more than to sign. A rotated or re-encrypted
+ * secret is another text, so an entry is never stale. The oldest entry is removed first.
  */
 export function createSigningKeyCache(decryptSecret: SecretCipher['decrypt']) {
   const keys = new Map<string, SigningKey>();

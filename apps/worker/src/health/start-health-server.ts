@@ -13,7 +13,7 @@ export type HealthServerDeps = {
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
-/** Serves `/healthz` (the process lives), `/readyz` (whether it can reserve and send, or why not) and `/metrics` (for Prometheus). */
+/** Serves `/healthz` (the process lives), `/readyz` (whether it can work, or why not) and `/metrics` (Prometheus). */
 export async function startHealthServer({ host, port, readReadiness, exposition }: HealthServerDeps) {
   const answer = async (path: string): Promise<Answer> => {
     switch (path) {

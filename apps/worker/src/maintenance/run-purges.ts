@@ -13,8 +13,9 @@ const BATCH = 10;
 const LEASE_MS = 60_000;
 
 /**
- * Ends the pending deliveries of endpoints that were disabled or removed, and moves those that wait in the group of a former url. A crash leaves
- * the endpoint on the list. The next round goes through its deliveries again, which changes nothing twice.
+ * Ends the pending deliveries of endpoints that were disabled or removed, and moves those that wait in the group of a
+ * former url. A crash leaves the endpoint on the list. The next round goes through its deliveries again, which changes
+ * nothing twice.
  * @returns deliveries ended
  */
 export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {

@@ -3,7 +3,9 @@ import type { InternalErrorMetrics } from '../metrics/create-internal-error-metr
 
 export type MaintenanceDeps = {
   readonly routine: () => Promise<unknown>;
-  /** Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step. */
+  /**
+   * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
+   */
   readonly everyMs: number;
   readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;

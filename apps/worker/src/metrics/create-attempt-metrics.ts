@@ -3,14 +3,14 @@ import { Gauge, Histogram } from 'prom-client';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
-/** Seconds: loopback to the longest timeout that people set. */
+/** Seconds: from loopback to the longest timeout in use. */
 const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
-/** Seconds: the first try at once to the last of the default schedule. */
+/** Seconds: from the first try to the last one of the default schedule. */
 const LATENCY_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 432_000,
 ];
 
-/** What a worker sends, and how that goes. */
+/** Counts the sends of a worker and their outcomes. */
 export function createAttemptMetrics(registry: MetricsRegistry) {
   const registers = [registry];
   const attempts = createCounter(

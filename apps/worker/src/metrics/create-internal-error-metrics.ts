@@ -4,7 +4,7 @@ import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-reg
 const PLACE = { place: 'delivery' };
 const QUEUE = { queue: 'deliveries' };
 
-/** What goes wrong inside a worker, and what another worker recovers. */
+/** Counts the errors inside a worker, and the jobs that it recovers from others. */
 export function createInternalErrorMetrics(registry: MetricsRegistry) {
   const maintenanceFailures = createCounter(
     registry,

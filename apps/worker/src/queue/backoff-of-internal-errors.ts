@@ -2,8 +2,8 @@ const FIRST_MS = 500;
 const LIMIT_MS = 60_000;
 
 /**
- * How long to put a job back after an internal error, in ms: doubling from half a second to a minute, the upper half
- * of it at random. Nothing of the receiver's schedule is spent.
+ * How long a job waits after an internal error, in ms. The limit doubles from half a second to a minute, and the wait is a
+ * random part of its upper half. It spends no try of the receiver's schedule.
  * @param errors errors in a row, this one included
  * @param random uniform in [0, 1)
  */

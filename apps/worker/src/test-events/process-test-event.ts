@@ -18,8 +18,8 @@ export type ProcessTestEventDeps = TurnDeps & {
 };
 
 /**
- * Sends a test event once, whatever the receiver's filter, also to a disabled receiver, and never again. A crash after the claim leaves it
- * claimed and unsettled. The next worker that gets it then settles it without sending.
+ * Sends a test event once, whatever the receiver's filter, also to a disabled receiver, and never again. A crash after
+ * the claim leaves it claimed and unsettled. The next worker that gets it then settles it without sending.
  */
 export async function processTestEvent(
   deps: ProcessTestEventDeps,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { toBase32 } from '../ids/base32.ts';
 import type { WorkspaceId } from '../ids/ids.ts';
 
-/** 80 bits that name (controller workspace, URL origin), which has a group in the queue, a concurrency limit and a breaker. */
+/** 80 bits that name (controller workspace, URL origin). It has a group in the queue, a limit and a breaker. */
 export type DestinationId = string;
 
 const DIGEST_BYTES = 10;

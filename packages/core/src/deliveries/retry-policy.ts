@@ -20,15 +20,7 @@ export type RetryPolicy = {
 
 /** 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: the schedule that Standard Webhooks suggests. */
 export const DEFAULT_SCHEDULE_MS: readonly number[] = [
-  5_000,
-  300_000,
-  1_800_000,
-  7_200_000,
-  18_000_000,
-  36_000_000,
-  50_400_000,
-  72_000_000,
-  DAY_MS,
+  5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
 ];
 
 export function createRetryPolicy(scheduleMs: readonly number[] = DEFAULT_SCHEDULE_MS): RetryPolicy {

@@ -30,8 +30,8 @@ export function standardSignature(id: string, timestampS: number, body: Buffer, 
 }
 
 /**
- * The headers that authenticate one attempt. During an overlap `x-service-signature`, which has room for one signature, uses the previous
- * secret, and `webhook-signature` carries both.
+ * The headers that authenticate one attempt. During an overlap `x-service-signature`, which has room for one signature,
+ * uses the previous secret, and `webhook-signature` carries both.
  */
 export function signatureHeaders({ id, event, body, now }: DeliveryToSign, keys: SigningKeys) {
   const timestampS = Math.floor(now / 1_000);

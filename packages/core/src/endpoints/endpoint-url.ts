@@ -6,10 +6,12 @@ const LIMIT_CHARACTERS = 2_048;
 /** Host and port as written: everything between `https://` and the path. */
 const AUTHORITY = /^https:\/\/([^/?#]+)/;
 
-/** Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses. */
+/**
+ * Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses.
+ */
 function judgeEndpointUrl(text: string): string | undefined {
   if (text.length > LIMIT_CHARACTERS) return `must be at most ${LIMIT_CHARACTERS} characters`;
-  // The parser would repair blanks, tabs, line breaks and backslashes, but Herald must call the url exactly as it was sent.
+  // The parser would repair blanks, tabs, line breaks and backslashes, but Herald must call the url as it was sent.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space, control characters or backslashes';
   // Half a surrogate pair, or marks that hide or reorder text.
   if (/[\p{Cs}\p{Cf}]/u.test(text)) return 'must not contain invisible or broken characters';

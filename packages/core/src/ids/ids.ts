@@ -21,7 +21,9 @@ export const ID_PATTERNS = {
   approval: /^[A-Za-z0-9._:-]{1,128}$/,
 } as const;
 
-/** 160 bits of SHA-256 over the parts. Each part has its length before it, so that no two lists of parts give one text. */
+/**
+ * 160 bits of SHA-256 over the parts. Each part has its length before it, so that no two lists of parts give one text.
+ */
 function derive(prefix: string, ...parts: string[]): string {
   const text = parts.map((part) => `${part.length}:${part}`).join('');
   return prefix + toBase32(hash('sha256', text, 'buffer').subarray(0, DIGEST_BYTES));
@@ -64,7 +66,9 @@ export function newTestTransitionId(): TransitionId {
   return `trn_${toBase32(randomBytes(DIGEST_BYTES))}`;
 }
 
-/** The `x-service-delivery` header, the BullMQ job id and the receiver's deduplication key, for ever (spec section 6). */
+/**
+ * The `x-service-delivery` header, the BullMQ job id and the receiver's deduplication key, for ever (spec section 6).
+ */
 export function deliveryIdOf(transitionId: TransitionId, endpointId: EndpointId): DeliveryId {
   return derive('dlv_', transitionId, endpointId);
 }

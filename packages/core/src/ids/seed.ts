@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The source of a new thing's id and time of creation. A request that is repeated under its `Idempotency-Key` has the seed of the first run,
- * and so finds the thing that the first run made instead of making another.
+ * The source of a new thing's id and time of creation. A request that is repeated under its `Idempotency-Key` has the
+ * seed of the first run, and so finds the thing that the first run made instead of making another.
  */
 export type Seed = {
   /** Epoch ms. */

@@ -4,7 +4,6 @@ import type { ActionRequiredReport, ApprovalRequest, DecisionItem } from './tran
 
 // Allow-lists: a field that is not named here never leaves, whatever the executor sends.
 
-/** The public-safe part of an outcome. */
 export const PublicOutcome = z
   .strictObject({
     summary: z.string(),
@@ -17,13 +16,11 @@ export const PublicOutcome = z
   });
 export type PublicOutcome = z.infer<typeof PublicOutcome>;
 
-/** The public-safe part of the primary approval request. */
 export const PublicApprovalRequest = z
   .strictObject({ id: z.string(), title: z.string(), description: z.string().exactOptional() })
   .meta({ id: 'PublicApprovalRequest', description: 'The public-safe part of the primary approval request.' });
 type PublicApprovalRequest = z.infer<typeof PublicApprovalRequest>;
 
-/** The public-safe part of a decision item. */
 export const PublicDecisionItem = z
   .strictObject({ id: z.string(), label: z.string(), description: z.string().exactOptional() })
   .meta({ id: 'PublicDecisionItem', description: 'The public-safe part of a decision item.' });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GivenId, Json, Outcome } from '../tasks/task.ts';
 
-/** Something a person must approve. */
 const ApprovalRequest = z
   .looseObject({
     id: GivenId.meta({ description: 'Public-safe on the primary request. By it the request is resolved.' }),
@@ -19,7 +18,6 @@ const ApprovalRequest = z
   });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
-/** One of the answers to choose from. */
 const DecisionItem = z
   .looseObject({
     id: GivenId.meta({ description: 'Public-safe.' }),
@@ -108,7 +106,7 @@ export const TransitionReport = z
 export type TransitionReport = z.infer<typeof TransitionReport>;
 export type ActionRequiredReport = z.infer<typeof ActionRequired>;
 
-/** Transitions in one batch. */
+/** Transitions that a batch may hold. */
 export const BATCH_LIMIT = 500;
 
 /** Body of `POST /api/internal/transitions`. Items are judged one by one: a bad one doesn't affect the others. */

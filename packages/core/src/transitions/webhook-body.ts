@@ -43,7 +43,7 @@ function eventFields({ report, taskId, actionUrl }: BodyFacts) {
   }
 }
 
-/** The raw body of a transition's webhooks. Herald renders it once and stores it: every endpoint and every retry gets these bytes. */
+/** The raw body of a transition's webhooks. Herald stores it: every endpoint and every retry gets these bytes. */
 export function renderWebhookBody(facts: BodyFacts): string {
   return JSON.stringify({
     id: facts.transitionId,

@@ -39,7 +39,9 @@ function example(event: EventName, status: TaskStatus, more: object = {}) {
 
 const outcome = { summary: 'The invoice is drafted.', progress: 0.5 };
 
-/** The schema of each event's body (spec sections 2 and 6). `renderWebhookBody` and `renderTestBody` make the bodies. */
+/**
+ * The schema of each event's body (spec sections 2 and 6). `renderWebhookBody` and `renderTestBody` make the bodies.
+ */
 export const WEBHOOK_PAYLOADS = {
   'task.check_in': z
     .strictObject({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })

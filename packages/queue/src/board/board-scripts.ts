@@ -1,21 +1,22 @@
 import { GROUP_LUA } from '../groups/group-lua.ts';
 import { LEASE_LUA } from '../groups/lease-lua.ts';
 
-/** Groups that are looked at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
+/** Groups to look at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
 const LOOKED_AT_A_RING = 200;
 const LOOKED_AT_LATER = 1_000;
 
 export const LIST_JOBS_LUA = /* lua */ `
--- A page of the jobs in one state. Reads only, and of very many groups only some: those that are served soonest.
+-- Lists a page of the jobs in one state. Reads only, and of very many groups only those that are served soonest.
 -- KEYS[1] leases (zset)   KEYS[2] later (zset)   KEYS[3..5] rings (zset)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] 'active' | 'waiting' | 'delayed'   ARGV[4] skip so many   ARGV[5] at most so many
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] 'active' | 'waiting' | 'delayed'   ARGV[4] jobs to skip   ARGV[5] most
+-- jobs to return
 -- Returns their ids: group by group, each in the order in which its jobs go.
 local prefix, now, wanted, skip, room = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 ${GROUP_LUA}
 ${LEASE_LUA}
 local ids = {}
 
--- What the skip leaves of a range with so many members: the first to read and how many, or nil.
+-- The part of a range of so many members that is on the page: the first to read and how many, or nil.
 local function window(size)
   if skip >= size then
     skip = skip - size
@@ -26,10 +27,10 @@ local function window(size)
   return first, count
 end
 
--- As a bound that is not part of a range.
+-- A score as an exclusive bound of a range.
 local function but(score) return string.format('(%.17g', score) end
 
--- Members of a sorted set with scores from min to max, but for the first so many; size: how many there are besides those.
+-- Adds members of a sorted set with scores from min to max, without the first "from"; size: the number of the others.
 local function add(key, min, max, from, size, read)
   local first, count = window(size)
   if not first or count <= 0 then return end
@@ -76,7 +77,7 @@ local function addLater()
   for index = 1, #entries, 2 do
     if room <= 0 then return end
     local group, isUpTo = entries[index], tonumber(entries[index + 1]) > now
-    -- Nothing of such a group may go, so its jobs need not be told apart.
+    -- No job of such a group may go, so all of them are delayed.
     if isUpTo and redis.call('HGET', prefix .. 'g:' .. group, 'p') ~= 'f' then
       local key = prefix .. 'q:' .. group
       if wanted == 'delayed' then add(key, '-inf', '+inf', 0, redis.call('ZCARD', key)) end
@@ -89,7 +90,7 @@ end
 if wanted == 'active' then
   addLeases(but(now), '+inf')
 elseif wanted == 'waiting' then
-  -- Their worker died: they wait for recovery.
+  -- Jobs of a dead worker, which wait for recovery.
   addLeases('-inf', now)
   addRings()
   addLater()
@@ -101,14 +102,16 @@ return ids
 `;
 
 export const FIND_JOB_LUA = /* lua */ `
--- Where one job is. Reads only.
+-- Finds one job. Reads only.
 -- KEYS[1] leases (zset)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] id   ARGV[4] '1' to look among the leases too, else '0'   ARGV[5..] groups in which it may wait
--- Returns {'active' | 'waiting' | 'delayed' | '' (in none of these, or not looked for), until when its group lets nothing through but what is urgent (ms) or 0}.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] id   ARGV[4] '1' to look among the leases too, else '0'   ARGV[5..]
+-- groups in which it may wait
+-- Returns {'active' | 'waiting' | 'delayed' | '' (not found), until when its group lets only urgent jobs through (ms)
+-- or 0}.
 local prefix, now, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 ${GROUP_LUA}
 ${LEASE_LUA}
--- Whether nothing of the group goes before it.
+-- Whether no job of the group goes before it.
 local function isFirst(key, class)
   for before = 0, class - 1 do
     if redis.call('ZCOUNT', key, before * CLASS, before * CLASS + now) > 0 then return false end

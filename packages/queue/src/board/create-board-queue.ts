@@ -27,8 +27,8 @@ const Ids = z.array(z.string());
 const Found = z.tuple([z.enum(['active', 'waiting', 'delayed', '']), z.number()]);
 
 /**
- * BullMQ's own `Queue` on the jobs of the groups, for boards: it lists jobs, pauses the queue, and has the jobs' owner retry and promote.
- * It adds and removes nothing. Of very many groups it reads only some.
+ * BullMQ's own `Queue` on the jobs of the groups, for boards: it lists jobs, pauses the queue, and has the jobs' owner
+ * retry and promote. It adds and removes nothing. Of very many groups it reads only some.
  * @param name that a board shows
  */
 export function createBoardQueue(name: string, options: BoardOptions): Queue {
@@ -95,7 +95,7 @@ function createBackend(options: BoardOptions) {
 
     clientName: (suffix = '') => workerConnection + suffix,
 
-    /** Lists each state's jobs in the order in which they go, and failed ones latest first. BullMQ's `asc` changes nothing. */
+    /** Lists jobs in the order in which they go, and failed ones latest first. BullMQ's `asc` changes nothing. */
     getRanges: (types, start = 0, end = -1, asc = false) => {
       const last = end < 0 ? start + PAGE_LIMIT - 1 : Math.min(end, start + PAGE_LIMIT - 1);
       return Promise.all(

@@ -1,12 +1,14 @@
-/** Jobs that one ZADD gets at most: what Lua hands to a command at once is bounded. */
+/** Jobs in one ZADD at most: Lua limits the arguments of a call. */
 const JOBS_AT_ONCE = 1_000;
 
 /**
- * For scripts that add jobs in the same step as something else: `enqueue(entries, now, mode)`. Needs GROUP_LUA. Adding a job that waits
- * already moves it to the new place, unless the mode is 'NX'. A job that is in work must not be added: see `jobsInWork`. A group's name has no `|`, which a lease's handle puts
- * between its parts: enqueue ends with an error before it adds anything.
+ * For scripts that add or remove jobs in the same step as other changes. Needs GROUP_LUA.
  *
- * Both keep `n` of the settings, the number of all waiting jobs.
+ * `enqueue(entries, now, mode)` adds jobs. A job that waits already moves to the new score, unless the mode is 'NX'.
+ * The caller must not add a job in work: see `jobsInWork`. The name of a group with a `|`, which separates the parts of
+ * a handle, is an error before anything is added.
+ *
+ * `dequeue(group, ids, now)` removes jobs that wait. Both update `n` of the settings, the number of all waiting jobs.
  */
 export const ENQUEUE_LUA = /* lua */ `
 -- entries: list of {group, job id, score}   now (ms)   mode: 'NX', or nil
@@ -32,13 +34,13 @@ local function enqueue(entries, now, mode)
       else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
     end
     local state = readGroup(group)
-    -- What is ready stays so, and what is full becomes ready when a slot is free.
+    -- A ready group stays ready. A full one becomes ready when a slot is free.
     if not state.place or state.place == 'l' then place(group, state, now) end
   end
   if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
 end
 
--- Takes jobs out that wait; one that is in work stays. ids: list. Returns their scores by id.
+-- Removes jobs that wait; a job in work stays. ids: list. Returns the scores of the removed jobs by id.
 local function dequeue(group, ids, now)
   local key, scores, removed = prefix .. 'q:' .. group, {}, 0
   for _, id in ipairs(ids) do

@@ -1,25 +1,25 @@
 import { CLASS_FACTOR } from '../job-class.ts';
 
-/** A failure without an answer makes a group suspect for so long, in ms. */
+/** How long a failure without an answer makes a group suspect, in ms. */
 export const SUSPECT_MS = 60_000;
-/** A group with no free slot is looked at again after so long, though a slot that becomes free tells, in ms. */
+/** How soon to look again at a group without a free slot, in ms. Usually the end of a job makes it ready before. */
 const FULL_RECHECK_MS = 30_000;
-/** What is known of a group is forgotten after so long without use, in ms; renewed when half of it has passed. */
+/** How long the state of an unused group is kept, in ms; renewed when half of it has passed. */
 const GROUP_TTL_MS = 172_800_000;
-/** Jobs in work that a suspect group may have, even where the limit is higher: there are other suspects. */
+/** Jobs in work that a suspect group may have, even where its limit is higher, so that other suspects get slots too. */
 const SUSPECT_LIMIT = 10;
-/** Groups whose name begins so are express: nothing holds them back. */
+/** Groups whose name begins with it are express: no limit, breaker or pause applies to them. */
 export const EXPRESS_MARK = '!';
 
 /**
- * Shared by all scripts of the queue; needs `local prefix`. What is known of a group is one hash, `g:<group>`:
- * `p` where it stands ('0', '1', '2' in that ring; 'l' in `later`; 'f' in `later` because it has no free slot; absent: it has no waiting jobs),
- * `n` jobs in work, `lim` its limit while it is below the configured one, `ok` it has answered, `sus` suspect until (ms), `fails` failures
- * without an answer in a row, `open` '1' while its breaker is, `wait` until the next probe (ms), `probe` when the next probe may go (ms), `hold`
- * nothing goes before (ms), `ttl` until when it is known (ms).
+ * Shared by all scripts of the queue; needs `local prefix`. The state of a group is one hash, `g:<group>`: `p` its
+ * place ('0', '1', '2': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no waiting
+ * jobs), `n` jobs in work, `lim` its limit while that is below the configured one, `ok` it has answered, `sus` suspect
+ * until (ms), `fails` failures without an answer in a row, `open` '1' while its breaker is open, `wait` the time
+ * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `ttl` kept until (ms).
  *
- * A group with waiting jobs stands in exactly one of the rings or in `later`. What is in `later` is looked at again by itself, so
- * that nothing waits for a signal that a dead process did not give.
+ * A group with waiting jobs stands in exactly one of the rings or in `later`. Every group in `later` has a time at
+ * which a reserve looks at it again, so that no job waits for a signal that a dead process did not give.
  */
 export const GROUP_LUA = /* lua */ `
 local CLASS = ${CLASS_FACTOR}
@@ -41,21 +41,21 @@ local function ringOf(group, state, now)
   return '1'
 end
 
--- Jobs in work that a group may have now. limit: the configured one.
+-- The jobs in work that a group may have now. limit: the configured one.
 local function limitOf(group, state, now, limit)
   if isExpress(group) then return math.huge end
   local most = math.min(state.limit or limit, limit)
   return ringOf(group, state, now) == '2' and math.min(most, ${SUSPECT_LIMIT}) or most
 end
 
--- Until when only what is urgent may go.
+-- Until when only urgent jobs may go.
 local function waitUntilOf(group, state)
   if isExpress(group) then return 0 end
   return math.max(state.heldUntil, state.isOpen and state.probeAt or 0)
 end
 
--- When the first of a group's waiting jobs may go (ms), and, when that is now, its class; nil when none waits. Of those that may go, the one that
--- goes first. waitUntil: until when only what is urgent may go.
+-- When the first of a group's waiting jobs may go (ms), and its class if that is now; nil when none waits. Of several
+-- that may go, it takes the one that goes first. waitUntil: until when only urgent jobs may go.
 local function firstDue(group, now, waitUntil)
   local key, soonest = prefix .. 'q:' .. group, nil
   local found = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
@@ -75,7 +75,7 @@ local function isLater(place) return place == 'l' or place == 'f' end
 
 local function setOf(place) return isLater(place) and prefix .. 'later' or prefix .. 'ready:' .. place end
 
--- Moves a group to a ring, to later, or nowhere (nil), and tells workers. at: for later, when to look again (ms).
+-- Moves a group to a ring, to later, or nowhere (nil), and wakes workers. at: for later, when to look again (ms).
 local function put(group, state, place, now, at)
   local key, former = prefix .. 'g:' .. group, state.place
   if former and (not place or setOf(former) ~= setOf(place)) then redis.call('ZREM', setOf(former), group) end
@@ -87,7 +87,7 @@ local function put(group, state, place, now, at)
   if isLater(place) then
     local head = redis.call('ZRANGE', prefix .. 'later', 0, 0, 'WITHSCORES')
     redis.call('ZADD', prefix .. 'later', at, group)
-    -- Workers sleep until the first one.
+    -- Workers sleep until the first time in later.
     if place == 'l' and (not head[1] or at < tonumber(head[2])) then redis.call('ZADD', prefix .. 'wake:0', 0, '0') end
   else
     if former ~= place then redis.call('ZADD', prefix .. 'ready:' .. place, now, group) end
@@ -101,14 +101,14 @@ local function put(group, state, place, now, at)
   end
 end
 
--- Puts a group where it belongs. limit: jobs in work that it may have, or nil where that is not known; then a reserve finds out.
+-- Puts a group where it belongs. limit: the configured one, or nil where that is unknown; then a reserve checks it.
 local function place(group, state, now, limit)
   local due, class = firstDue(group, now, waitUntilOf(group, state))
   if not due then return put(group, state, nil, now) end
   if not class then return put(group, state, 'l', now, due) end
   if limit and state.inWork >= limitOf(group, state, now, limit) then
     local at = now + ${FULL_RECHECK_MS}
-    -- Suspicion ends by time, and the limit is higher then.
+    -- The limit rises when the suspicion ends by time.
     if state.suspectUntil > now then at = math.min(at, state.suspectUntil) end
     return put(group, state, 'f', now, at)
   end

@@ -1,19 +1,20 @@
 import { SUSPECT_MS } from './group-lua.ts';
 
-/** Failures without an answer, in a row, after which a group's breaker opens. */
+/** Failures without an answer in a row that open a group's breaker. */
 const BREAKER_OPENS_AT = 5;
-/** Wait before the first probe of an open breaker, and the longest to which it doubles, in ms. */
+/** The wait before the first probe of an open breaker, and the limit to which it doubles, in ms. */
 const FIRST_PROBE_MS = 5_000;
 const LAST_PROBE_MS = 300_000;
 
 /**
- * For scripts that end jobs in the same step in which they record what came of them. Needs GROUP_LUA.
+ * For scripts that end jobs in the same step in which they record the outcome. Needs GROUP_LUA.
  *
- * `endLease(handle)` gives a lease back. Returns whether it was still held, the job's group, its id, and the score at which it stood. Who
- * held it no longer must not enqueue the job: somebody else has it, or it waits.
+ * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group, its id, and the score at which
+ * it stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
  *
- * `settleGroup(group, now, limit, end)` says what that means for the group. `end`: freed (slots given back), outcome ('answered',
- * 'unanswered', 'unsent' or nil: it says nothing), isProbe, heldUntil (ms, or nil). Returns '', 'opened' or 'closed': what became of its breaker.
+ * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
+ * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil). Returns the
+ * change of its breaker: '', 'opened' or 'closed'.
  */
 export const LEASE_LUA = /* lua */ `
 local function readHandle(handle)
@@ -21,7 +22,8 @@ local function readHandle(handle)
   return tonumber(score), group, id
 end
 
--- Ids of the jobs in work. They are as many as the workers have room for; for what is rarely done.
+-- The ids of the jobs in work, as a set. There are as many as all workers have room for, so only rare scripts may call
+-- this.
 local function jobsInWork()
   local ids = {}
   for _, handle in ipairs(redis.call('ZRANGE', prefix .. 'leases', 0, -1)) do
@@ -44,7 +46,7 @@ local function noteUnanswered(state, key, now, limit, finish)
   local change, wait = '', nil
   if not state.wait and fails >= ${BREAKER_OPENS_AT} then
     wait, change = ${FIRST_PROBE_MS}, 'opened'
-  -- Of a probe whose lease has ended nothing follows for the one that is out now.
+  -- A probe whose lease has ended doesn't affect the probe that is out now.
   elseif state.wait and finish.isProbe and finish.freed > 0 then
     wait = math.min(2 * state.wait, ${LAST_PROBE_MS})
   end
@@ -55,7 +57,7 @@ local function noteUnanswered(state, key, now, limit, finish)
   return change
 end
 
--- Returns what became of the breaker, and whether anything changed that decides where the group belongs.
+-- Returns the change of the breaker, and whether anything changed that decides where the group belongs.
 local function noteAnswered(state, key, limit)
   local change, isOther = '', state.isOpen or state.suspectUntil > 0 or not state.hasAnswered
   if isOther or state.fails > 0 then
@@ -89,7 +91,7 @@ local function settleGroup(group, now, limit, finish)
     elseif finish.outcome == 'unanswered' then
       change, isOther = noteUnanswered(state, key, now, limit, finish), true
     elseif finish.isProbe and finish.freed > 0 and state.isOpen then
-      -- It never went out: the next one may probe at once. Without its lease it is not known what became of it.
+      -- The probe never went out, so the next one may go at once. Without its lease, its outcome would be unknown.
       state.probeAt, isOther = now, true
       redis.call('HSET', key, 'probe', now)
     end

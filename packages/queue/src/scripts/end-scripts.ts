@@ -3,10 +3,11 @@ import { GROUP_LUA } from '../groups/group-lua.ts';
 import { LEASE_LUA } from '../groups/lease-lua.ts';
 
 export const PUT_BACK_LUA = /* lua */ `
--- Give jobs back that were not worked on, or not well: each waits again where it stood, and is due at a time. Spends nothing.
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4..] for each: handle of its lease, when it is due (ms; 0: as
--- before), 1 when it was a probe, else 0
--- Returns how many leases were still held. Twice is as once.
+-- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time.
+-- Spends no try.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group
+-- ARGV[4..] for each job: handle of its lease, when it is due (ms; 0: as before), 1 when it was a probe, else 0
+-- Returns how many leases were still held. To run it twice changes nothing more.
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -26,14 +27,15 @@ return #again
 `;
 
 /**
- * @param loadLua defines `local function dueAgain(prefix, id, now)`: the score at which a job that nothing was recorded of
- * waits again (see `scoreOf`), or nil when it is finished; now: ms
+ * @param loadLua defines `local function dueAgain(prefix, id, now)`: the score (see `scoreOf`) at which a job without a
+ * recorded outcome waits again, or nil when it is finished; now: ms
  */
 export function createFinishScript(loadLua: string): string {
   return /* lua */ `
--- End the lease of a job whose processor recorded nothing. One that is not finished waits again: nothing is ever lost.
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a probe, else 0
--- Returns 'finished' | 'waits' | 'lost' (the lease was not held any more).
+-- Ends the lease of a job whose processor recorded nothing. An unfinished job waits again, so that none is lost.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a
+-- probe, else 0
+-- Returns 'finished' | 'waits' | 'lost' (the lease was no longer held).
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -51,10 +53,10 @@ return 'waits'
 }
 
 export const EXTEND_LEASES_LUA = /* lua */ `
--- Let leases that are held last longer.
+-- Extends leases that are still held.
 -- KEYS[1] leases (zset)
 -- ARGV[1] until (ms)   ARGV[2..] handles
--- Returns for each 1 when it is held, else 0.
+-- Returns for each handle 1 when it is held, else 0.
 local held = {}
 for index = 2, #ARGV do
   held[index - 1] = redis.call('ZSCORE', KEYS[1], ARGV[index]) and 1 or 0
@@ -64,9 +66,9 @@ return held
 `;
 
 export const RECOVER_LUA = /* lua */ `
--- Enqueue jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
+-- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
 -- KEYS[1] leases (zset)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] at most so many
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most jobs to enqueue
 -- Returns their ids.
 local prefix = ARGV[1]
 ${GROUP_LUA}

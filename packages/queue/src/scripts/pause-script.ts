@@ -2,10 +2,10 @@ import { RINGS, type QueueKeys } from '../queue-keys.ts';
 import type { DefineScript } from '../script.ts';
 
 export const PAUSE_LUA = /* lua */ `
--- Pause the queue, but for its express groups, or let it go on: then workers are woken for what is ready.
+-- Pauses the queue, except its express groups, or lets it go on and wakes workers for the groups that are ready.
 -- KEYS[1] settings (hash)   KEYS[2..4] rings (zset)   KEYS[5..7] their wake marks (zset)
 -- ARGV[1] '1' to pause, '0' to go on
--- Returns 1 or 0; neither says anything.
+-- Returns 1 or 0, without meaning.
 if ARGV[1] == '1' then return redis.call('HSET', KEYS[1], 'paused', '1') end
 redis.call('HDEL', KEYS[1], 'paused')
 for index = 0, 2 do

@@ -1,28 +1,35 @@
 import { GROUP_LUA } from '../groups/group-lua.ts';
 
-/** Jobs of one group that it gives in one turn, so that many waiting jobs of one don't keep the others waiting. */
+/** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
 const JOBS_A_TURN = 4;
-/** Between two turns of a group in the same ms: as little as a double keeps apart at such a time. */
+/** The distance between two turns of a group in the same ms: the least that a double distinguishes at such a time. */
 const TURN_MS = 0.001;
-/** Groups whose time has come that one reserve looks at: Redis does nothing else meanwhile. */
+/** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
 const GROUPS_LOOKED_AT = 100;
-/** A group that keeps a worker waiting much longer than usual is suspect for so long, unless an answer comes first, in ms. */
+/** How long a slow group is suspect, unless an answer comes first, in ms. */
 const SLOW_MS = 10_000;
 
 /**
- * @param loadLua defines `local function load(prefix, id)`: what the worker needs of a job, any value that a script may reply
+ * @param loadLua defines `local function load(prefix, id)`, which returns what the worker needs of a job: any value
+ * that a script may reply
  */
 export function createReserveScript(loadLua: string): string {
   return /* lua */ `
--- Take jobs that are due out of groups that are ready, in turn, under leases. A worker that dies gives its jobs back by time.
--- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..6] rings (zset)   KEYS[7..9] their wake marks (zset)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] what no other reserve has   ARGV[5] limit of a group
--- ARGV[6..8] most jobs of each ring   ARGV[9..] groups that keep this worker waiting much longer than usual
--- Returns {'reserved' | 'paused', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look again (ms) or 0}. A pause
--- is none for express groups; of the other rings it says that nothing is ready. Each job is {id, handle of its lease, its ring, 1 when it is a
--- probe, else 0, what load returns, null when that is nil or fails}.
--- A crash after it leaves the jobs in work until their leases end; recovery then enqueues them where they stood.
--- Run again, as when its connection breaks before the reply, it brings what it has reserved already, and nothing else.
+-- Takes due jobs from the groups that are ready, in turn, under leases. The jobs of a worker that dies come back when
+-- the leases end.
+-- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..6] rings (zset)   KEYS[7..9] their
+-- wake marks (zset)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
+-- a group
+-- ARGV[6..8] most jobs of each ring   ARGV[9..] groups that keep this worker waiting far longer than usual
+-- Returns {'reserved' | 'paused', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look
+-- again (ms) or 0}.
+-- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
+-- Each job is {id, handle of its lease, its ring, 1 when it is a probe, else 0, the result of load, null when that is
+-- nil or load fails}.
+-- After a crash the jobs are in work until their leases end. Recovery then enqueues them where they stood.
+-- A repeat with the same nonce and lease end, after a lost reply, returns the jobs that it has reserved already, and no
+-- others.
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${loadLua}
@@ -41,7 +48,7 @@ end
 
 for _, group in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LIMIT', 0, ${GROUPS_LOOKED_AT})) do
   local state = readGroup(group)
-  -- What is known of it may have been forgotten.
+  -- The state of the group may have expired.
   if not isLater(state.place) then redis.call('ZREM', KEYS[3], group) end
   place(group, state, now, limit)
 end
@@ -52,12 +59,13 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCO
   local group, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
   if name == nonce then
     local state = readGroup(group)
-    -- Not whatever is in work when a breaker opens: the next probe waits for the lease of the one that is out.
+    -- A job that was in work when the breaker opened is no probe. The next probe waits for the lease of the one that is
+    -- out.
     local isProbe = state.isOpen and state.probeAt == leaseEnd and not isExpress(group)
     jobs[#jobs + 1] = { id, handle, ringOf(group, state, now), isProbe and 1 or 0, false }
   end
 end
--- They were counted off then.
+-- The first run has counted these jobs off.
 local isRepeated, taken = #jobs > 0, 0
 
 local function add(group, state, ring, isProbe, popped)
@@ -72,7 +80,8 @@ local function add(group, state, ring, isProbe, popped)
   end
 end
 
--- At most so many jobs that are due, best first, as ids and scores; what is not due goes back. Also whether the group is empty now.
+-- At most so many due jobs, in their order, as ids and scores; jobs that are not due go back. Also whether the group is
+-- empty now.
 local function pop(group, count)
   local key = prefix .. 'q:' .. group
   local popped, due, early = redis.call('ZPOPMIN', key, count), {}, {}
@@ -88,7 +97,7 @@ local function pop(group, count)
   end
   if #early == 0 then return due, #popped < 2 * count end
   redis.call('ZADD', key, unpack(early))
-  -- Behind what is early there may be jobs of the classes after it that are due.
+  -- Jobs of later classes may be due behind a job that is not.
   local class = math.floor(tonumber(early[1]) / CLASS) + 1
   while #due < 2 * count and class <= 2 do
     local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, count - #due / 2, 'WITHSCORES')
@@ -102,10 +111,10 @@ local function pop(group, count)
   return due, false
 end
 
--- Takes jobs of the group that is at the head of a ring, and moves it on. Returns how many.
+-- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took.
 local function serve(group, turn, ring, room)
   local state = readGroup(group)
-  -- Its entry in the ring is what counts: what is known of it may have been forgotten.
+  -- The entry in the ring counts: the state of the group may have expired.
   if state.place ~= ring then
     redis.call('ZREM', KEYS[4 + ring], group)
     if isLater(state.place) then return 0 end
@@ -119,7 +128,7 @@ local function serve(group, turn, ring, room)
   local count = math.min(room, ${JOBS_A_TURN})
   local isProbe = state.isOpen and not isExpress(group)
   count = math.min(count, limitOf(group, state, now, limit) - state.inWork)
-  -- One at a time, through a breaker that is open or a pause.
+  -- One job at a time goes through an open breaker or a pause.
   if isProbe or waitUntil > now then count = math.min(count, 1) end
   if count <= 0 then
     place(group, state, now, limit)
@@ -137,7 +146,8 @@ local function serve(group, turn, ring, room)
     put(group, state, nil, now)
   else
     place(group, state, now, limit)
-    -- Behind all that are ready now. A small step: turns that ran ahead of the time would let whoever comes later go first for long.
+    -- Behind all groups that are ready now. The step is small: if turns ran ahead of the time, groups that come later
+    -- would go first for long.
     if state.place == ring then redis.call('ZADD', KEYS[4 + ring], math.max(turn + ${TURN_MS}, now), group) end
   end
   return #popped / 2
@@ -152,7 +162,7 @@ for index = 0, 2 do
     head = redis.call('ZRANGE', KEYS[4 + index], 0, 0, 'WITHSCORES')
   end
 end
--- Only here, and not in the process that asks, is it known that nothing is left. Others may have room for what is.
+-- Only this script knows whether groups are left. Other workers may have room for them, so they are woken.
 local left, isAnyReady = {}, false
 for index = 0, 2 do
   local isReady = redis.call('EXISTS', KEYS[4 + index]) == 1
@@ -163,14 +173,14 @@ end
 local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
 if taken > 0 then redis.call('ZADD', KEYS[1], unpack(leases)) end
 if not isAnyReady and not first[1] then
-  -- No group has waiting jobs. So the count is right again, whatever somebody deleted.
+  -- No group has waiting jobs. The count is reset, in case keys were deleted by hand.
   redis.call('HDEL', KEYS[2], 'n')
 elseif taken > 0 then
   redis.call('HINCRBY', KEYS[2], 'n', -taken)
 end
 for _, job in ipairs(jobs) do
   local succeeded, row = pcall(load, prefix, job[1])
-  -- A reply ends at a nil, and says null for false.
+  -- A reply would end at a nil; false becomes null.
   if succeeded and row ~= nil then job[5] = row end
 end
 return { isPaused and 'paused' or 'reserved', jobs, left[1], left[2], left[3], first[2] or '0' }

@@ -3,12 +3,12 @@ import { createQueueKeys } from '../queue-keys.ts';
 import { FIND_GROUP_LUA, LIST_GROUPS_LUA } from './group-scripts.ts';
 import type { QueueAccess } from '../script.ts';
 
-/** One group. Times are epoch ms. */
+/** The state of one group. Times are epoch ms. */
 export type GroupState = {
   readonly group: string;
   /** Its waiting jobs, due or not. */
   readonly waiting: number;
-  /** Those of them that are due, whatever keeps them. */
+  /** Waiting jobs that are due, whatever keeps them waiting. */
   readonly due: number;
   readonly inWork: number;
   /** Its breaker is open: one probe at a time goes out, the next one at `nextProbeAt`. */
@@ -16,9 +16,9 @@ export type GroupState = {
   /** Jobs without an answer, in a row. */
   readonly unanswered: number;
   readonly nextProbeAt?: number;
-  /** Nothing usual goes before; absent once that has passed. */
+  /** Only urgent jobs go out before; absent once that has passed. */
   readonly heldUntil?: number;
-  /** It counts as suspect that long at least; absent once that has passed. */
+  /** It is suspect at least until then; absent once that has passed. */
   readonly suspectUntil?: number;
   /** The waiting job that goes first. */
   readonly first?: { readonly id: string; readonly dueAt: number };
@@ -27,13 +27,15 @@ export type GroupState = {
 const Count = z.number();
 const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count]);
 
-/** Reads how groups are. Its scripts only read, and their work is bounded. */
+/** Reads the state of groups. Its scripts only read, and their work is bounded. */
 export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
   const keys = createQueueKeys(prefix);
   const list = defineScript('queueListGroups', LIST_GROUPS_LUA);
   const find = defineScript('queueFindGroup', FIND_GROUP_LUA);
   return {
-    /** Groups with waiting jobs, those with the most first. Of very many it looks only at those that are served soonest. */
+    /**
+     * Groups with waiting jobs, those with the most first. Of very many it looks only at those that are served soonest.
+     */
     async list(limit: number): Promise<readonly GroupState[]> {
       const at = now();
       const rows = z.array(Row).parse(await list([keys.later], [prefix, at, limit]));

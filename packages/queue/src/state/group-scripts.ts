@@ -12,11 +12,12 @@ end
 `;
 
 export const LIST_GROUPS_LUA = /* lua */ `
--- Groups that have waiting jobs, those with the most first. Reads only, and of very many groups only some.
+-- Lists groups with waiting jobs, those with the most first. Reads only, and of very many groups only some.
 -- KEYS[1] later (zset): names the slot
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] at most so many
--- Returns for each {name, waiting jobs, those of them that are due, jobs in work, 1 when its breaker is open, else 0, jobs without an answer in a row, when the next probe
--- may go (ms), paused until (ms), suspect until (ms), the job that goes first, when that is due (ms)}.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] the most groups to return
+-- Returns for each {name, waiting jobs, due ones among them, jobs in work, 1 when its breaker is open, else 0, jobs
+-- without an answer in a row, when the next probe may go (ms), paused until (ms), suspect until (ms), the job that goes
+-- first, when that is due (ms)}.
 local prefix, now, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 ${GROUP_LUA}
 ${LOOK_LUA}
@@ -33,10 +34,10 @@ return first
 `;
 
 export const FIND_GROUP_LUA = /* lua */ `
--- One group.
+-- Reads one group.
 -- KEYS[1] group (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] group
--- Returns as LIST_GROUPS_LUA of one, with '' and 0 where no job waits; an empty list when nothing is known of it.
+-- Returns a row of LIST_GROUPS_LUA, with '' and 0 where no job waits; an empty list when the group is unknown.
 local prefix, now, group = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 ${GROUP_LUA}
 ${LOOK_LUA}

@@ -1,16 +1,17 @@
-/** Groups that are looked at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
+/** Groups to look at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
 const LOOKED_AT_A_RING = 80;
 const LOOKED_AT_LATER = 200;
 
 /**
- * For scripts that only look. Needs GROUP_LUA.
+ * For scripts that only read. Needs GROUP_LUA.
  *
- * `standing()` finds groups with waiting jobs, those that are served soonest; of very many not all. Returns a list of {name, where it
- * stands ('0', '1', '2', 'later'), since or until when (ms)}, how many groups have waiting jobs, and how many that are ready are not in the list.
+ * `standing()` finds groups with waiting jobs: of very many only those that are served soonest. Returns a list of
+ * {name, place ('0', '1', '2', 'later'), since or until when (ms)}, the number of groups with waiting jobs, and the
+ * number of ready groups that are not in the list.
  *
- * `lookAt(group, now)` looks at one: `state` (see readGroup), `total` waiting jobs, `due`, how many of them are due; `mayGo`, how many of these wait
- * only for a worker or a slot, `since` when the first of them may, and of those in the background `backgroundSince`; `id` of the job that goes first, and
- * its time, `dueAt`.
+ * `lookAt(group, now)` reads one group: `state` (see readGroup); `total` waiting jobs; `due` ones among them; `mayGo`,
+ * those of the due ones that wait only for a worker or a slot; `since` and, for background jobs, `backgroundSince`,
+ * when the first of these could go; `id` and `dueAt` of the job that goes first.
  */
 export const LOOK_LUA = /* lua */ `
 local function standing()
@@ -35,7 +36,7 @@ local function lookAt(group, now)
     local score = tonumber(found[2])
     local class = math.floor(score / CLASS)
     local dueAt = score - class * CLASS
-    -- What is due goes first, by its class; otherwise whatever is due soonest.
+    -- Due jobs go first, by class; otherwise the job that is due soonest.
     if not seen.id or (seen.dueAt > now and dueAt < seen.dueAt) then seen.id, seen.dueAt = found[1], dueAt end
     if dueAt <= now then
       local count = seen.total == 1 and 1 or redis.call('ZCOUNT', key, class * CLASS, class * CLASS + now)

@@ -2,12 +2,13 @@ import { GROUP_LUA } from '../groups/group-lua.ts';
 import { LOOK_LUA } from './look-lua.ts';
 
 export const READ_QUEUE_STATE_LUA = /* lua */ `
--- How much waits in a queue, and for how long. Reads only, and of very many groups only some.
+-- Reads how much waits in a queue, and for how long. Reads only, and of very many groups only some.
 -- KEYS[1] settings (hash)   KEYS[2] leases (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)
--- Returns {1 when it is paused, else 0, {all waiting jobs, those that may go now, since when the first of these may (ms) or 0},
--- {leases that are held, leases that have ended, end of the first lease (ms) or 0}, {groups, those not looked at, and of these those that are ready},
--- for each health in the order flowing, breaker_open, paused {groups, jobs that are due, when the oldest of these was due (ms) or 0}}.
+-- Returns {1 when it is paused, else 0, {waiting jobs, those that may go now, since when the first of these may go (ms)
+-- or 0}, {held leases, ended leases, end of the first lease (ms) or 0}, {groups, those not looked at, ready ones among
+-- the latter}, for each health in the order flowing, breaker_open, paused {groups, due jobs, when the oldest of these
+-- was due (ms) or 0}}.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${LOOK_LUA}
@@ -21,7 +22,7 @@ local mayGo, oldest = 0, math.huge
 local function sinceOf(seen, place, at)
   local since = math.min(seen.since or math.huge, math.max(seen.backgroundSince or math.huge, place == 'later' and 0 or at))
   if seen.state.place ~= 'f' then return since end
-  -- It waits for its own slots, until it is to be looked at again.
+  -- The group waits for its own slots until the time at which to look again.
   return at <= now and at or math.huge
 end
 

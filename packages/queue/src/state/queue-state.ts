@@ -3,31 +3,31 @@ import { createQueueKeys } from '../queue-keys.ts';
 import type { QueueAccess } from '../script.ts';
 import { READ_QUEUE_STATE_LUA } from './queue-state-script.ts';
 
-/** What keeps the jobs of a group waiting: nothing but workers and slots, its breaker, or a pause that it asked for. */
+/** What keeps the jobs of a group waiting: only workers and slots, its breaker, or a pause that it asked for. */
 export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused'] as const;
 export type GroupHealth = (typeof GROUP_HEALTHS)[number];
 
 /**
- * How much waits in a queue. Times are epoch ms. Of more groups than a script can look at (some 400) those are looked at that are served
- * soonest; of the others each that is ready counts as one waiting job, and the rest of their jobs as delayed.
+ * How much waits in a queue. Times are epoch ms. A script looks at some 400 groups, those that are served soonest. Each
+ * further group that is ready counts as one waiting job, and the rest of the further groups' jobs as delayed.
  */
 export type QueueState = {
-  /** Due, and waiting only for a worker or for a free slot of its group. Also what a dead worker had, until recovery. */
+  /** Jobs that are due and wait only for a worker or a slot; until recovery also those of a dead worker. */
   readonly waiting: number;
   readonly active: number;
-  /** Not due, or its group is paused or has an open breaker. */
+  /** Jobs that are not due, or whose group is paused or has an open breaker. */
   readonly delayed: number;
   /**
-   * Since when the first job that waits only for a worker has done so. What waits for a slot of its group says nothing of workers, and what
-   * is in the background waits since its group's last turn. Absent: none waits.
+   * Since when the first job that waits only for a worker has done so; absent: none waits. A job that waits for a slot
+   * of its group doesn't count. A background job waits since its group's last turn.
    */
   readonly oldestDueAt?: number;
   readonly isPaused: boolean;
   /** Groups with waiting jobs. */
   readonly groups: number;
-  /** Those of them that are not in `byHealth`, because there are too many to look at each. */
+  /** Groups with waiting jobs that are missing in `byHealth`, because there are too many to look at each. */
   readonly groupsNotLookedAt: number;
-  /** All groups with waiting jobs but express ones. */
+  /** Groups with waiting jobs, without express groups. */
   readonly byHealth: Readonly<Record<GroupHealth, GroupsState>>;
 };
 
@@ -35,14 +35,14 @@ export type GroupsState = {
   readonly groups: number;
   /** Their waiting jobs that are due. */
   readonly due: number;
-  /** When the first of the groups' first jobs was due; absent: none is due. */
+  /** When the oldest of the groups' first jobs was due; absent: none is due. */
   readonly oldestDueAt?: number;
 };
 
 const Triple = z.tuple([z.number(), z.number(), z.number()]);
 const Reply = z.tuple([z.number(), Triple, Triple, Triple, Triple, Triple, Triple]);
 
-/** Reads how a queue is: one script that only reads, of bounded work. */
+/** Reads the state of a queue with one script that only reads and whose work is bounded. */
 export function createQueueStateReader({ prefix, defineScript, now }: QueueAccess): () => Promise<QueueState> {
   const { settings, leases } = createQueueKeys(prefix);
   const read = defineScript('queueState', READ_QUEUE_STATE_LUA);

@@ -1,6 +1,6 @@
 import type { JobJson } from 'bullmq';
 
-/** What BullMQ's worker is given of a job. Its data stays behind: the processor asks the backend for the reservation. */
+/** A job as BullMQ's worker gets it, without data: the processor asks the backend for the reservation. */
 export function toJobJson(id: string): JobJson {
   return {
     id,
@@ -12,7 +12,7 @@ export function toJobJson(id: string): JobJson {
     attemptsStarted: 1,
     stalledCounter: 0,
     timestamp: 0,
-    // This machine's clock: BullMQ renews leases by it, and nothing else is decided by it.
+    // This machine's clock: BullMQ uses it only to renew leases.
     processedOn: Date.now(),
     failedReason: '',
     returnvalue: 'null',

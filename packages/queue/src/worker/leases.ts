@@ -34,7 +34,7 @@ export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }:
       await putBack(keys, [prefix, now(), groupLimit, ...leases]);
     },
 
-    /** Ends the lease of a job whose processor recorded nothing. The job waits again unless its owner says that it is finished. */
+    /** Ends the lease of a job whose processor recorded nothing. An unfinished job waits again. */
     finish: async ({ reserved: { handle, isProbe } }: Held): Promise<void> => {
       await finish(keys, [prefix, now(), groupLimit, handle, isProbe ? 1 : 0]);
     },

@@ -7,7 +7,7 @@ import type { Slot, Slots } from './slots.ts';
 export type Held = {
   readonly reserved: Reserved;
   readonly slot: Slot;
-  /** As it was reserved, by Redis' time, epoch ms. */
+  /** The end of the lease as reserved, in Redis' time, epoch ms. */
   readonly leaseEndsAt: number;
 };
 
@@ -17,58 +17,56 @@ export type ReservationsDeps = {
   /** Jobs in work that a group may have, over all workers. */
   readonly groupLimit: number;
   readonly leaseMs: number;
-  /** Waits until one of the rings is marked, at most so many seconds. */
+  /** Waits until one of the rings is marked, at most so many seconds. Resolves to whether one was. */
   readonly waitForRings: (rings: readonly Ring[], seconds: number) => Promise<boolean>;
-  /** Gives jobs back that were never started. */
+  /** Gives back jobs that were never started. */
   readonly giveBack: (jobs: readonly Held[]) => Promise<void>;
-  /** What no other process has, without `|`. */
+  /** Unique among processes, without `|`. */
   readonly processId: string;
   /** Redis' time, epoch ms. */
   readonly now: () => number;
 };
 
 /**
- * Jobs of a ring that one reserve brings at most. Redis does nothing else meanwhile. With 10 a drain took a fifth
- * more processor time, of the worker and of Redis: what starts together shares writes, reads and scripts until it has ended.
+ * Jobs that one reserve brings at most, by ring. Redis does nothing else meanwhile. With 10 a drain took a fifth more
+ * processor time of the worker and of Redis: jobs that start together share writes, reads and scripts until they end.
  */
 const MOST_RESERVED = [25, 25, 10] as const;
-/** How long to wait before looking again whether a slot is free that no job's end has told of, in seconds. */
+/** How long to wait before looking for a slot that became free without a job's end, in seconds. */
 const LOOK_AGAIN_SECONDS = 0.1;
-/**
- * What must be left of a job's lease when it is started, as a part of the whole. BullMQ renews leases when half has passed at the
- * latest, counted from the start.
- */
+/** The part of its lease that a starting job must have left: BullMQ renews it when half has passed since the start. */
 const LEFT_AT_START = 0.6;
-/** What must be left of the lease of a reserve that failed, for it to be tried again under its name. */
+/** The part of its leases that a failed reserve must have left to be repeated under its nonce. */
 const LEFT_AT_REPEAT = 0.75;
-/** How often a queue is looked at that is paused but for its express groups, in seconds. */
+/** How often to look whether a paused queue goes on, in seconds. */
 const PAUSED_SECONDS = 1;
-/** A reserve that Redis refused, as when it is out of memory, is tried again after so long, in seconds. */
+/** How long to wait after a reserve failed, for example because Redis is out of memory, in seconds. */
 const REFUSED_SECONDS = 0.5;
 
 /**
- * Jobs on their way from Redis to BullMQ, which asks for one at a time and starts what it has as soon as it gets none. A reserve brings
- * several; they are handed over one by one, and then there is nothing for once, so that all of them start.
+ * Jobs on their way from Redis to BullMQ. BullMQ asks for one job at a time, and starts those that it has as soon as it
+ * gets none. A reserve brings several. They are handed over one by one, and then the answer is "none" once, so that all
+ * of them start.
  */
 export function createReservations(deps: ReservationsDeps) {
   const { reserve, slots, groupLimit, leaseMs, waitForRings, giveBack, processId, now } = deps;
   const buffer: Held[] = [];
-  /** By ring, whether groups may be ready: only a reserve says that none is. */
+  /** By ring, whether groups may be ready. Only a reserve can tell that none is. */
   let left: readonly boolean[] = [true, true, true];
   let lookAgainAt = 0;
   let reserves = 0;
-  /** The reserve to which no reply came: what it may have brought is had by asking for it once more. */
+  /** The reserve that has no reply yet, or failed. Its repeat brings the jobs that it may have reserved. */
   let unanswered: { readonly nonce: string; readonly leaseEndsAt: number } | undefined;
   let hasHandedOver = false;
   let isPaused = false;
   let stopping = new AbortController();
-  /** The rings that are waited for right now. */
+  /** The rings that `wait` waits for right now. */
   let waitedFor: readonly Ring[] | undefined;
   let underWay: Promise<void> | undefined;
 
   const isStopped = (): boolean => stopping.signal.aborted;
 
-  /** At the longest until it is stopped. */
+  /** Ends early on a stop. */
   const sleep = async (seconds: number): Promise<void> => {
     const { signal } = stopping;
     await pause(1_000 * seconds, undefined, { ref: false, signal }).catch(() => undefined);
@@ -86,14 +84,14 @@ export function createReservations(deps: ReservationsDeps) {
     unanswered = undefined;
     isPaused = reply.kind === 'paused';
     left = reply.left;
-    // A paused queue is looked at often enough.
+    // A paused queue is looked at often anyway.
     lookAgainAt = isPaused ? 0 : reply.lookAgainAt;
     for (const reserved of reply.jobs)
       buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring), leaseEndsAt });
     if (isStopped()) await stop();
   };
 
-  /** The next of the buffer. One whose lease might end before it is renewed goes back; one whose lease has ended is not taken from others. */
+  /** The next job of the buffer. A job whose lease might end before BullMQ renews it is given back. */
   const take = (): Held | undefined => {
     const late: Held[] = [];
     let next = buffer.shift();
@@ -101,23 +99,19 @@ export function createReservations(deps: ReservationsDeps) {
       slots.end(next.slot, 'unsent');
       late.push(next);
     }
-    // What can't be given back comes again when its lease ends.
+    // A job that can't be given back comes again when its lease ends.
     if (late.length > 0) void giveBack(late).catch(() => undefined);
     return next;
-  };
-
-  /** One at a time; whoever comes meanwhile gets what the other brings. */
-  const reserveMore = (): Promise<void> => {
-    underWay ??= reserveOnce().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
   };
 
   const takeOrReserve = async (): Promise<Held | undefined> => {
     const job = take();
     if (job) return job;
-    await reserveMore();
+    // One reserve at a time: concurrent callers share its jobs.
+    underWay ??= reserveOnce().finally(() => {
+      underWay = undefined;
+    });
+    await underWay;
     return take();
   };
 
@@ -128,7 +122,7 @@ export function createReservations(deps: ReservationsDeps) {
     if (unstarted.length > 0) await giveBack(unstarted);
   };
 
-  /** Rings that are served and have room. */
+  /** Rings that are served now and have room. */
   const ringsWithRoom = (): readonly Ring[] => {
     const rooms = slots.rooms();
     return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused));
@@ -136,7 +130,9 @@ export function createReservations(deps: ReservationsDeps) {
 
   const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => ringsWithRoom().some(rings);
 
-  /** In seconds. What nobody tells of must be looked for: the end of a pause, and room that a slow group has left. */
+  /**
+   * In seconds. No mark tells of the end of a pause, or of room that a slow group has left: both must be looked for.
+   */
   const longestWait = (rings: readonly Ring[]): number => {
     if (isPaused) return PAUSED_SECONDS;
     return rings.length < RINGS.length ? LOOK_AGAIN_SECONDS : Infinity;
@@ -144,22 +140,22 @@ export function createReservations(deps: ReservationsDeps) {
 
   const hasLeft = (ring: Ring): boolean => left[ring] === true;
 
-  /** The next job once another has ended. Undefined also where the one who waits gets it, or who fetches anyway. */
+  /** The next job after another has ended. Also undefined where `wait` or BullMQ's next fetch gets the job. */
   const nextAfterEnd = async (): Promise<Held | undefined> => {
     const covered = waitedFor;
     if (buffer.length > 0 || !covered || !hasRoomFor((ring) => hasLeft(ring) || !covered.includes(ring))) return take();
-    // Several jobs often end at once: their slots are filled by one reserve.
+    // Several jobs often end at once. One reserve then fills all their slots.
     await setImmediate();
     const job = await takeOrReserve();
-    // It may have been another's, made when there was less room.
+    // The reserve may have been a concurrent caller's, made when there was less room.
     return job ?? (hasRoomFor(hasLeft) ? await takeOrReserve() : undefined);
   };
 
   return {
-    /** The next job; undefined when none is due, or those handed over before should be started first. */
+    /** The next job; undefined when none is due, or when BullMQ should first start those that it has. */
     async next(): Promise<Held | undefined> {
       if (isStopped()) return undefined;
-      // Somebody waits already, so this one comes from a job that has ended.
+      // BullMQ's loop waits already, so this call comes from a job that has ended.
       if (waitedFor) return await nextAfterEnd();
       const job = hasHandedOver ? take() : await takeOrReserve();
       hasHandedOver = job !== undefined;
@@ -168,12 +164,12 @@ export function createReservations(deps: ReservationsDeps) {
 
     nextAfterEnd,
 
-    /** @returns whether there may be a job now */
+    /** Waits for a job, at most so many seconds. Resolves to whether there may be one now. */
     async wait(seconds: number): Promise<boolean> {
-      // Whatever ends the wait, and a mark is gone with it, is followed by a reserve.
+      // A reserve must follow however the wait ends, because the wait may have removed a mark.
       hasHandedOver = false;
       if (unanswered || buffer.length > 0 || hasRoomFor(hasLeft)) {
-        // First those that were handed over start.
+        // The jobs handed over before start first.
         await setImmediate();
         return true;
       }
@@ -189,13 +185,13 @@ export function createReservations(deps: ReservationsDeps) {
       }
     },
 
-    /** When a group is to be looked at that is not ready now, epoch ms; 0: there is none. */
+    /** When to look at the first group that is not ready now, epoch ms; 0: there is none. */
     lookAgainAt: () => lookAgainAt,
 
-    /** Reserves nothing more, and gives back what was not started. */
+    /** Reserves nothing more, and gives back the jobs that were not started. */
     stop,
 
-    /** Goes on after a stop. */
+    /** Reserves again after a stop. */
     resume: () => {
       stopping = new AbortController();
     },

@@ -7,25 +7,26 @@ export type JobEnd = 'answered' | 'unanswered' | 'unsent';
 export type Slot = { readonly group: string; readonly ring: Ring; readonly startedAt: number };
 
 export const EXPRESS_SLOTS = 50;
-/** A job that takes so many times as long as usual makes its group suspect while it lasts. */
+/** A job that takes so many times as long as usual makes its group suspect until it ends. */
 const SLOW_FACTOR = 8;
 const SLOW_AT_LEAST_MS = 100;
-/** Groups without a job in work whose usual time is remembered. */
+/** Groups without a job in work whose usual duration is remembered. */
 const REMEMBERED = 10_000;
 
 type State = { readonly slots: Set<Slot>; usualMs: number };
 
 /**
- * Room for jobs in this process, by ring. Sound groups together get `concurrency` slots, suspect groups half of that, and express groups slots of
- * their own. A group that keeps a job waiting far longer than usual counts as suspect while that lasts, so that its jobs leave room for those
- * of other groups. Sound and suspect groups together get at most twice `concurrency`.
+ * Room for jobs in this process, by ring. Sound groups together get `concurrency` slots, suspect groups half of that,
+ * and express groups slots of their own. A group that keeps a job waiting far longer than usual counts as suspect while
+ * that lasts, so that its jobs leave room for those of other groups. Sound and suspect groups together get at most
+ * twice `concurrency`.
  * @param concurrency jobs that the worker is meant to have in work
  * @param now monotonic ms
  */
 export function createSlots({ concurrency, now }: { readonly concurrency: number; readonly now: () => number }) {
   const half = Math.max(1, Math.floor(concurrency / 2));
   const busy = new Map<string, State>();
-  /** Usual times of groups, the longest unused first. */
+  /** Usual durations by group, the longest unused first. */
   const usual = new Map<string, number>();
   let inWork = 0;
 
@@ -41,7 +42,7 @@ export function createSlots({ concurrency, now }: { readonly concurrency: number
     if (usual.size > REMEMBERED && oldest !== undefined) usual.delete(oldest);
   };
 
-  /** Jobs in work by ring, as their groups behave now. */
+  /** Jobs in work by ring; the jobs of slow groups count as suspect. */
   const count = (at: number): [number, number, number] => {
     const counts: [number, number, number] = [0, 0, 0];
     for (const state of busy.values()) {
