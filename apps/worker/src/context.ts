@@ -21,11 +21,11 @@ import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
 
-/** What all parts of a worker process share. */
+/** The objects that all parts of a worker process share. */
 export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
 
 /**
- * Connects to Redis, makes sure that this process may work on its data, and creates what sends and reports.
+ * Connects to Redis, makes sure that this process may work on its data, and creates the sender and the report.
  * @param giveUp ends the process when it can't recover
  * @throws ConfigError or a Redis error when the worker can't start
  */
@@ -63,7 +63,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
         logger.error('shards.resharded', { code, sentence });
         giveUp();
       },
-      // The process goes on: its supervisor would start it again on the empty Redis, and nobody would notice the loss.
+      // The process goes on: its supervisor would start it again on the empty Redis, and hide the loss.
       lost: createLossReport({ logger, metrics: metrics.data }),
       upgrade: createUpgradeEvents(logger),
     },

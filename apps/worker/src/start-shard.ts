@@ -20,7 +20,7 @@ const PURGE_EVERY_MS = 1_000;
 const FEED_EVERY_MS = 250;
 
 /**
- * Starts what serves one shard: its queue, its purges and its replays. Defines scripts: see `whenIdle`.
+ * Starts the queue, the purges and the replays of one shard. Defines scripts: see `whenIdle`.
  * @param waitRedis a connection of this shard's own, on which a command blocks
  */
 export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisClient) {
@@ -75,10 +75,10 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   );
   return {
     inFlight: queue.inWork,
-    /** Reserves nothing new and waits for what is in flight. */
+    /** Reserves nothing new and waits for the sends in flight. */
     async drain(): Promise<void> {
       isStopping = true;
-      // Maintenance too: this worker would no longer serve what it claims from now on.
+      // Maintenance too: this worker would not finish work that it claims from now on.
       await Promise.all([queue.stop(), purging.stop(), feeding.stop()]);
     },
   };

@@ -91,7 +91,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     end(token, 'unsent');
   };
 
-  /** What BullMQ gets when a job has ended. If the fetch fails, BullMQ's own loop reports it. */
+  /** The answer to BullMQ when a job has ended. If the fetch fails, BullMQ's own loop reports it. */
   const endAndFetch = async (token: string, fetchNext: boolean) => {
     const next = fetchNext ? await reservations.nextAfterEnd().catch(() => undefined) : undefined;
     return { result: next && start(next, token), finishedOn: Date.now() };

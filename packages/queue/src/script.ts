@@ -4,7 +4,7 @@ export type Script = (keys: readonly string[], args: readonly (string | number)[
 /** Makes a Lua script callable, under a name that is unique among the scripts of one client. */
 export type DefineScript = (name: string, lua: string) => Script;
 
-/** What every user of a queue needs. */
+/** Access to one queue in Redis. */
 export type QueueAccess = {
   /** Prefix of all keys of the queue. Carries a hash tag, such as `{a}:`. */
   readonly prefix: string;

@@ -162,7 +162,7 @@ test('a reserve whose reply is lost is made up for as soon as the connection is 
   // Only what runs the script has its text, and only the first one that does.
   await using gate = await startRedisGate({
     port: Number(new URL(set.server.url).port),
-    stopAt: 'Take jobs that are due',
+    stopAt: 'Takes due jobs from the groups',
     withhold: 'reply',
   });
   await set.add('dlv_a', 'dlv_b');

@@ -1,4 +1,4 @@
-import type { CountedOutcome, DeliveryId } from '@herald/core';
+import { isSuccess, type CountedOutcome, type DeliveryId } from '@herald/core';
 import type { AttemptMetrics } from '../metrics/create-attempt-metrics.ts';
 import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
@@ -8,7 +8,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { PurgedDelivery } from '@herald/store/purges/purge-store';
 import { createLogLimit } from './create-log-limit.ts';
 
-/** An attempt, and what it did to its delivery. */
+/** An attempt, and its effect on the delivery. */
 export type ReportedAttempt = {
   readonly loaded: LoadedDelivery;
   readonly endpoint: EndpointRecord;
@@ -32,7 +32,7 @@ const LINES = 20;
 const WINDOW_MS = 10_000;
 
 /**
- * Reports to operators what becomes of deliveries, in the log and in the metrics. Each fact is reported once, by the
+ * Reports the course of deliveries to operators, in the log and in the metrics. Each fact is reported once, by the
  * call that made it a fact, after Redis has confirmed that it is written.
  */
 export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps) {
@@ -101,8 +101,8 @@ export type DeliveryReport = ReturnType<typeof createDeliveryReport>;
 /**
  * Success needs no line in operation. A delivery that ended without arriving weighs more than one that is tried again.
  */
-function levelOf({ loaded, attempt, reply }: ReportedAttempt): 'debug' | 'info' | 'warn' {
-  if (attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300) return 'debug';
+function levelOf({ loaded, outcome, reply }: ReportedAttempt): 'debug' | 'info' | 'warn' {
+  if (isSuccess(outcome)) return 'debug';
   const isLost = reply.change === 'settled' && reply.status === 'failed';
   return isLost && loaded.delivery.event !== 'webhook.test' ? 'warn' : 'info';
 }

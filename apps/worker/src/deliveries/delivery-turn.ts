@@ -21,11 +21,11 @@ export type DeliveryTurn = {
   readonly lease: string;
   /** It goes through an open breaker. */
   readonly isProbe: boolean;
-  /** What the reserve read of it; absent: the processor reads it. */
+  /** Its record as the reserve read it; absent: the processor reads it. */
   readonly loaded?: LoadReply | undefined;
 };
 
-/** What became of a delivery's turn. */
+/** The result of a delivery's turn. */
 export type ProcessVerdict =
   /** An attempt was recorded, and the lease ended with it. */
   | { readonly kind: 'recorded'; readonly end: JobEnd }
@@ -37,7 +37,7 @@ export type ProcessVerdict =
 export const FINISHED: ProcessVerdict = { kind: 'finished' };
 export const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
 
-/** What every attempt needs. */
+/** The dependencies of every turn. */
 export type TurnDeps = {
   readonly deliveries: DeliveryStore;
   readonly makeAttempt: MakeAttempt;
@@ -47,7 +47,7 @@ export type TurnDeps = {
   readonly now: () => number;
 };
 
-/** An attempt that counts, and what follows from it. */
+/** An attempt that counts, with its verdict. */
 export type JudgedAttempt = Pick<RecordedAttempt, 'now' | 'gone' | 'isRedelivery' | 'holdUntil' | 'disableAfterMs'> & {
   readonly loaded: LoadedDelivery;
   readonly endpoint: EndpointRecord;
@@ -81,7 +81,7 @@ export async function recordAttempt(
   return { kind: 'recorded', end };
 }
 
-/** What an attempt leaves in the delivery's log. */
+/** The entry of an attempt in the delivery's log. */
 function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: SendResult): AttemptRecord {
   const error = errorCodeOf(outcome);
   return {

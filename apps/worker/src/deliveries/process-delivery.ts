@@ -15,7 +15,7 @@ export type ProcessDeliveryDeps = TurnDeps & {
   readonly retryPolicy: RetryPolicy;
   /** How long an endpoint may fail without one success before it is disabled, in ms. */
   readonly disableAfterMs: number;
-  /** The worker reserves nothing new and waits for what is in flight. */
+  /** The worker reserves nothing new and waits for the sends in flight. */
   readonly isStopping: () => boolean;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -43,7 +43,7 @@ export async function processDelivery(
   const { delivery } = loaded;
   const result = await deps.makeAttempt(loaded, endpoint, signal);
   const { outcome } = result;
-  // A stop spends no try: another worker repeats what the stop cut off or no longer waited for.
+  // A stop spends no try: another worker repeats a send that the stop cut off or no longer waited for.
   if (outcome.kind === 'aborted' || (outcome.kind === 'timed_out' && deps.isStopping())) return PUT_BACK;
   const now = deps.now();
   const isTest = delivery.event === 'webhook.test';

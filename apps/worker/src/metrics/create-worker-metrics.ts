@@ -19,4 +19,3 @@ export function createWorkerMetrics() {
     data: createDataMetrics(registry),
   };
 }
-export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;

@@ -88,7 +88,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
   });
   return {
     inWork: backend.inWork,
-    /** Reserves nothing new and waits for what is in work, but not for a Redis that is away. */
+    /** Reserves nothing new and waits for the jobs in work, but not for a Redis that is away. */
     async stop(): Promise<void> {
       const closed = worker.close();
       do {

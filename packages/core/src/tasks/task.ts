@@ -18,7 +18,7 @@ export function isTerminal(status: TaskStatus): status is TerminalStatus {
 export const Json = z.unknown();
 export type Json = z.infer<typeof Json>;
 
-/** What a piece of work came to. `projectOutcome` selects its public-safe part. */
+/** The outcome of a piece of work. `projectOutcome` selects its public-safe part. */
 export const Outcome = z
   .looseObject({
     summary: z.string().max(4_096).meta({ description: 'Public-safe.' }),

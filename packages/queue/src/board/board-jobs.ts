@@ -19,7 +19,7 @@ export type BoardJob = {
   readonly ended?: 'completed' | 'failed';
 };
 
-/** What a board needs from the owner of the jobs. */
+/** The functions that the owner of the jobs provides to a board. */
 export type BoardJobs = {
   readonly find: (id: string) => Promise<BoardJob | undefined>;
   /** One line for each attempt, oldest first. */

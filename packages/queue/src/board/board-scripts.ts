@@ -77,7 +77,7 @@ local function addLater()
   for index = 1, #entries, 2 do
     if room <= 0 then return end
     local group, isUpTo = entries[index], tonumber(entries[index + 1]) > now
-    -- No job of such a group may go, so all of them are delayed.
+    -- No job of this group may go, so all of them are delayed.
     if isUpTo and redis.call('HGET', prefix .. 'g:' .. group, 'p') ~= 'f' then
       local key = prefix .. 'q:' .. group
       if wanted == 'delayed' then add(key, '-inf', '+inf', 0, redis.call('ZCARD', key)) end

@@ -3,7 +3,7 @@ import { createQueueKeys } from '../queue-keys.ts';
 import type { QueueAccess } from '../script.ts';
 import { READ_QUEUE_STATE_LUA } from './queue-state-script.ts';
 
-/** What keeps the jobs of a group waiting: only workers and slots, its breaker, or a pause that it asked for. */
+/** The obstacle of a group's waiting jobs: only workers and slots, its breaker, or a pause that it asked for. */
 export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused'] as const;
 export type GroupHealth = (typeof GROUP_HEALTHS)[number];
 
