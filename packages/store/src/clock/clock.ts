@@ -1,4 +1,4 @@
-/** The one time that decides: that of Redis, whatever this machine's clock says. */
+/** Redis' time, which decides for every process, whatever the clock of its machine says. */
 export type Clock = {
   /** Epoch ms, a whole number. No I/O. */
   readonly now: () => number;
@@ -6,18 +6,15 @@ export type Clock = {
   readonly skewMs: () => number;
 };
 
-/** One look at Redis' time: what it said, and the monotonic times before the question and after the answer. All in ms. */
+/** An answer of Redis to TIME, and the monotonic times before the question and after the answer. All in ms. */
 export type TimeSample = { readonly redisMs: number; readonly askedAt: number; readonly answeredAt: number };
 
 export type MonotonicClock = Clock & {
-  /**
-   * Takes a sample in.
-   * @returns by how many ms Redis' time jumped, where the sample contradicts all that was known; 0 otherwise
-   */
+  /** Takes a sample in. Returns by how many ms Redis' time jumped: 0, unless the sample contradicts the earlier ones. */
   readonly learn: (sample: TimeSample) => number;
 };
 
-export type MonotonicClockDeps = {
+type Clocks = {
   /** A clock that never jumps, in ms. */
   readonly monotonic: () => number;
   /** This machine's clock, epoch ms. */
@@ -28,12 +25,12 @@ export type MonotonicClockDeps = {
 const DRIFT = 0.0005;
 
 /**
- * A clock that follows Redis' time. The answer to TIME was true at some moment between question and answer, which bounds the
- * distance to the monotonic clock from both sides. Each sample narrows these bounds, so that a slow answer does no harm. This
- * machine's own clock is never used: it may jump as it likes.
+ * Creates a clock that follows Redis' time. The answer to TIME was true at some moment between question and answer, which bounds
+ * the distance to the monotonic clock from both sides. Each sample narrows these bounds, so that a slow answer does no harm. The
+ * time never depends on this machine's clock, which may jump.
  */
-export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }: MonotonicClockDeps): MonotonicClock {
-  /** Bounds of Redis' time minus the monotonic time, and when they were learnt. */
+export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }: Clocks): MonotonicClock {
+  /** Bounds of Redis' time minus the monotonic time. */
   let known = boundsOf(first);
   let learntAt = first.answeredAt;
   const middle = () => (known.low + known.high) / 2;
@@ -52,7 +49,7 @@ export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }
         return 0;
       }
       const before = middle();
-      // By as little as the sample asks for: a slow one says nothing more.
+      // The clock jumps by as little as the sample demands: a slow one says nothing more.
       const width = Math.min(seen.high - seen.low, known.high - known.low + 2 * drift);
       known =
         seen.low > known.high ? { low: seen.low, high: seen.low + width } : { low: seen.high - width, high: seen.high };
