@@ -1,10 +1,11 @@
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedisMetrics } from './create-redis-metrics.ts';
+import type { RedisTarget } from '../server/redis-target.ts';
 import { createStuckCheck } from './check-stuck.ts';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from './connect-redis.ts';
+import type { RedisMetrics } from './create-redis-metrics.ts';
 import { startHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { nameConnection } from './layout.ts';
-import type { RedisTarget } from '../server/redis-target.ts';
 
 export type OpenConnectionsDeps = {
   readonly target: RedisTarget;
@@ -19,52 +20,42 @@ export type OpenConnectionsDeps = {
 export type Connections = {
   /** Connects, or throws `RedisUnreachableError`. */
   readonly open: (name: string, holds?: 'commands' | 'subscriptions') => Promise<RedisClient>;
-  /** Whether the server of one of these owes an answer for longer than it should. No I/O. */
+  /** Whether the server of one of these connections owes an answer for too long. No I/O. */
   readonly isSilent: (...connections: readonly RedisClient[]) => boolean;
-  /** Called whenever a connection was made again after it had broken. */
+  /** Adds a listener that is called after each reconnection. */
   readonly onReconnect: (listener: () => void) => void;
-  /** Closes all, at once. */
+  /** Closes all at once. */
   readonly close: () => Promise<void>;
 };
 
-/** How often connections are looked at that don't recover, in ms. */
+/** How often the connections are checked for one that doesn't recover, in ms. */
 const STUCK_CHECK_MS = 5_000;
 
-type Held = { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat };
-
 export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps): Connections {
-  const held: Held[] = [];
+  const held: { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat }[] = [];
   const listeners: (() => void)[] = [];
-
-  const askAnew = async (): Promise<void> => {
-    await closeRedis(await connectRedis({ target, use: 'request', name: 'herald-check', onError: () => undefined }));
-  };
   const checkStuck = createStuckCheck({
     connections: () => held.map(({ name, heartbeat }) => ({ name, lastAnswerAt: heartbeat.lastAnswerAt() })),
-    askAnew,
+    async askAnew() {
+      await closeRedis(await connectRedis({ target, use: 'request', name: 'herald-check', onError: () => undefined }));
+    },
     onStuck: (connection, silentForMs) => {
       logger.error('redis.stuck', { connection, silentForMs });
       giveUp();
     },
     now: () => performance.now(),
   });
-  let isChecking = false;
-  const timer = setInterval(() => {
-    if (isChecking) return;
-    isChecking = true;
-    void checkStuck().finally(() => {
-      isChecking = false;
-    });
-  }, STUCK_CHECK_MS);
+  const checkOnce = oneAtATime(checkStuck);
+  const timer = setInterval(() => void checkOnce(), STUCK_CHECK_MS);
 
   return {
     async open(name, holds = 'commands') {
       const onError = (error: Error) => {
-        metrics.failed(name);
+        metrics.failed({ connection: name });
         logger.warn('redis.error', { connection: name }, error);
       };
       const onReconnect = () => {
-        metrics.reconnected(name);
+        metrics.reconnected({ connection: name });
         logger.info('redis.reconnected', { connection: name });
         for (const listener of listeners) listener();
       };
