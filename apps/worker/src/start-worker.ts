@@ -3,13 +3,11 @@ import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { createEgressSender } from '@herald/egress/create-egress';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createLossReport } from '@herald/store/shards/create-loss-report';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence, WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
-import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
 import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { openClock } from '@herald/store/clock/open-clock';
@@ -59,18 +57,10 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       shardCount: config.shardCount,
       role: 'worker',
       now,
-      report: {
-        failed: (error) => {
-          logger.warn('shards.look_failed', {}, error);
-        },
-        resharded: ({ code, sentence }) => {
-          logger.error('shards.resharded', { code, sentence });
-          giveUp();
-        },
-        // It doesn't end: started again by its supervisor, it would begin with the empty Redis, and nobody would know.
-        lost: createLossReport({ logger, metrics: metrics.data }),
-        upgrade: createUpgradeEvents(logger),
-      },
+      logger,
+      metrics: metrics.data,
+      // It goes on when the data vanishes: a supervisor would restart it on the empty Redis, and nobody would notice the loss.
+      onResharded: giveUp,
     });
     resources.add('shards', shards.close);
     const keyspace = createKeyspace(config.shardCount);

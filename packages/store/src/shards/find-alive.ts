@@ -1,28 +1,32 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { ifPermitted } from '../redis/read-info.ts';
 import type { SeenProcess } from './process-presence.ts';
 
 const LOOK_EVERY_MS = 100;
 
-/** Processes that are alive, as people are told; empty when there are none. */
+type Sign = Pick<SeenProcess, 'name' | 'sign'>;
+export type Connection = { readonly id: number; readonly name: string; readonly address: string };
+
+/** Finds processes that are alive, described for people; empty when there are none. */
 export type FindAlive = () => Promise<readonly string[]>;
 
 export type FindAliveDeps = {
-  /** By their connections. */
-  readonly findConnected: () => Promise<readonly string[]>;
-  /** By their signs, also one whose connection is down at the moment. */
-  readonly listSigns: () => Promise<readonly Pick<SeenProcess, 'name' | 'sign'>[]>;
-  /** Signs of processes that may be dead are watched for so long, in ms. */
+  readonly findConnected: () => Promise<readonly Connection[]>;
+  /** Lists the signs of processes, which also a process without a connection at the moment leaves. */
+  readonly listSigns: () => Promise<readonly Sign[]>;
+  /** Called before signs of processes that may be dead are watched for `forMs`. */
   readonly onWatch: (processes: number, forMs: number) => void;
   readonly goneAfterMs: number;
 };
 
-/** A sign that stays as it is for so long that its process has no right to the data any more is a dead one's. */
+/** Finds processes by their connections and their signs. A sign that doesn't change for `goneAfterMs` belongs to a dead process. */
 export function createFindAlive({ findConnected, listSigns, onWatch, goneAfterMs }: FindAliveDeps): FindAlive {
   const dead = new Set<string>();
-  const signOf = ({ name, sign }: Pick<SeenProcess, 'name' | 'sign'>) => `${name} ${sign}`;
+  const signOf = ({ name, sign }: Sign) => `${name} ${sign}`;
   return async () => {
     const connected = await findConnected();
-    if (connected.length > 0) return connected;
+    if (connected.length > 0) return [...new Set(connected.map(({ name, address }) => `${name} at ${address}`))];
     const first = new Set((await listSigns()).map(signOf));
     const start = performance.now();
     for (let isTold = false; ; isTold = true) {
@@ -39,4 +43,13 @@ export function createFindAlive({ findConnected, listSigns, onWatch, goneAfterMs
       await wait(Math.min(left, LOOK_EVERY_MS));
     }
   };
+}
+
+/** All connections to a server; none where the user may not list them. */
+export async function listConnections(server: Redis): Promise<Connection[]> {
+  const list = String((await ifPermitted(server.client('LIST'))) ?? '');
+  return list.split('\n').flatMap((line) => {
+    const [found, id, address = '?', name = ''] = /^id=(\d+) addr=(\S+).* name=(\S*)/.exec(line) ?? [];
+    return found === undefined ? [] : [{ id: Number(id), name, address }];
+  });
 }

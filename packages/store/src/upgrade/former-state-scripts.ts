@@ -1,7 +1,7 @@
 import { GROUP_LUA } from '@herald/queue';
 
 export const TAKE_OVER_BREAKERS_LUA = /* lua */ `
--- Let groups know what a former version knew of their destinations, so that an open breaker stays open. Twice is as once.
+-- Copy a former version's breakers and pauses of destinations to their groups, so that an open breaker stays open. May run twice.
 -- KEYS[1..n] breakers (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] ids of the destinations
 -- Returns nothing.
@@ -28,7 +28,7 @@ end
 `;
 
 export const TAKE_OVER_PAUSE_LUA = /* lua */ `
--- What an operator has paused stays paused.
+-- Keep a queue paused that an operator has paused.
 -- KEYS[1] settings of the former queue (hash)   KEYS[2] settings of the queue (hash)
 -- Returns 1 when it is paused, else 0.
 if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then return 0 end

@@ -1,13 +1,13 @@
-import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { createFormerKeys } from './former-keys.ts';
 import { TAKE_OVER_BREAKERS_LUA, TAKE_OVER_PAUSE_LUA } from './former-state-scripts.ts';
 
-/** Breakers that one script takes over: Redis does nothing else meanwhile. */
+/** Breakers of one script: Redis does nothing else meanwhile. */
 const PAGE = 100;
 
-/** What an operator has paused stays paused. */
+/** Keeps paused queues paused. */
 export async function takeOverPauses(redis: RedisClient, { shards }: Keyspace): Promise<void> {
   await Promise.all(
     shards.map(({ prefix, queue }) =>
@@ -16,7 +16,7 @@ export async function takeOverPauses(redis: RedisClient, { shards }: Keyspace): 
   );
 }
 
-/** An open breaker stays open, and a hold stays a hold. */
+/** Keeps open breakers open, and paused destinations paused. */
 export async function takeOverBreakers(redis: RedisClient, { shards }: Keyspace, now: () => number): Promise<void> {
   for await (const { names } of walkKeys(redis, '{*}:k:*')) {
     for (const { prefix } of shards) {
