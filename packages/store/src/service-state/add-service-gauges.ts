@@ -1,14 +1,14 @@
 import { GROUP_HEALTHS } from '@herald/queue';
 import { Gauge } from 'prom-client';
-import type { ServiceState, ShardState } from './create-service-state-reader.ts';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { ServiceState, ShardState } from './create-service-state-reader.ts';
 
 /** The label of the one queue that a shard has. */
 const QUEUE = 'deliveries';
 
 /**
- * Gauges of what all processes share. Every process shows the same numbers, so they are aggregated by `max`, never by `sum`.
- * @returns what shows a state; undefined: it could not be read, and nothing is shown that might be out of date
+ * Adds the gauges of what all processes share. Every process shows the same numbers, so they are aggregated by `max`, never by `sum`.
+ * @returns a function that shows a state. For undefined, a state that couldn't be read, it shows no number that might be out of date
  */
 export function addServiceGauges(registry: MetricsRegistry): (state: ServiceState | undefined) => void {
   const gauge = <Label extends string>(name: `herald_${string}`, help: string, labelNames: readonly Label[]) =>
