@@ -1,8 +1,6 @@
-/** A connection, and when its server last answered. */
-export type Answered = { readonly name: string; readonly lastAnswerAt: number };
-
 export type StuckCheckDeps = {
-  readonly connections: () => readonly Answered[];
+  /** The connections, and when their servers last answered. */
+  readonly connections: () => readonly { readonly name: string; readonly lastAnswerAt: number }[];
   /** Asks Redis over a new connection. Rejects when there is no answer. */
   readonly askAnew: () => Promise<void>;
   /** Called with a connection that doesn't recover. */
@@ -13,12 +11,12 @@ export type StuckCheckDeps = {
 
 /** A connection without an answer for so long may be stuck, in ms. */
 const SILENT_FOR_MS = 60_000;
-/** Redis must have answered new connections for so long, in ms: when it comes back, the other connections need a moment as well. */
+/** Redis must have answered new connections for so long, in ms: after an outage all connections need a moment. */
 const OTHERS_ANSWER_FOR_MS = 30_000;
 
 /**
- * Returns a check that finds a connection that doesn't recover. When Redis is away, waiting is right. When Redis answers new
- * connections, and not this one, the cure is a new process.
+ * Returns a check that finds a connection that doesn't recover. An outage of Redis is waited for. When Redis answers
+ * new connections but not this one, the cure is a new process.
  */
 export function createStuckCheck({ connections, askAnew, onStuck, now }: StuckCheckDeps): () => Promise<void> {
   let othersAnswerSince: number | undefined;

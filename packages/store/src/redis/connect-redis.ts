@@ -4,13 +4,14 @@ import { explainFailure, isDatabaseRefusal } from '../server/explain-failure.ts'
 import { placesOf, toSignInOptions, type RedisTarget } from '../server/redis-target.ts';
 import { watchSentinels } from './watch-sentinels.ts';
 
-/** A connection to Redis, or to all masters of a Redis Cluster. Everything in this package talks to Redis through it. */
+/** A connection to Redis, or to all masters of a Redis Cluster. All of this package talks to Redis through it. */
 export type RedisClient = Redis | Cluster;
 
 /**
  * What a connection is for. `request`: a caller waits for the answer, so a command fails at once when Redis is away.
- * `background`: commands wait for Redis to come back, as BullMQ's workers require. `subscriptions`: as `request`, without a time-out
- * of commands: after a reconnection the client subscribes by itself, and nothing would handle that time-out.
+ * `background`: commands wait for Redis to come back, as BullMQ's workers require. `subscriptions`: as `request`, but
+ * no command times out: the client subscribes again by itself after a reconnection, and nothing would handle a
+ * time-out.
  */
 export type ConnectionUse = 'request' | 'background' | 'subscriptions';
 
@@ -29,7 +30,7 @@ type Settings = Omit<RedisOptions, 'replyMapping'>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /**
- * A connection on which a command has waited for so long without a byte is closed and made again, in ms. It is longer than a
+ * A connection is closed and made again when a command has waited for so long without a byte, in ms. Longer than a
  * request waits (`commandTimeout`), and longer than a blocking command of BullMQ (`BLOCK_LIMIT_MS`).
  */
 const SOCKET_TIMEOUT_MS = 6_000;
@@ -48,6 +49,8 @@ const closed = new WeakSet<RedisClient>();
 /** Ends the watch on the Sentinels of a client. */
 const endsOfWatch = new WeakMap<RedisClient, () => void>();
 
+const TIMES = { connectTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, keepAlive: KEEP_ALIVE_MS };
+
 const OPTIONS = {
   request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, enableAutoPipelining: true },
   background: { maxRetriesPerRequest: null, enableAutoPipelining: true },
@@ -55,15 +58,13 @@ const OPTIONS = {
 } as const satisfies Record<ConnectionUse, Settings>;
 
 /**
- * No automatic pipelines. The client fills a pipeline with commands of several slots. When these slots move to another node, each
- * command is refused differently, and the client neither follows nor asks where they went. It redirects a single command.
- * The tries are 100 ms apart while a node is away: half a second for a request, without end for the background.
+ * No automatic pipelines: the client fills one with commands of several slots. When these slots move to another node,
+ * it doesn't follow, as it does for a single command, because each command of the pipeline is refused differently.
+ * While a node is away, the tries are 100 ms apart: for half a second of a request, and without end in the background.
  */
-const CLUSTER_OPTIONS = {
-  request: { enableOfflineQueue: false, maxRedirections: 6 },
-  background: { maxRedirections: 1_000_000 },
-  subscriptions: { enableOfflineQueue: false, maxRedirections: 6 },
-} as const satisfies Record<ConnectionUse, ClusterOptions>;
+function toClusterOptions(use: ConnectionUse): ClusterOptions {
+  return use === 'background' ? { maxRedirections: 1_000_000 } : { enableOfflineQueue: false, maxRedirections: 6 };
+}
 
 /** Redis can't be reached at start-up, or can't be used. The message says what to do, and the code is stable. */
 export class RedisUnreachableError extends Error {
@@ -103,14 +104,14 @@ export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient>
     return redis;
   } catch (error) {
     redis.disconnect();
-    const { code, sentence } = await explainFailure({ target, heard, thrown: error });
+    const { code, sentence } = await explainFailure(target, heard, error);
     throw new RedisUnreachableError(sentence, code);
   }
 }
 
 /**
- * Connects a client again that has ended by itself. A client on Sentinels does so when it hears of a failover while it reconnects:
- * it takes the break of its attempt for a wish of its user. `closeRedis` is how a user ends a client.
+ * Connects a client again that has ended by itself. A client on Sentinels does so when it hears of a failover while it
+ * reconnects: it takes the break of its attempt for a call of `disconnect`. Only `closeRedis` may end a client.
  */
 function revive(redis: RedisClient): void {
   redis.on('end', () => {
@@ -135,7 +136,8 @@ function followMaster(redis: RedisClient, target: Extract<RedisTarget, { kind: '
   });
   // As the client's own connections to Sentinels, and made again without end.
   const options: Settings = {
-    ...createOptions(name),
+    ...TIMES,
+    connectionName: name,
     ...toSignInOptions(placesOf(target).access),
     maxRetriesPerRequest: null,
     retryStrategy,
@@ -163,7 +165,7 @@ export function mastersOf(redis: RedisClient): readonly Redis[] {
 }
 
 function createClient(target: RedisTarget, use: ConnectionUse, name: string): RedisClient {
-  const options: Settings = { ...OPTIONS[use], ...createOptions(name), lazyConnect: true };
+  const options: Settings = { ...OPTIONS[use], ...TIMES, connectionName: name, lazyConnect: true };
   const ownOptions: Settings = {
     ...options,
     // A former master refuses writes once it is a replica: find the new one.
@@ -189,7 +191,7 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
     }
     case 'cluster':
       return new Cluster([...target.nodes], {
-        ...CLUSTER_OPTIONS[use],
+        ...toClusterOptions(use),
         lazyConnect: true,
         slotsRefreshInterval: SLOTS_EVERY_MS,
         clusterRetryStrategy: retryStrategy,
@@ -198,15 +200,6 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string): Re
         redisOptions: { ...options, enableAutoPipelining: false, ...toSignInOptions(target.access) },
       });
   }
-}
-
-function createOptions(name: string) {
-  return {
-    connectionName: name,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SOCKET_TIMEOUT_MS,
-    keepAlive: KEEP_ALIVE_MS,
-  };
 }
 
 async function connectAll(redis: RedisClient): Promise<void> {

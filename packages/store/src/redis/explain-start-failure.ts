@@ -4,8 +4,8 @@ import { sayRefusal } from '../server/refusal.ts';
 import { RedisUnreachableError } from './connect-redis.ts';
 
 /**
- * Why Redis kept a process from starting; undefined for another cause. Of a refusal it tells the message alone: the error carries
- * the command, and with it a script, a key's digest or an encrypted secret.
+ * Why Redis kept a process from starting; undefined for another cause. Gives only the message of a refusal: the error
+ * carries the command, and with it a script, a key's digest or an encrypted secret.
  */
 export function explainStartFailure(error: unknown): string | undefined {
   if (error instanceof RedisUnreachableError) return error.message;

@@ -1,6 +1,6 @@
 /**
- * How data is laid out within a shard. Every change that the version before can't work with raises it, and the first process that
- * starts takes the data over (`upgrade`). Layout 1 was never recorded: BullMQ's lists beside backlogs.
+ * How data is laid out within a shard. Raise it with every change that the version before can't work with. The first
+ * process that starts takes the data over (`upgrade`). Layout 1, BullMQ's lists beside backlogs, was never recorded.
  */
 export const LAYOUT = 2;
 

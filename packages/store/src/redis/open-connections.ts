@@ -16,22 +16,11 @@ export type OpenConnectionsDeps = {
   readonly giveUp: () => void;
 };
 
-/** The connections of one process to Redis, each with a heartbeat. */
-export type Connections = {
-  /** Connects, or throws `RedisUnreachableError`. */
-  readonly open: (name: string, holds?: 'commands' | 'subscriptions') => Promise<RedisClient>;
-  /** Whether the server of one of these connections owes an answer for too long. No I/O. */
-  readonly isSilent: (...connections: readonly RedisClient[]) => boolean;
-  /** Adds a listener that is called after each reconnection. */
-  readonly onReconnect: (listener: () => void) => void;
-  /** Closes all at once. */
-  readonly close: () => Promise<void>;
-};
-
 /** How often the connections are checked for one that doesn't recover, in ms. */
 const STUCK_CHECK_MS = 5_000;
 
-export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps): Connections {
+/** Opens the connections of one process to Redis, each with a heartbeat. */
+export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps) {
   const held: { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat }[] = [];
   const listeners: (() => void)[] = [];
   const checkStuck = createStuckCheck({
@@ -49,7 +38,8 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
   const timer = setInterval(() => void checkOnce(), STUCK_CHECK_MS);
 
   return {
-    async open(name, holds = 'commands') {
+    /** @throws RedisUnreachableError */
+    async open(name: string, holds: 'commands' | 'subscriptions' = 'commands'): Promise<RedisClient> {
       const onError = (error: Error) => {
         metrics.failed({ connection: name });
         logger.warn('redis.error', { connection: name }, error);
@@ -64,12 +54,14 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
       held.push({ name, redis, heartbeat: startHeartbeat(redis, holds) });
       return redis;
     },
-    isSilent: (...connections) =>
+    /** Whether the server of one of these connections owes an answer for too long. No I/O. */
+    isSilent: (...connections: readonly RedisClient[]) =>
       held.some(({ redis, heartbeat }) => connections.includes(redis) && heartbeat.isSilent()),
-    onReconnect: (listener) => {
+    /** Adds a listener that is called after each reconnection. */
+    onReconnect: (listener: () => void) => {
       listeners.push(listener);
     },
-    async close() {
+    close: async (): Promise<void> => {
       clearInterval(timer);
       await Promise.all(
         held.splice(0).map(async ({ redis, heartbeat }) => {
@@ -80,3 +72,4 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
     },
   };
 }
+export type Connections = ReturnType<typeof openConnections>;

@@ -2,10 +2,7 @@ import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { RedisClient } from './connect-redis.ts';
 
 /** The names and values of a section of `INFO`; undefined where the user may not read it. */
-export async function readInfo(
-  redis: RedisClient,
-  section: 'server' | 'memory' | 'persistence' | 'replication' | 'cluster',
-): Promise<ReadonlyMap<string, string> | undefined> {
+export async function readInfo(redis: RedisClient, section: string): Promise<ReadonlyMap<string, string> | undefined> {
   const text = await ifPermitted(redis.info(section));
   if (text === undefined) return undefined;
   const lines = text.split('\r\n').filter((line) => line.includes(':'));
@@ -18,7 +15,7 @@ export async function readSetting(redis: RedisClient, name: string): Promise<str
   return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined;
 }
 
-/** A reply; undefined where a managed server or an access list refuses the command, by NOPERM or as if it didn't exist. */
+/** A reply; undefined where a managed server or an access list refuses the command, by NOPERM or as an unknown one. */
 export async function ifPermitted<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply;

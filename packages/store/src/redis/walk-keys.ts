@@ -12,10 +12,10 @@ export type KeyStep = {
 };
 
 /**
- * Yields the names of all keys that match, step by step, while the service runs: each key that exists from the first step to the
- * last, some twice. Goes from master to master. No slot may be moved between them meanwhile.
- * @throws RedisUnreachableError when a connection broke: a cursor means nothing to a restarted server, or to the replica that
- * took its place
+ * Yields the names of all keys that match, step by step, while the service runs: each key that exists from the first
+ * step to the last, some twice. Goes from master to master. No slot may be moved between them meanwhile.
+ * @throws RedisUnreachableError when a connection broke: a cursor means nothing to a restarted server, or to the
+ * replica that took its place
  */
 export async function* walkKeys(redis: RedisClient, pattern: string): AsyncGenerator<KeyStep> {
   const connection = { broke: false };

@@ -8,9 +8,10 @@ type SentinelTarget = Extract<RedisTarget, { kind: 'sentinel' }>;
 const ASK_EVERY_MS = 1_000;
 
 /**
- * Asks every Sentinel for the master's address, and calls `onSwitch` each time when one of them names another than before: the
- * failover is over, and a connection to the old master may still look sound. Sentinels learn of a failover one after the other, so a
- * connection made meanwhile may have asked one that lagged behind. The questions also show that the connections to Sentinels live.
+ * Asks every Sentinel for the master's address, and calls `onSwitch` each time when one of them names another than
+ * before: the failover is over, and a connection to the old master may still look sound. Sentinels learn of a failover
+ * one after the other, so a connection made meanwhile may have asked one that lagged behind. The questions also show
+ * that the connections to Sentinels live.
  * @param options settings of connections to Sentinels, credentials included
  * @returns what ends the watch
  */

@@ -1,25 +1,10 @@
 import { isErrorLike, messageOfThrown } from '@herald/runtime/errors/is-error-like';
 import { error, type Finding } from '@herald/runtime/findings/finding';
 import { askServer } from './ask-server.ts';
-import { CLIENT_CERTIFICATE, judgeDatabase, judgeFailure, type Failure } from './judge-failure.ts';
+import { failureOf, judgeDatabase, judgeFailure, type Failure } from './judge-failure.ts';
 import { lookAtServer } from './look-at-server.ts';
-import {
-  describeTarget,
-  placesOf,
-  variableOf,
-  type RedisAccess,
-  type RedisAddress,
-  type RedisTarget,
-} from './redis-target.ts';
+import { describeTarget, placesOf, type RedisAccess, type RedisAddress, type RedisTarget } from './redis-target.ts';
 import { sayRefusal } from './refusal.ts';
-
-export type FailedConnection = {
-  readonly target: RedisTarget;
-  /** All errors that the client emitted, oldest first. */
-  readonly heard: readonly unknown[];
-  /** The error with which connecting failed. */
-  readonly thrown: unknown;
-};
 
 /** What to do when it can't be reached, and nothing more is known. */
 const REMEDIES: Record<RedisTarget['kind'], string> = {
@@ -29,8 +14,13 @@ const REMEDIES: Record<RedisTarget['kind'], string> = {
   cluster: 'See whether it is whole (redis-cli cluster info), or correct REDIS_CLUSTER_NODES.',
 };
 
-/** Why there is no connection, in one or two sentences that say what to set. Looks at the servers where the errors give no reason. */
-export async function explainFailure({ target, heard, thrown }: FailedConnection): Promise<Finding> {
+/**
+ * Why there is no connection, in one or two sentences that say what to set. Looks at the servers when no error says
+ * why.
+ * @param heard all errors that the client emitted, oldest first
+ * @param thrown the error with which connecting failed
+ */
+export async function explainFailure(target: RedisTarget, heard: unknown[], thrown: unknown): Promise<Finding> {
   const failure = judgeHeard(target, heard) ?? (await lookForFailure(target));
   if (failure) {
     const { code, sentence, subject = describeTarget(target) } = failure;
@@ -79,10 +69,10 @@ async function lookAtAddress(
     case 'is_away':
       return undefined;
     case 'is_silent':
-      return SILENT;
+      return failureOf('redis_silent', target);
     case 'closes':
-      if (access.usesTls) return CLIENT_CERTIFICATE;
-      return (await speaksTls(address)) ? speakTls(target) : CLOSES;
+      if (access.usesTls) return failureOf('redis_client_certificate', target);
+      return failureOf((await speaksTls(address)) ? 'redis_tls_expected' : 'redis_closes', target);
     case 'answers': {
       const failure = judgeAnswer(target, look.text, access);
       if (failure || target.kind === 'sentinel') return failure;
@@ -94,9 +84,9 @@ async function lookAtAddress(
 }
 
 function judgeAnswer(target: RedisTarget, text: string, { usesTls, password }: RedisAccess): Failure | undefined {
-  if (text.startsWith(TLS_ALERT)) return usesTls ? CLIENT_CERTIFICATE : speakTls(target);
-  if (!/^[-+$*:]/.test(text)) return judgeFailure(target, 'Protocol error');
-  if (usesTls && /^\+PONG|^-NOAUTH/.test(text)) return judgeFailure(target, 'EPROTO');
+  if (text.startsWith(TLS_ALERT)) return failureOf(usesTls ? 'redis_client_certificate' : 'redis_tls_expected', target);
+  if (!/^[-+$*:]/.test(text)) return failureOf('redis_is_none', target);
+  if (usesTls && /^\+PONG|^-NOAUTH/.test(text)) return failureOf('redis_plain_expected', target);
   // The PING didn't sign in. A client with a password would.
   if (text.startsWith('-NOAUTH') && password !== undefined) return undefined;
   return judgeFailure(target, text);
@@ -105,22 +95,6 @@ function judgeAnswer(target: RedisTarget, text: string, { usesTls, password }: R
 /** The beginning of the answer of a server with TLS to plain text. */
 const TLS_ALERT = String.fromCharCode(0x15, 0x03);
 
-const SILENT: Failure = {
-  code: 'redis_silent',
-  sentence: 'takes connections and never answers; see whether it is Redis that listens there, and whether it hangs',
-};
-const CLOSES: Failure = {
-  code: 'redis_closes',
-  sentence: 'closes every connection at once; see whether it is Redis that listens there, and what its log says',
-};
-
-function speakTls(target: RedisTarget): Failure {
-  return {
-    code: 'redis_tls_expected',
-    sentence: `speaks TLS at this port; write rediss:// instead of redis:// into ${variableOf(target)}, or give its port without TLS`,
-  };
-}
-
 /** Whether a server answers in TLS, whatever its certificate. */
 async function speaksTls(address: RedisAddress): Promise<boolean> {
   const reply = await askServer(address, { usesTls: true }, ['PING']);
@@ -128,20 +102,14 @@ async function speaksTls(address: RedisAddress): Promise<boolean> {
 }
 
 async function askSentinels(
-  { sentinels, masterName }: RedisTarget & { kind: 'sentinel' },
+  target: Extract<RedisTarget, { kind: 'sentinel' }>,
   access: RedisAccess,
 ): Promise<Failure | undefined> {
+  const { sentinels, masterName } = target;
   const replies = await Promise.all(
     sentinels.map((address) => askServer(address, access, ['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName])),
   );
-  if (replies.includes('null')) {
-    return {
-      code: 'redis_no_master',
-      sentence: "isn't known to them; set REDIS_SENTINEL_MASTER to a name that SENTINEL MASTERS lists there",
-    };
-  }
+  if (replies.includes('null')) return failureOf('redis_no_master', target);
   const named = replies.map((reply) => /^\["([^"]+)","(\d+)"\]$/.exec(reply)).find((match) => match !== null);
-  if (!named) return undefined;
-  const sentence = `is at ${named[1] ?? ''}:${named[2] ?? ''}, and gives no answer there; start it, or see why it can't be reached from here`;
-  return { code: 'redis_master_away', sentence };
+  return named ? failureOf('redis_master_away', target, { address: `${named[1] ?? ''}:${named[2] ?? ''}` }) : undefined;
 }

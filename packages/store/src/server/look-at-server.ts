@@ -9,8 +9,8 @@ const LIMIT_MS = 1_000;
 const LIMIT_BYTES = 1_024;
 
 /**
- * Looks at an address where the client gets no answer. A server says why it refuses a connection before the first command, and the
- * client drops that. Never rejects.
+ * Looks at an address where the client gets no answer. A server says why it refuses a connection before the first
+ * command, and the client drops that. Never rejects.
  */
 export async function lookAtServer({ host, port }: RedisAddress): Promise<ServerLook> {
   return await new Promise((resolve) => {

@@ -23,8 +23,8 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
 }
 
 /**
- * The message of a refusal, fit for people. Leaves out the words of an unknown command that a server repeats: they may be a password, a
- * key or a script.
+ * The message of a refusal, fit for people. Leaves out the words of an unknown command that a server repeats: they may
+ * be a password, a key or a script.
  */
 export function sayRefusal({ message }: { readonly message: string }): string {
   return message
