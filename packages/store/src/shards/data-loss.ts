@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { GONE_AFTER_MS } from './process-presence.ts';
 import type { KnownData, ShardRecord } from './shard-record.ts';
 
-/** How long processes that have seen the data vanish keep others from starting after they have ended, at most, in ms. */
+/** How long processes that have seen the data vanish keep others from starting after their end, in ms. */
 const LOSS_KEPT_MS = GONE_AFTER_MS;
 
 const AS_AFTER = 'as after FLUSHALL, or a restart of a Redis that keeps nothing on disk';
@@ -41,7 +41,7 @@ export function judgeLoss({ record, dataId }: KnownData, openedId: string): Find
   return dataId === undefined || dataId === openedId ? undefined : DATA_REPLACED;
 }
 
-/** Processes that have seen the data vanish set this mark, so that no process that starts takes the empty Redis for a new one. */
+/** Set by processes that have seen the data vanish, so that no starting process takes the empty Redis for a new one. */
 export function createLossMark(redis: RedisClient) {
   const key = GLOBAL_KEYS.dataLost;
   return {

@@ -5,8 +5,8 @@ const USUAL = scoreOf('usual', 0);
 const BACKGROUND = scoreOf('background', 0);
 
 export const ENQUEUE_PENDING_LUA = /* lua */ `
--- Enqueue those of the given deliveries that have something to do and are nowhere in the queue. Each goes to the group of its
--- endpoint's present destination, and is due when its record says. May run twice: what waits or is in work stays where it is.
+-- Enqueue those of the given deliveries that have something to do and are nowhere in the queue, each in the group of its
+-- endpoint's present destination, due when its record says. May run twice: what waits or is in work stays where it is.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] their ids
 -- Returns {number of deliveries enqueued, the group of one of them or ''}.

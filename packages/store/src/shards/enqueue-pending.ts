@@ -21,9 +21,10 @@ const PAGE = 200;
 const Reply = z.tuple([z.number(), z.string()]);
 
 /**
- * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery, and is neither waiting nor in
- * work. The record says when it is due, and whether it is background again: it was replayed, and not tried since. Each step is
- * complete in itself, so another walk completes one that was killed. Workers may work meanwhile.
+ * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery, and is neither
+ * waiting nor in work. The record says when it is due, and whether it is background again: it was replayed, and not
+ * tried since. Each step is complete in itself, so another walk completes one that was killed. Workers may work
+ * meanwhile.
  * @returns deliveries enqueued
  */
 export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> {
@@ -43,11 +44,8 @@ export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> 
   return enqueued;
 }
 
-async function enqueueIn(
-  { redis, awaitCopies, now }: EnqueuePendingDeps,
-  keys: ShardKeys,
-  ids: readonly string[],
-): Promise<number> {
+async function enqueueIn(deps: EnqueuePendingDeps, keys: ShardKeys, ids: readonly string[]): Promise<number> {
+  const { redis, awaitCopies, now } = deps;
   let enqueued = 0;
   for (let start = 0; start < ids.length; start += PAGE) {
     const page = ids.slice(start, start + PAGE);

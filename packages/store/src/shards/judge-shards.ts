@@ -15,7 +15,7 @@ export function judgeShards({ record, counts }: ShardFacts, shardCount: number):
   return counts ? judgeCounts(counts, shardCount, record.count !== undefined) : [];
 }
 
-/** Judges by the data itself. A record that agrees with SHARDS may know better than the largest number that was started with. */
+/** Judges by the data itself. A record that agrees with SHARDS may know better than `started`. */
 function judgeCounts({ sampled, fitting, started }: ShardCounts, shardCount: number, isRecorded: boolean): Finding[] {
   const likely = fitting.includes(started) ? started : fitting[0];
   const fits = fitting.includes(shardCount);

@@ -5,14 +5,13 @@ import { SHARD_TAGS } from '../keyspace/shards.ts';
 export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<keyof ShardKeys['queue'], 'prefix'>;
 
 /**
- * How a key finds its new shard.
- * `merged`: every shard has all of it. `split`: an index of a shard, whose members go with their workspaces.
- * `list`: goes alone, before the records that name its owner. `record`: names its owner itself. `attached`: goes with a record.
- * `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
+ * How a key finds its new shard. `merged`: every shard has all of it. `split`: an index of a shard, whose members go
+ * with their workspaces. `list`: goes alone, before the records that name its owner. `record`: names its owner itself.
+ * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
  */
 type Step = 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
 
-/** Each kind of key: how it finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
+/** How each kind of key finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
 export const KEY_KINDS = {
   keyVersions: { step: 'merged', name: /^generations$/ },
   settings: { step: 'merged', name: /^queue$/ },

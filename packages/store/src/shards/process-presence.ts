@@ -41,11 +41,8 @@ export function createProcessPresence(redis: RedisClient, clock: () => number) {
     },
     async list(): Promise<SeenProcess[]> {
       const rows = readScoredIds(await redis.zrange(key, 0, '-1', 'WITHSCORES'));
-      return rows.map(({ id, score }) => ({
-        name: id,
-        sign: score,
-        layout: Number(/^\w+:(\d+):/.exec(id)?.[1] ?? 1),
-      }));
+      const layoutOf = (name: string) => Number(/^\w+:(\d+):/.exec(name)?.[1] ?? 1);
+      return rows.map(({ id, score }) => ({ name: id, sign: score, layout: layoutOf(id) }));
     },
   };
 }

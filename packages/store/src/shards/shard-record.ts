@@ -6,7 +6,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 const Count = z.coerce.number().int().min(1).max(SHARD_LIMIT);
 const Layout = z.coerce.number().int().min(1);
 
-/** The record of the shards in Redis. It is empty in a new Redis, and in one that only releases up to 0.1.0 have used. */
+/** The record of the shards in Redis; empty in a new Redis, and in one that only releases up to 0.1.0 have used. */
 const ShardRecord = z.object({
   /** The SHARDS that the data is laid out for; during resharding, the former one. */
   count: Count.exactOptional(),
@@ -34,7 +34,7 @@ return 1
 `;
 
 const FINISH_UPGRADE_LUA = /* lua */ `
--- Record that the data is taken over, unless another process has. What was begun since, such as resharding, must not end here.
+-- Record that the data is taken over, unless another process has: resharding that began since must not end here.
 -- KEYS[1] record (hash)
 -- ARGV[1] layout
 -- Returns 1, or 0 when another process has recorded it.
@@ -62,7 +62,7 @@ export function createShardRecordStore(redis: RedisClient) {
       await redis.hsetnx(key, 'dataId', id);
       return (await readKnown()).dataId ?? id;
     },
-    /** Enters the number of shards, with their layout if given, unless there is a number. Returns the record afterwards. */
+    /** Enters the number of shards, and their layout if given, unless there is a number. Returns the record then. */
     async enter(count: number, layout?: number): Promise<ShardRecord> {
       await redis.eval(ENTER_LUA, 1, key, count, layout ?? '');
       return await read();
@@ -79,7 +79,7 @@ export function createShardRecordStore(redis: RedisClient) {
       const replies = (await redis.multi().hset(key, 'count', to).hdel(key, 'movingTo').exec()) ?? [];
       for (const [error] of replies) if (error) throw error;
     },
-    /** Records that the data is being taken over. Processes of former versions take it for resharding, and don't start. */
+    /** Records that the data is being taken over. Former versions take it for resharding, and don't start. */
     async beginUpgrade(layout: number): Promise<void> {
       const { count = 1 } = await read();
       await redis.hset(key, 'upgradingTo', layout, 'movingTo', count);

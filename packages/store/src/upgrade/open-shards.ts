@@ -30,15 +30,6 @@ export type OpenShardsDeps = {
   readonly onResharded?: () => void;
 };
 
-/** The right of a process to work on the data. It ends when the data is resharded, or vanishes. */
-export type OpenShards = {
-  /** Why the data must not be touched now; undefined while it may. No I/O. */
-  readonly findProblem: () => Finding | undefined;
-  /** The same, but looks first when the last look is too long ago. */
-  readonly makeSure: () => Promise<Finding | undefined>;
-  readonly close: () => Promise<void>;
-};
-
 /** A process whose last look is older doesn't touch the data, which may lie elsewhere by now, in ms. */
 const SURE_FOR_MS = 10_000;
 const AGAIN_AFTER_FAILURE_MS = 250;
@@ -50,14 +41,15 @@ const UNSURE = error(
 );
 
 /**
- * Lets a process start if its SHARDS is the number that the data is laid out for, and keeps looking. The first process on an empty
- * Redis decides the number. A process shows itself before it looks, and resharding looks for processes after it has recorded its
- * beginning: one of the two sees the other. Data that vanishes later is never entered anew while a process runs that had it open:
- * only processes that start after all of these have ended begin with an empty Redis. Data of a former version is taken over first.
+ * Lets a process start if its SHARDS is the number that the data is laid out for, and keeps looking. The first process
+ * on an empty Redis decides the number. A process shows itself before it looks, and resharding looks for processes
+ * after it has recorded its beginning: one of the two sees the other. Data that vanishes later is never entered anew
+ * while a process runs that had it open: only processes that start after all of these have ended begin with an empty
+ * Redis. Data of a former version is taken over first.
  * @throws ConfigError when the data is laid out for another number, is being resharded, has vanished under others, is
  * of a newer version, or is worked on by a process of a former one
  */
-export async function openShards(deps: OpenShardsDeps): Promise<OpenShards> {
+export async function openShards(deps: OpenShardsDeps) {
   const { redis, shardCount, role, now, logger, metrics, onResharded } = deps;
   const records = createShardRecordStore(redis);
   const presence = createProcessPresence(redis, now);
@@ -69,18 +61,11 @@ export async function openShards(deps: OpenShardsDeps): Promise<OpenShards> {
   const noteFailure = (thrown: unknown) => {
     if (!isFailing) logger.warn('shards.look_failed', {}, thrown);
     isFailing = true;
+    return false;
   };
   const leave = () => presence.leave(role, id).catch(() => undefined);
-  /** Returns false when that fails: a Redis that is full takes no sign, but must still be read and emptied. */
-  const show = async () => {
-    try {
-      await presence.show(role, id);
-      return true;
-    } catch (thrown) {
-      noteFailure(thrown);
-      return false;
-    }
-  };
+  // A Redis that is full takes no sign, but must still be read and emptied.
+  const show = () => presence.show(role, id).then(() => true, noteFailure);
   await show();
   let openedId: string;
   try {
@@ -128,25 +113,22 @@ export async function openShards(deps: OpenShardsDeps): Promise<OpenShards> {
   const keepLooking = async () => {
     for (let afterMs = SEEN_EVERY_MS; ;) {
       await wait(afterMs, undefined, { signal: stopping.signal });
-      try {
-        await look();
-        afterMs = SEEN_EVERY_MS;
-      } catch (thrown) {
-        noteFailure(thrown);
-        afterMs = AGAIN_AFTER_FAILURE_MS;
-      }
+      const hasLooked = await look().then(() => true, noteFailure);
+      afterMs = hasLooked ? SEEN_EVERY_MS : AGAIN_AFTER_FAILURE_MS;
     }
   };
   // Ends when it is aborted, after a look that is under way.
   const lookingEnded = keepLooking().catch(() => undefined);
   const findProblem = () => lost ?? resharded ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
   return {
+    /** Why the data must not be touched now; undefined while it may. No I/O. */
     findProblem,
-    async makeSure() {
+    /** The same, but looks first when the last look is too long ago. */
+    async makeSure(): Promise<Finding | undefined> {
       if (findProblem() === UNSURE) await look().catch(noteFailure);
       return findProblem();
     },
-    async close() {
+    close: async (): Promise<void> => {
       stopping.abort();
       // While Redis is away, leaving would wait for it. The sign then expires by itself.
       await answerWithin(LEAVE_LIMIT_MS, lookingEnded.then(leave), () => undefined);
@@ -154,16 +136,15 @@ export async function openShards(deps: OpenShardsDeps): Promise<OpenShards> {
   };
 }
 
+/** The right of a process to work on the data. It ends when the data is resharded, or vanishes. */
+export type OpenShards = Awaited<ReturnType<typeof openShards>>;
+
 /**
- * Reads the record. An empty Redis first gets this process's number and layout. A Redis that an earlier release has filled gets the
- * number if it fits; its layout is recorded when its data is taken over.
+ * Reads the record. An empty Redis first gets this process's number and layout. A Redis that an earlier release has
+ * filled gets the number if it fits; its layout is recorded when its data is taken over.
  * @throws ConfigError when the data is laid out for another number
  */
-export async function learnRecord(
-  redis: RedisClient,
-  records: ShardRecordStore,
-  shardCount: number,
-): Promise<ShardRecord> {
+export async function learnRecord(redis: RedisClient, records: ShardRecordStore, shardCount: number) {
   const record = await records.read();
   if (!isUnrecorded(record)) return record;
   const found = judgeShards({ record, counts: await findShardCounts(redis) }, shardCount);

@@ -6,9 +6,9 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { LAYOUT } from '../redis/layout.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { enqueuePending } from '../shards/enqueue-pending.ts';
+import { createFindFormer } from '../shards/find-running.ts';
 import type { ProcessPresence } from '../shards/process-presence.ts';
 import type { ShardRecord, ShardRecordStore } from '../shards/shard-record.ts';
-import { createFindFormerProcesses } from './find-former-processes.ts';
 import { judgeNewer } from './find-layout-problem.ts';
 import { hasFormerKeys, isFormerKey } from './former-keys.ts';
 import { takeOverBreakers, takeOverPauses } from './take-over-state.ts';
@@ -26,8 +26,8 @@ export type TakeOverDataDeps = {
 };
 
 /**
- * Resolves once the data has the layout of this version. One process takes over what a former version has left, and the others
- * wait. When that process dies, another goes on. After a rollback, the data that the former version has left again is taken over, too.
+ * Resolves once the data has the layout of this version. One process takes the data of a former version over, and the
+ * others wait. When that process dies, another goes on. The same happens after a rollback.
  * @throws ConfigError when the data is of a newer version, or a process of a former one is alive
  */
 export async function takeOverData(deps: TakeOverDataDeps): Promise<void> {
@@ -58,23 +58,20 @@ async function isLeft(redis: RedisClient, { layout, upgradingTo }: ShardRecord):
 }
 
 /**
- * Takes over pauses, breakers, and every delivery that has something to do. The record says that this is under way, so that no
- * process of a former version starts. The keys of the former version are deleted last. Until then each step may be repeated, so
- * another run completes one that was killed at any moment. Nothing waits for replicas: what is lost with a master is taken over again.
+ * Takes over pauses, breakers, and every delivery that has something to do. The record says so meanwhile, and no
+ * process of a former version starts. The keys of the former version are deleted last. Until then each step may be
+ * repeated, so another run completes a killed one. Nothing waits for replicas: what is lost with a master is taken over
+ * again.
  * @throws ConfigError when a process of a former version is alive
  */
 async function takeOver({ redis, records, presence, logger, now }: TakeOverDataDeps, record: ShardRecord) {
-  const findFormer = createFindFormerProcesses({
-    redis,
-    presence,
-    isFirst: record.layout === undefined,
-    onWatch: (processes, forMs) => {
-      logger.info('upgrade.watches', { processes, forMs });
-    },
-  });
+  const onWatch = (processes: number, forMs: number) => {
+    logger.info('upgrade.watches', { processes, forMs });
+  };
+  const findFormer = createFindFormer({ redis, presence, onWatch }, record.layout === undefined);
   refuseFormer(await findFormer());
   await records.beginUpgrade(LAYOUT);
-  // A process that started meanwhile saw nothing, and shows itself by now. One that starts from here on sees that it must not.
+  // A process that started meanwhile shows itself by now. One that starts from here on reads that it must not.
   const running = await findFormer();
   if (running.length > 0 && record.upgradingTo === undefined) await records.dropUpgrade();
   refuseFormer(running);

@@ -16,8 +16,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `;
 
 /**
- * Takes the lease under which one process takes data over, so that processes don't do the same work. It protects nothing else:
- * several processes may run every step at once, so a process that loses the lease unnoticed does no harm.
+ * Takes the lease under which one process takes data over, so that processes don't do the same work. A process that
+ * loses it unnoticed does no harm: several processes may run every step at once.
  * @returns undefined when another process has it
  */
 export async function takeUpgradeLease(redis: RedisClient) {
