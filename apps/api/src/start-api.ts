@@ -47,7 +47,7 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
       shardCount: config.shardCount,
       wallClock: Date.now,
     });
-    const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+    const clock = await openClock(redis, connections, metrics.registry, logger);
     resources.add('clock', clock.stop);
     const keyspace = createKeyspace(config.shardCount);
     const shards = await openShards({

@@ -49,7 +49,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       shardCount: config.shardCount,
       wallClock: Date.now,
     });
-    const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+    const clock = await openClock(redis, connections, metrics.registry, logger);
     resources.add('clock', clock.stop);
     const { now } = clock;
     const shards = await openShards({
@@ -65,10 +65,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     resources.add('shards', shards.close);
     const keyspace = createKeyspace(config.shardCount);
     const workerPresence = createWorkerPresence(redis);
-    const exposition = createExposition({
-      registry: metrics.registry,
-      readServiceState: createServiceStateReader({ redis, keyspace, presence: workerPresence, now }),
-    });
+    const readServiceState = createServiceStateReader({ redis, keyspace, presence: workerPresence, now });
+    const exposition = createExposition(metrics.registry, readServiceState);
     const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs }, now);
     resources.add('sender', () => {
       sender.close();

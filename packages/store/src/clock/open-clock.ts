@@ -5,15 +5,13 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Connections } from '../redis/open-connections.ts';
 import { startClock, type RunningClock } from './start-clock.ts';
 
-export type OpenClockDeps = {
-  readonly redis: RedisClient;
-  readonly connections: Pick<Connections, 'onReconnect'>;
-  readonly registry: MetricsRegistry;
-  readonly logger: Logger;
-};
-
 /** Starts the clock of a process, with its metric and its lines in the log. */
-export async function openClock({ redis, connections, registry, logger }: OpenClockDeps): Promise<RunningClock> {
+export async function openClock(
+  redis: RedisClient,
+  connections: Connections,
+  registry: MetricsRegistry,
+  logger: Logger,
+): Promise<RunningClock> {
   const clock = await startClock(redis, logger);
   // After a failover another server may answer.
   connections.onReconnect(() => void clock.refresh());

@@ -1,16 +1,8 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { createMonotonicClock, type Clock, type TimeSample } from './clock.ts';
+import { createMonotonicClock, SKEW_LIMIT_MS, type TimeSample } from './clock.ts';
 
-export type RunningClock = Clock & {
-  /** Looks at Redis' time now, as after a reconnection, which may lead to another server. Never rejects. */
-  readonly refresh: () => Promise<void>;
-  readonly stop: () => void;
-};
-
-/** A larger difference from Redis' time is told to operators, in ms. */
-export const SKEW_LIMIT_MS = 500;
 /** How often Redis is asked for its time, in ms. */
 const EVERY_MS = 5_000;
 /** A slower answer says little, and the question is repeated, in ms. */
@@ -19,11 +11,11 @@ const MOST_TRIES = 3;
 const monotonic = () => performance.now();
 
 /**
- * Follows Redis' time until stopped. While Redis is away, the clock runs on by itself. Logs when this machine's clock leaves the
- * limit or returns, and when Redis' time jumps: another server answers, or somebody has set its clock.
+ * Follows Redis' time until stopped. While Redis is away, the clock runs on by itself. Logs when this machine's clock
+ * leaves the limit or returns, and when Redis' time jumps: another server answers, or its clock was set.
  * @throws Error when Redis doesn't tell its time
  */
-export async function startClock(redis: RedisClient, logger?: Logger): Promise<RunningClock> {
+export async function startClock(redis: RedisClient, logger?: Logger) {
   const clock = createMonotonicClock(await readTime(redis), { monotonic, wallClock: Date.now });
   let isSkewed = false;
   const watchSkew = () => {
@@ -47,12 +39,14 @@ export async function startClock(redis: RedisClient, logger?: Logger): Promise<R
   return {
     now: clock.now,
     skewMs: clock.skewMs,
+    /** Looks at Redis' time now, as after a reconnection, which may lead to another server. Never rejects. */
     refresh,
     stop: () => {
       clearInterval(timer);
     },
   };
 }
+export type RunningClock = Awaited<ReturnType<typeof startClock>>;
 
 async function readTime(redis: RedisClient): Promise<TimeSample> {
   for (let tries = 1; ; tries++) {

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '@herald/core';
 
 /**
- * Hash tags of the shards. For every n, the CRC16 of the first n tags spread over the 16,384 slots as evenly as n tags can, so
- * that a cluster's masters share them evenly. The order must never change: data lives under it.
+ * Hash tags of the shards. For every n, the first n tags spread over the 16,384 slots as evenly as n tags can, by
+ * CRC16, so that a cluster's masters share them evenly. The order must never change: data lives under it.
  */
 export const SHARD_TAGS: readonly string[] = [
   'h0dr h1gg h2qc h3mj h4wc h5kj h6br h7ag h8ng h9mr h10cs h11og h12pq h13lx h14pb h15sw',
@@ -14,7 +14,7 @@ export const SHARD_TAGS: readonly string[] = [
 /** The largest SHARDS. */
 export const SHARD_LIMIT = SHARD_TAGS.length;
 
-/** 32-bit FNV-1a over the UTF-16 units of the text. It must never change, as it decides where a workspace's data lies. */
+/** 32-bit FNV-1a over UTF-16 units. It must never change, as it decides where a workspace's data lies. */
 function stableHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -2,7 +2,7 @@ import { answerWithin } from '@herald/runtime/async/answer-within';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { rememberFor } from '@herald/runtime/async/remember-for';
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import { judgeSkew } from '../clock/judge-skew.ts';
+import { judgeSkew } from '../clock/clock.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createRedisProbe } from './create-redis-probe.ts';
 
@@ -41,8 +41,8 @@ const AWAY = unavailable('redis_away', 'the connection to Redis is down');
 const HANGS = unavailable('redis_hangs', 'Redis gives no answer, though the connection is there');
 
 /**
- * Finds whether a process is ready. Missing workers are reported, but don't make it unready. Never rejects, never hangs, and asks no
- * further question while an earlier one hangs.
+ * Finds whether a process is ready. Missing workers are reported, but don't make it unready. Never rejects, never
+ * hangs, and asks nothing more while an earlier question hangs.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { redis, countWorkers, isSilent, skewMs, findProblem } = deps;

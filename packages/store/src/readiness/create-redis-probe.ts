@@ -61,8 +61,8 @@ function judgeMemory(memory: ReadonlyMap<string, string>): Finding[] {
 }
 
 /**
- * A word such as `OOM`, `MISCONF` or `ECONNREFUSED`. The page is open to all clients of the API, and the whole message may hold a
- * user, an address or a setting.
+ * A word such as `OOM`, `MISCONF` or `ECONNREFUSED`. The page is open to every client of the API, and the whole message
+ * may hold a user, an address or a setting.
  */
 function whyInOneWord(thrown: unknown): string {
   if (!isErrorLike(thrown)) return 'no answer';

@@ -38,8 +38,8 @@ const SHARD_PATTERN = '~{h*';
 type Lack = Readonly<Record<'commands' | 'patterns' | 'unknown', Set<string>>>;
 
 /**
- * Whether the user may run everything that Herald runs. Runs one script, as Herald does, which asks for all other commands. Costs
- * Redis some tenths of a millisecond. Throws only when Redis can't be reached.
+ * Whether the user may run everything that Herald runs. Runs one script, which asks for all other commands. Costs Redis
+ * some tenths of a millisecond. Throws only when Redis can't be reached.
  */
 export async function checkPermissions(redis: Redis, options: CheckPermissionsOptions): Promise<Finding[]> {
   const lack: Lack = { commands: new Set(), patterns: new Set(), unknown: new Set() };
@@ -68,10 +68,8 @@ async function askForCommands(redis: Redis, { shardCount, waits }: CheckPermissi
   for (const [index, { pattern }] of places.entries()) if (reach[index] === 'no') lack.patterns.add(pattern);
   // One global key and one key of a shard are enough: the step before has shown whether all shards can be reached.
   const within = places.slice(0, 2).filter((_, index) => reach[index] !== 'no');
-  const needed = listNeededCommands(
-    waits,
-    within.map(({ key }) => key),
-  );
+  const keys = within.map(({ key }) => key);
+  const needed = listNeededCommands(waits, keys);
   for (const [index, answer] of (await ask(redis, needed)).entries()) {
     const command = needed[index] ?? '';
     const name = command.toLowerCase().split(' ')[0] ?? '';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import { judgeSkew } from '../clock/judge-skew.ts';
+import { judgeSkew } from '../clock/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo, readSetting } from '../redis/read-info.ts';
 import { userOf, type RedisTarget } from '../server/redis-target.ts';
@@ -24,19 +24,18 @@ export type CheckRedisOptions = CheckAccessOptions & {
 
 type Check = (master: Redis) => Promise<Finding[]>;
 
-/** The newest commands of the scripts came with 7.0: `PEXPIRE … NX`, `ZADD … LT`, `ZRANGE … BYSCORE`. Valkey began at 7.2. */
+/** The scripts need 7.0 for `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`. Valkey began at 7.2. */
 const MINIMUM = { major: 7, text: '7.0' };
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * Finds what is wrong with the given Redis before it hurts. An error means that Herald can't work with it, and hides later
- * findings. A question that Redis refuses is a finding too. Writes one key, and deletes it. Throws only when Redis can't be reached.
+ * Finds what is wrong with a Redis before it hurts. An error means that Herald can't work with it, and hides later
+ * findings. A refused question is a finding, too. Writes a key, and deletes it. Throws only when Redis can't be
+ * reached.
  */
 export async function checkRedis(redis: RedisClient, options: CheckRedisOptions): Promise<readonly Finding[]> {
-  const overdue = () => [
-    warning('redis_slow', `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`),
-  ];
-  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), overdue);
+  const sentence = `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`;
+  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), () => [warning('redis_slow', sentence)]);
 }
 
 async function checkAll(redis: RedisClient, options: CheckRedisOptions): Promise<Finding[]> {
@@ -58,9 +57,8 @@ export async function checkAccess(
   const kind = await checkMasters(redis, [checkVersion, checkMode, checkRole]);
   if (kind.some(isError)) return distinct(kind);
   const user = userOf(target);
-  const permissions = await checkMasters(redis, [
-    (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 }),
-  ]);
+  const checkUser: Check = (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 });
+  const permissions = await checkMasters(redis, [checkUser]);
   // A user without permissions gets one finding, not one more for each refused question.
   const isTold = permissions.some(({ code }) => code === 'redis_not_permitted');
   return distinct([...(isTold ? [] : kind), ...permissions]);
@@ -132,11 +130,9 @@ async function checkCluster(redis: Redis, isExpected: boolean): Promise<Finding[
   const enabled = (await readInfo(redis, 'cluster'))?.get('cluster_enabled');
   if (enabled === undefined) return [cannotTell('cluster', 'INFO cluster')];
   if ((enabled === '1') === isExpected) return [];
-  return [
-    isExpected
-      ? error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')
-      : error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL'),
-  ];
+  if (isExpected)
+    return [error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')];
+  return [error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL')];
 }
 
 function isError({ level }: Finding): boolean {

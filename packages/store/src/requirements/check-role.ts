@@ -7,10 +7,6 @@ export async function checkRole(redis: Redis): Promise<Finding[]> {
   const replication = await readInfo(redis, 'replication');
   if (replication?.get('role') !== 'slave') return [];
   const master = `${replication.get('master_host') ?? '?'}:${replication.get('master_port') ?? '?'}`;
-  return [
-    error(
-      'redis_replica',
-      `Redis is a replica, and what is written to it doesn't last; set REDIS_URL to its master (${master}), or make it one with REPLICAOF NO ONE`,
-    ),
-  ];
+  const sentence = `Redis is a replica, and what is written to it doesn't last; set REDIS_URL to its master (${master}), or make it one with REPLICAOF NO ONE`;
+  return [error('redis_replica', sentence)];
 }

@@ -12,7 +12,7 @@ const KEYLESS = ['DBSIZE', 'INFO', 'PING', 'SCAN 0', 'TIME'];
 export const ON_CHANNELS = ['PUBLISH herald:test:x v', 'SUBSCRIBE herald:test:x'];
 
 /**
- * Every command that an API or a worker sends, also in its scripts, except those that run scripts. Words are separated by spaces.
+ * Every command that an API or a worker sends, also in its scripts, except those that run scripts.
  * @param waits whether writes wait until replicas have them
  * @param keys each command on a key is listed for each of these
  */

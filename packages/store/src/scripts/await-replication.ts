@@ -6,7 +6,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 /** Shows whether a server has a write: by a key, by a field of a hash, or by the absence of a key. */
 export type WriteProof = { readonly key: string; readonly field?: string; readonly isGone?: true };
 
-/** Whether enough replicas have a write. False: they may have it all the same, and the caller asks its client to try again. */
+/** Whether enough replicas have a write. False: they may have it all the same, and the client should try again. */
 export type AwaitReplication = (proof: WriteProof) => Promise<boolean>;
 
 export type AwaitReplicationDeps = {
@@ -21,19 +21,16 @@ export type AwaitReplicationDeps = {
 const WITHIN_MS = 1_000;
 const MARK_TTL_MS = 60_000;
 
-type Waiting = PromiseWithResolvers<boolean> & { readonly proof: WriteProof };
+type Waiting = WriteProof & PromiseWithResolvers<boolean>;
 
 /**
- * Waits until replicas have a write. `WAIT` covers only the writes of its own connection. So each round looks for the proofs, writes a
- * mark behind them, and waits for the mark: a server that has the mark has everything from before it. The look, the mark and the
- * wait go to one server together, so a failover shows, too: the new master lacks the proof of what it never got. One round at a
- * time runs for a cluster's slot, or for the one server. Calls meanwhile share the next round.
+ * Waits until replicas have a write. `WAIT` covers only the writes of its own connection. So each round looks for the
+ * proofs, writes a mark behind them, and waits for the mark: a server with the mark has everything from before it. All
+ * three go to one server together, so a failover shows, too: the new master lacks the proof of what it never got. One
+ * round at a time runs for a cluster's slot, or for the one server. Calls meanwhile share the next round.
  */
-export function createAwaitReplication({
-  redis,
-  minReplicas,
-  withinMs = WITHIN_MS,
-}: AwaitReplicationDeps): AwaitReplication {
+export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplication {
+  const { redis, minReplicas, withinMs = WITHIN_MS } = deps;
   const waitingByTag = new Map<string, Waiting[]>();
   const tagOf = redis instanceof Cluster ? hashTagOf : () => 'herald';
 
@@ -56,10 +53,7 @@ export function createAwaitReplication({
     while (waiting.length > 0) {
       const round = waiting.splice(0);
       try {
-        const replicated = await lookAndWait(
-          tag,
-          round.map(({ proof }) => proof),
-        );
+        const replicated = await lookAndWait(tag, round);
         for (const [index, { resolve }] of round.entries()) resolve(replicated[index] === true);
       } catch (error) {
         for (const { reject } of round) reject(error);
@@ -69,7 +63,7 @@ export function createAwaitReplication({
   };
 
   return (proof) => {
-    const asked = { proof, ...Promise.withResolvers<boolean>() };
+    const asked = { ...proof, ...Promise.withResolvers<boolean>() };
     const tag = tagOf(proof.key);
     const waiting = waitingByTag.get(tag);
     if (waiting) waiting.push(asked);

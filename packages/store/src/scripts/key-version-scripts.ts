@@ -1,6 +1,6 @@
 /**
- * For scripts that write a new secret: counts it for its key version in the same step. So a shard knows every key version that its
- * secrets need, and an unchanged count means that no secret was added.
+ * For scripts that write a new secret: counts it for its key version in the same step. So a shard knows every key
+ * version that its secrets need, and an unchanged count means that no secret was added.
  */
 export const COUNT_KEY_USE_LUA = /* lua */ `
 local function countKeyUse(keyVersions, endpoint)

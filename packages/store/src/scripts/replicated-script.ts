@@ -14,9 +14,10 @@ export type ReplicatedStoreDeps = {
 const PROOF_TTL_MS = 60_000;
 
 /**
- * A script whose reply comes only once replicas have what it wrote and what it saw, also when it found everything done by an earlier
- * run. In the same step it writes a proof, a key of this run alone. A server has the proof only if the script ran there, or on the
- * server that this one follows. The call throws UnavailableError when too few replicas have it in time; the write may stand then.
+ * A script whose reply comes only once replicas have what it wrote and what it saw, also when an earlier run had done
+ * it all. In the same step it writes a proof, a key of this run alone. A server has the proof only if the script ran
+ * there, or on the server that it follows. The call throws UnavailableError when too few replicas have it in time; the
+ * write may stand then.
  */
 export function defineReplicatedScript(
   { redis, awaitReplication }: ReplicatedStoreDeps,

@@ -5,10 +5,9 @@ export type ScriptArg = string | number;
 export type Script = (keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>;
 
 /**
- * Makes a Lua script callable. The client sends its SHA-1, and the source where the server doesn't know the script yet, also inside
- * the pipelines of calls of one tick.
- * Define scripts at start-up: a pipeline that is being filled knows only the scripts from before it. With a later one, the client
- * would hand every following answer in it to the wrong caller.
+ * Makes a Lua script callable. The client sends its SHA-1, and the source where the server doesn't know it yet, also
+ * inside the pipelines of calls of one tick. Define scripts at start-up: a pipeline that is being filled knows only the
+ * scripts from before it. With a later one, the client would hand every following answer in it to the wrong caller.
  * @param name unique among the scripts of one client
  */
 export function defineScript(redis: RedisClient, name: string, lua: string): Script {

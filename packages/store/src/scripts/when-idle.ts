@@ -2,8 +2,8 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 /**
- * Calls back when none of these clients has a pipeline that is being filled, as a clock or a heartbeat may just have begun one. So the
- * callback may define scripts (see `defineScript`). It must define them before its first await.
+ * Calls back when none of these clients is filling a pipeline, as a clock or a heartbeat may just have begun one. So
+ * the callback may define scripts (see `defineScript`). It must define them before its first await.
  */
 export async function whenIdle<T>(
   clients: readonly Pick<RedisClient, 'autoPipelineQueueSize'>[],

@@ -9,13 +9,8 @@ const REMEMBERED_MS = 1_000;
 /** A scrape waits at most this long for Redis, in ms. */
 const STATE_LIMIT_MS = 1_500;
 
-export type ExpositionDeps = {
-  readonly registry: MetricsRegistry;
-  readonly readServiceState: () => Promise<ServiceState>;
-};
-
 /** Renders the answer to a scrape, in Prometheus' text format. */
-export function createExposition({ registry, readServiceState }: ExpositionDeps) {
+export function createExposition(registry: MetricsRegistry, readServiceState: () => Promise<ServiceState>) {
   const show = addServiceGauges(registry);
   // The log and the readiness of the process tell that Redis is away.
   const read = rememberFor(REMEMBERED_MS, () => {
@@ -24,7 +19,7 @@ export function createExposition({ registry, readServiceState }: ExpositionDeps)
   });
   return {
     contentType: registry.contentType as string,
-    async render(): Promise<string> {
+    render: async (): Promise<string> => {
       show(await read());
       return await registry.metrics();
     },

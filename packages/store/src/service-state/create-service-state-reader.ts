@@ -14,8 +14,9 @@ export type ServiceStateReaderDeps = {
 };
 
 /**
- * Reads what all processes share, by one read-only script of bounded work for each shard. Times are epoch ms. `workers` counts those
- * seen lately. `memory` is that of all masters together, undefined when Redis doesn't tell; its `limitBytes` is 0 without a limit.
+ * Reads what all processes share, by one read-only script of bounded work for each shard. Times are epoch ms. `workers`
+ * were seen lately. `memory` is that of all masters, undefined when Redis doesn't tell; `limitBytes` is 0 without a
+ * limit.
  */
 export function createServiceStateReader({ redis, keyspace, presence, now }: ServiceStateReaderDeps) {
   const shardReaders = keyspace.shards.map(({ prefix, replays }) => {

@@ -8,7 +8,7 @@ export const PRESENCE_INTERVAL_MS = 4_000;
 /** The name of the connections on which workers wait for jobs: one for each shard that a worker serves. */
 export const WAIT_CONNECTION = 'herald-worker-wait';
 
-/** Records which workers are there. A hint for people and for the test operation: no delivery depends on it. Times are epoch ms. */
+/** Records when workers were seen, in epoch ms. A hint for people and the test operation: no delivery depends on it. */
 export function createWorkerPresence(redis: RedisClient) {
   return {
     async show(workerId: string, now: number): Promise<void> {
