@@ -224,10 +224,10 @@ export function composeApp(
         logger,
         now,
         metrics: createMetricsRoutes(
-          createExposition({
-            registry: metrics.registry,
-            readServiceState: createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
-          }),
+          createExposition(
+            metrics.registry,
+            createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
+          ),
         ),
       }),
   });

@@ -2,13 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { ApiConfig } from '@herald/config/api-config';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createLossReport } from '@herald/store/shards/create-loss-report';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
-import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
-import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -50,7 +47,7 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
       shardCount: config.shardCount,
       wallClock: Date.now,
     });
-    const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+    const clock = await openClock(redis, connections, metrics.registry, logger);
     resources.add('clock', clock.stop);
     const keyspace = createKeyspace(config.shardCount);
     const shards = await openShards({
@@ -58,16 +55,8 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
       shardCount: config.shardCount,
       role: 'api',
       now: clock.now,
-      report: {
-        failed: (error) => {
-          logger.warn('shards.look_failed', {}, error);
-        },
-        resharded: ({ code, sentence }) => {
-          logger.error('shards.resharded', { code, sentence });
-        },
-        lost: createLossReport({ logger, metrics: metrics.data }),
-        upgrade: createUpgradeEvents(logger),
-      },
+      logger,
+      metrics: metrics.data,
     });
     resources.add('shards', shards.close);
     const cipher = createSecretCipher(config.secretsKeys);

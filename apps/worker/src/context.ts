@@ -2,13 +2,10 @@ import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { createEgressSender } from '@herald/egress/create-egress';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createLossReport } from '@herald/store/shards/create-loss-report';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
-import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
-import { logRedisFindings } from '@herald/store/requirements/log-redis-findings';
+import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { openShards } from '@herald/store/upgrade/open-shards';
@@ -47,7 +44,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     shardCount: config.shardCount,
     wallClock: Date.now,
   });
-  const clock = await openClock({ redis, connections, registry: metrics.registry, logger });
+  const clock = await openClock(redis, connections, metrics.registry, logger);
   resources.add('clock', clock.stop);
   const { now } = clock;
   const shards = await openShards({
@@ -55,26 +52,16 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     shardCount: config.shardCount,
     role: 'worker',
     now,
-    report: {
-      failed: (error) => {
-        logger.warn('shards.look_failed', {}, error);
-      },
-      resharded: ({ code, sentence }) => {
-        logger.error('shards.resharded', { code, sentence });
-        giveUp();
-      },
-      // The process goes on: its supervisor would start it again on the empty Redis, and hide the loss.
-      lost: createLossReport({ logger, metrics: metrics.data }),
-      upgrade: createUpgradeEvents(logger),
-    },
+    logger,
+    metrics: metrics.data,
+    // The process goes on when the data vanishes: its supervisor would start it again on the empty Redis, and hide the loss.
+    onResharded: giveUp,
   });
   resources.add('shards', shards.close);
   const keyspace = createKeyspace(config.shardCount);
   const presence = createWorkerPresence(redis);
-  const exposition = createExposition({
-    registry: metrics.registry,
-    readServiceState: createServiceStateReader({ redis, keyspace, presence, now }),
-  });
+  const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
+  const exposition = createExposition(metrics.registry, readServiceState);
   const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs }, now);
   resources.add('sender', sender.close);
   const cipher = createSecretCipher(config.secretsKeys);

@@ -2,8 +2,8 @@ import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/
 import { ConfigError } from '@herald/runtime/env/env';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
-import type { Finding } from '@herald/runtime/findings/finding';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
+import { createEventLog } from '../../support/event-log.ts';
 
 let server: RunningRedis;
 let redis: RedisClient;
@@ -27,16 +27,13 @@ afterEach(async () => {
 });
 
 async function open(role: 'api' | 'worker', shardCount = 1) {
-  const reports: (Finding | undefined)[] = [];
-  const report = {
-    failed: () => undefined,
-    resharded: () => undefined,
-    lost: (finding: Finding | undefined) => void reports.push(finding),
-    upgrade: { began: () => undefined, ended: () => undefined, waits: () => undefined, watches: () => undefined },
-  };
-  const shards = await openShards({ redis, shardCount, role, now: Date.now, report });
+  const events: string[] = [];
+  const shown: boolean[] = [];
+  const logger = createEventLog(events);
+  const metrics = { showLoss: (isLost: boolean) => void shown.push(isLost) };
+  const shards = await openShards({ redis, shardCount, role, now: Date.now, logger, metrics });
   opened.push(shards);
-  return { ...shards, reports };
+  return { ...shards, events, shown };
 }
 const untilLost = (shards: Pick<OpenShards, 'findProblem'>) =>
   waitFor('the loss to be noticed', () => shards.findProblem()?.code === 'data_lost');
@@ -46,8 +43,8 @@ test('data that vanishes is told once by every process, and entered anew by none
   const [api, worker] = [await open('api'), await open('worker')];
   await redis.flushall();
   await Promise.all([untilLost(api), untilLost(worker)]);
-  expect(api.reports).toMatchObject([{ level: 'error', code: 'data_lost' }]);
-  expect(worker.reports).toHaveLength(1);
+  expect(api).toMatchObject({ events: ['error data.lost data_lost'], shown: [true] });
+  expect(worker.events).toHaveLength(1);
 
   const refusal = await open('worker').catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ConfigError);
@@ -72,7 +69,7 @@ test('data that is restored lets all go on', async () => {
   await untilLost(api);
   await redis.hset(GLOBAL_KEYS.shards, before);
   await waitFor('the process to go on', () => api.findProblem() === undefined);
-  expect(api.reports.map((finding) => finding?.code)).toEqual(['data_lost', undefined]);
+  expect(api).toMatchObject({ events: ['error data.lost data_lost', 'info data.back'], shown: [true, false] });
   expect(await record()).toEqual(before);
 });
 
@@ -90,7 +87,7 @@ test('a record that has lost its id, as by a failover, gets it again', async () 
   const before = await record();
   await redis.hdel(GLOBAL_KEYS.shards, 'dataId');
   await waitFor('the id', async () => (await record()).dataId === before.dataId);
-  expect(api.reports).toEqual([]);
+  expect(api.events).toEqual([]);
 });
 
 test('a process that is started beside others works on the same data', async () => {

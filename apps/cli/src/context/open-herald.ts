@@ -36,9 +36,6 @@ export type WithHerald = <T>(
   options?: { anyShards?: boolean; anyRedis?: boolean },
 ) => Promise<T>;
 
-/** `doctor` says it; no other command is the place. */
-const UNTOLD = { skewed: () => undefined, rightAgain: () => undefined, redisJumped: () => undefined };
-
 export async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
   const record = await createShardRecordStore(redis).read();
   const refusal = judgeShards({ record }, shardCount)[0] ?? (await findLayoutProblem(redis, record));
@@ -65,7 +62,7 @@ export function createWithHerald(
       const redis = await connect();
       const { minReplicas, shardCount } = config;
       if (!anyRedis) await demandAccess(redis, { target: config.redis, minReplicas, shardCount });
-      const clock = await startClock({ redis, report: UNTOLD }).catch((error: unknown) => {
+      const clock = await startClock(redis).catch((error: unknown) => {
         if (!anyRedis) throw error;
         return undefined;
       });

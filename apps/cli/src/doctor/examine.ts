@@ -1,10 +1,9 @@
 import { ConfigError, readEnv } from '@herald/runtime/env/env';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createLossMark } from '@herald/store/shards/loss-mark';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { findShardCounts } from '@herald/store/redis/find-shard-counts';
-import { isUnrecorded, LOSS_KNOWN } from '@herald/store/shards/judge-loss';
+import { createLossMark, isUnrecorded, LOSS_KNOWN } from '@herald/store/shards/data-loss';
 import { judgeShards } from '@herald/store/shards/judge-shards';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { SecretsEnv } from '@herald/config/shared-env';

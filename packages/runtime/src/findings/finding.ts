@@ -7,3 +7,6 @@ export type Finding = {
   /** What is the matter, and what to set. */
   readonly sentence: string;
 };
+
+export const error = (code: string, sentence: string): Finding => ({ level: 'error', code, sentence });
+export const warning = (code: string, sentence: string): Finding => ({ level: 'warning', code, sentence });

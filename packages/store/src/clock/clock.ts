@@ -1,4 +1,6 @@
-/** The one time that decides: that of Redis, whatever this machine's clock says. */
+import { warning, type Finding } from '@herald/runtime/findings/finding';
+
+/** Redis' time, which decides for every process, whatever the clock of its machine says. */
 export type Clock = {
   /** Epoch ms, a whole number. No I/O. */
   readonly now: () => number;
@@ -6,42 +8,31 @@ export type Clock = {
   readonly skewMs: () => number;
 };
 
-/** One look at Redis' time: what it said, and the monotonic times before the question and after the answer. All in ms. */
+/** An answer of Redis to TIME, and the monotonic times before the question and after the answer. All in ms. */
 export type TimeSample = { readonly redisMs: number; readonly askedAt: number; readonly answeredAt: number };
 
-export type MonotonicClock = Clock & {
-  /**
-   * Takes a sample in.
-   * @returns by how many ms Redis' time jumped, where the sample contradicts all that was known; 0 otherwise
-   */
-  readonly learn: (sample: TimeSample) => number;
-};
-
-export type MonotonicClockDeps = {
-  /** A clock that never jumps, in ms. */
-  readonly monotonic: () => number;
-  /** This machine's clock, epoch ms. */
-  readonly wallClock: () => number;
-};
-
+/** A larger difference from Redis' time is told to operators, in ms. */
+export const SKEW_LIMIT_MS = 500;
 /** How fast two clocks may drift apart: a time server slews a clock by 500 ppm at most. */
 const DRIFT = 0.0005;
 
 /**
- * A clock that follows Redis' time. The answer to TIME was true at some moment between question and answer, which bounds the
- * distance to the monotonic clock from both sides. Each sample narrows these bounds, so that a slow answer does no harm. This
- * machine's own clock is never used: it may jump as it likes.
+ * Creates a clock that follows Redis' time. The answer to TIME was true at some moment between question and answer,
+ * which bounds the distance to the monotonic clock from both sides. Each sample narrows these bounds, so that a slow
+ * answer does no harm. The time never depends on this machine's clock, which may jump.
+ * @param clocks in ms: `monotonic` never jumps, `wallClock` is this machine's clock (epoch)
  */
-export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }: MonotonicClockDeps): MonotonicClock {
-  /** Bounds of Redis' time minus the monotonic time, and when they were learnt. */
+export function createMonotonicClock(first: TimeSample, clocks: Record<'monotonic' | 'wallClock', () => number>) {
+  /** Bounds of Redis' time minus the monotonic time. */
   let known = boundsOf(first);
   let learntAt = first.answeredAt;
   const middle = () => (known.low + known.high) / 2;
-  const now = () => Math.floor(monotonic() + middle());
+  const now = () => Math.floor(clocks.monotonic() + middle());
   return {
     now,
-    skewMs: () => Math.round(wallClock() - now()),
-    learn(sample) {
+    skewMs: () => Math.round(clocks.wallClock() - now()),
+    /** Takes a sample in. Returns by how many ms Redis' time jumped: 0, unless the sample contradicts earlier ones. */
+    learn(sample: TimeSample): number {
       const seen = boundsOf(sample);
       const drift = DRIFT * (sample.answeredAt - learntAt);
       const low = Math.max(seen.low, known.low - drift);
@@ -52,7 +43,7 @@ export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }
         return 0;
       }
       const before = middle();
-      // By as little as the sample asks for: a slow one says nothing more.
+      // The clock jumps by as little as the sample demands: a slow one says nothing more.
       const width = Math.min(seen.high - seen.low, known.high - known.low + 2 * drift);
       known =
         seen.low > known.high ? { low: seen.low, high: seen.low + width } : { low: seen.high - width, high: seen.high };
@@ -63,4 +54,15 @@ export function createMonotonicClock(first: TimeSample, { monotonic, wallClock }
 
 function boundsOf({ redisMs, askedAt, answeredAt }: TimeSample) {
   return { low: redisMs - answeredAt, high: redisMs - askedAt };
+}
+
+/**
+ * Finds that a machine's clock differs too much from Redis' time.
+ * @param skewMs how far the machine's clock is ahead; negative: behind
+ */
+export function judgeSkew(skewMs: number): Finding[] {
+  if (Math.abs(skewMs) <= SKEW_LIMIT_MS) return [];
+  const difference = `${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;
+  const sentence = `this machine's clock is ${difference} Redis' time, which Herald follows; certificates and logs go by this machine's clock: let both machines follow a time server (NTP)`;
+  return [warning('clock_off', sentence)];
 }

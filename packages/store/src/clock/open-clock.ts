@@ -1,35 +1,27 @@
+import { Gauge } from 'prom-client';
 import type { Logger } from '@herald/runtime/log/logger';
-import { addClockGauge } from './add-clock-gauge.ts';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import type { Connections } from '../redis/open-connections.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import type { Connections } from '../redis/open-connections.ts';
 import { startClock, type RunningClock } from './start-clock.ts';
 
-export type OpenClockDeps = {
-  readonly redis: RedisClient;
-  readonly connections: Pick<Connections, 'onReconnect'>;
-  readonly registry: MetricsRegistry;
-  readonly logger: Logger;
-};
-
-/** A process' clock, with its metric and its lines in the log. */
-export async function openClock({ redis, connections, registry, logger }: OpenClockDeps): Promise<RunningClock> {
-  const clock = await startClock({
-    redis,
-    report: {
-      skewed: (skewMs) => {
-        logger.warn('clock.off', { skewMs });
-      },
-      rightAgain: (skewMs) => {
-        logger.info('clock.right_again', { skewMs });
-      },
-      redisJumped: (byMs) => {
-        logger.warn('clock.redis_jumped', { byMs });
-      },
+/** Starts the clock of a process, with its metric and its lines in the log. */
+export async function openClock(
+  redis: RedisClient,
+  connections: Connections,
+  registry: MetricsRegistry,
+  logger: Logger,
+): Promise<RunningClock> {
+  const clock = await startClock(redis, logger);
+  // After a failover another server may answer.
+  connections.onReconnect(() => void clock.refresh());
+  new Gauge({
+    name: 'herald_clock_skew_seconds',
+    help: "How far this machine's clock is ahead of Redis' time; negative: behind.",
+    registers: [registry],
+    collect() {
+      this.set(clock.skewMs() / 1_000);
     },
   });
-  // It may be another server, after a failover.
-  connections.onReconnect(() => void clock.refresh());
-  addClockGauge(registry, clock);
   return clock;
 }

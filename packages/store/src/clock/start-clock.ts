@@ -1,90 +1,62 @@
+import type { Logger } from '@herald/runtime/log/logger';
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { createMonotonicClock, type Clock, type MonotonicClockDeps, type TimeSample } from './clock.ts';
+import { createMonotonicClock, SKEW_LIMIT_MS, type TimeSample } from './clock.ts';
 
-export type StartClockDeps = {
-  readonly redis: RedisClient;
-  readonly report: ClockReport;
-  /** Default: this process'. */
-  readonly clocks?: MonotonicClockDeps;
-};
-
-/** What is told of a clock. Times are in ms. */
-export type ClockReport = {
-  /** This machine's clock differs from Redis' time by more than it should; told once, until it is right again. */
-  readonly skewed: (skewMs: number) => void;
-  readonly rightAgain: (skewMs: number) => void;
-  /** Redis' time jumped: another server answers, or somebody set its clock. */
-  readonly redisJumped: (byMs: number) => void;
-};
-
-export type RunningClock = Clock & {
-  /** Looks at Redis' time now, as when the connection was made again and may lead to another server. Never rejects. */
-  readonly refresh: () => Promise<void>;
-  readonly stop: () => void;
-};
-
-/** A larger difference is told to operators, in ms. */
-export const SKEW_LIMIT_MS = 500;
-/** How often Redis' time is looked at, in ms. */
+/** How often Redis is asked for its time, in ms. */
 const EVERY_MS = 5_000;
-/** An answer that took longer is slow, in ms. */
+/** A slower answer says little, and the question is repeated, in ms. */
 const SLOW_MS = 100;
 const MOST_TRIES = 3;
-const CLOCKS: MonotonicClockDeps = { monotonic: () => performance.now(), wallClock: Date.now };
+const monotonic = () => performance.now();
 
 /**
- * Follows Redis' time until stopped. While Redis is away it goes on by itself.
- * @throws when Redis doesn't tell its time
+ * Follows Redis' time until stopped. While Redis is away, the clock runs on by itself. Logs when this machine's clock
+ * leaves the limit or returns, and when Redis' time jumps: another server answers, or its clock was set.
+ * @throws Error when Redis doesn't tell its time
  */
-export async function startClock({ redis, report, clocks = CLOCKS }: StartClockDeps): Promise<RunningClock> {
-  const clock = createMonotonicClock(await readTime(redis, clocks.monotonic), clocks);
+export async function startClock(redis: RedisClient, logger?: Logger) {
+  const clock = createMonotonicClock(await readTime(redis), { monotonic, wallClock: Date.now });
   let isSkewed = false;
-  const judgeSkew = () => {
+  const watchSkew = () => {
     const skewMs = clock.skewMs();
     if (Math.abs(skewMs) > SKEW_LIMIT_MS === isSkewed) return;
     isSkewed = !isSkewed;
-    if (isSkewed) report.skewed(skewMs);
-    else report.rightAgain(skewMs);
+    if (isSkewed) logger?.warn('clock.off', { skewMs });
+    else logger?.info('clock.right_again', { skewMs });
   };
-  const look = async () => {
-    const jumpMs = clock.learn(await readTime(redis, clocks.monotonic));
-    if (Math.abs(jumpMs) > SKEW_LIMIT_MS) report.redisJumped(jumpMs);
-  };
-  let looking: Promise<void> | undefined;
-  const refresh = () => {
-    // One at a time: while Redis is away a look waits for it. What is known holds meanwhile.
-    looking ??= look()
-      .catch(() => undefined)
-      .finally(() => {
-        looking = undefined;
-      });
-    return looking;
-  };
-  judgeSkew();
+  // While Redis is away, a look waits for it, and what is known holds.
+  const refresh = oneAtATime(async () => {
+    const sample = await readTime(redis).catch(() => undefined);
+    const byMs = sample ? clock.learn(sample) : 0;
+    if (Math.abs(byMs) > SKEW_LIMIT_MS) logger?.warn('clock.redis_jumped', { byMs });
+  });
+  watchSkew();
   const timer = setInterval(() => {
-    judgeSkew();
+    watchSkew();
     void refresh();
   }, EVERY_MS);
   return {
     now: clock.now,
     skewMs: clock.skewMs,
+    /** Looks at Redis' time now, as after a reconnection, which may lead to another server. Never rejects. */
     refresh,
     stop: () => {
       clearInterval(timer);
     },
   };
 }
+export type RunningClock = Awaited<ReturnType<typeof startClock>>;
 
-/** A slow answer says little: it is asked again, a few times. */
-async function readTime(redis: RedisClient, monotonic: () => number): Promise<TimeSample> {
+async function readTime(redis: RedisClient): Promise<TimeSample> {
   for (let tries = 1; ; tries++) {
-    const sample = await askTime(redis, monotonic);
+    const sample = await askTime(redis);
     if (sample.answeredAt - sample.askedAt <= SLOW_MS || tries === MOST_TRIES) return sample;
   }
 }
 
-/** Of a cluster the median of what its masters say: one whose clock is wrong, or that is away, decides nothing. */
-async function askTime(redis: RedisClient, monotonic: () => number): Promise<TimeSample> {
+/** Of a cluster, the median of its masters: one whose clock is wrong, or that is away, decides nothing. */
+async function askTime(redis: RedisClient): Promise<TimeSample> {
   const asked = await Promise.allSettled(
     mastersOf(redis).map(async (master) => {
       const askedAt = monotonic();

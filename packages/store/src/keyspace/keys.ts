@@ -18,7 +18,7 @@ export function createShardKeys(tag: string) {
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
     /** hash: a receiver or a callback, its encrypted secret and its health */
     endpoint: (id: EndpointId) => `${prefix}e:${id}`,
-    /** hash: fingerprint of a key of SECRETS_KEY → secrets ever encrypted with it; 0: a process has just registered it */
+    /** hash: fingerprint of a key of SECRETS_KEY → secrets ever encrypted with it; 0: it was just registered */
     keyVersions: `${prefix}generations`,
     /** zset: ids of an endpoint's deliveries, by time of acceptance */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
@@ -40,11 +40,11 @@ export function createShardKeys(tag: string) {
     attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
     /** hash: a replay and how far it is */
     replay: (id: string) => `${prefix}r:${id}`,
-    /** zset: ids of the replays under way, by the time from which a worker carries each on */
+    /** zset: ids of the replays under way, by the time from which a worker continues each */
     replays: `${prefix}replays`,
-    /** zset: ids of a workspace's replays, at most ten: each was under way when somebody last looked */
+    /** zset: ids of a workspace's replays, at most ten: each was under way at the last look */
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
-    /** zset: ids of deliveries that failed lately, by the time at which each did; at most a thousand */
+    /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand */
     failed: `${prefix}failed`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
@@ -52,7 +52,7 @@ export function createShardKeys(tag: string) {
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;
 
-/** The keys of every shard, and which of them is a workspace's. */
+/** The keys of every shard, and those of the shard of a workspace. */
 export type Keyspace = { readonly shards: readonly ShardKeys[]; readonly of: (id: WorkspaceId) => ShardKeys };
 
 export function createKeyspace(shardCount: number): Keyspace {
@@ -65,13 +65,13 @@ export function createKeyspace(shardCount: number): Keyspace {
   return { shards, of };
 }
 
-/** Keys that are found without a workspace. Each lives alone, in whatever slot it falls. */
+/** Keys that are found without a workspace. Each lies in the slot that its name gives it. */
 export const GLOBAL_KEYS = {
   /** hash: an API key's record, found by half of the key's SHA-256 */
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
-  /** string: requests of an API key in the second that the key lives */
+  /** string: number of requests of an API key; expires after a second */
   apiKeyRate: (id: string) => `herald:rate:${id}`,
-  /** hash: API key id → what its record is found by */
+  /** hash: API key id → the look-up of its record */
   apiKeyIndex: 'herald:keys',
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,
@@ -82,14 +82,14 @@ export const GLOBAL_KEYS = {
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
   /**
-   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another; `layout` of each shard; `upgradingTo`
-   * while a former layout is taken over; `dataId`, which data it is
+   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another; `layout` of
+   * each shard; `upgradingTo` while a former layout is taken over; `dataId`, which data it is
    */
   shards: 'herald:shards',
-  /** string: the process that takes the data of a former version over */
+  /** string: the lease of the process that takes the data of a former version over */
   upgrade: 'herald:upgrade',
-  /** string: processes that run have seen the data vanish; leaves by itself once they have ended */
+  /** string: set by running processes that have seen the data vanish; expires after they have ended */
   dataLost: 'herald:data-lost',
-  /** string: written to see whether Redis takes writes */
+  /** string: written to find whether Redis takes writes */
   probe: 'herald:probe',
 } as const;

@@ -1,25 +1,26 @@
-import { judgeSkew } from '../clock/judge-skew.ts';
 import { answerWithin } from '@herald/runtime/async/answer-within';
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { rememberFor } from '@herald/runtime/async/remember-for';
+import { error, warning, type Finding } from '@herald/runtime/findings/finding';
+import { judgeSkew } from '../clock/clock.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createRedisProbe } from './create-redis-probe.ts';
-import type { Finding } from '@herald/runtime/findings/finding';
 
 /** Whether a process can do its work now. */
 export type Readiness = {
   readonly status: 'ok' | 'unavailable';
   /** Why not. */
   readonly problems: readonly Finding[];
-  /** What somebody should look at, though it works. */
+  /** What needs attention, though the process works. */
   readonly warnings: readonly Finding[];
-  /** Workers seen lately; null when that can't be told. */
+  /** Workers seen lately; null when unknown. */
   readonly workers: number | null;
 };
 
 export type ReadinessDeps = {
   readonly redis: RedisClient;
   readonly countWorkers: () => Promise<number>;
-  /** Redis owes an answer for longer than it should. No I/O. */
+  /** Redis owes an answer for too long. No I/O. */
   readonly isSilent: () => boolean;
   /** How far this machine's clock is ahead of Redis' time, in ms. */
   readonly skewMs: () => number;
@@ -27,53 +28,40 @@ export type ReadinessDeps = {
   readonly findProblem: () => Finding | undefined;
 };
 
-/** However many probe, Redis is asked at most so often, in ms. */
+/** However many probes come, Redis is asked at most once in this time, in ms. */
 const REMEMBERED_MS = 1_000;
-/** Whoever probes gets an answer within this time, whatever hangs, in ms. */
+/** A probe gets an answer within this time, whatever hangs, in ms. */
 const ANSWER_LIMIT_MS = 1_750;
 
+const NO_WORKER = warning(
+  'no_worker',
+  'no worker was seen lately: transitions are accepted, and nothing is sent; start one',
+);
+const AWAY = unavailable('redis_away', 'the connection to Redis is down');
+const HANGS = unavailable('redis_hangs', 'Redis gives no answer, though the connection is there');
+
 /**
- * Finds out whether a process is ready. Missing workers are reported, and don't fail it. Never rejects, never hangs, and
- * asks for nothing more while an earlier question hangs.
+ * Finds whether a process is ready. Missing workers are reported, but don't make it unready. Never rejects, never
+ * hangs, and asks nothing more while an earlier question hangs.
  */
-export function createReadiness({
-  redis,
-  countWorkers,
-  isSilent,
-  skewMs,
-  findProblem,
-}: ReadinessDeps): () => Promise<Readiness> {
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const { redis, countWorkers, isSilent, skewMs, findProblem } = deps;
   const probeRedis = createRedisProbe(redis);
-  let asked: Promise<Readiness> | undefined;
-  const look = async (): Promise<Readiness> => {
+  const look = oneAtATime(async (): Promise<Readiness> => {
     const [found, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
     const own = findProblem();
     const problems = own ? [...found, own] : found;
     const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...judgeSkew(skewMs())];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
-  };
-  const lookWithin = rememberFor(REMEMBERED_MS, () => {
-    asked ??= look().finally(() => {
-      asked = undefined;
-    });
-    return answerWithin(ANSWER_LIMIT_MS, asked, () => HANGS);
   });
-  // Whether there is a connection, and whether it answers, costs nothing to see: nobody is told what was so before.
+  const lookWithin = rememberFor(REMEMBERED_MS, () => answerWithin(ANSWER_LIMIT_MS, look(), () => HANGS));
+  // Whether there is a connection, and whether it answers, costs nothing to see, and is never remembered.
   return async () => {
     if (redis.status !== 'ready') return AWAY;
     return isSilent() ? HANGS : lookWithin();
   };
 }
 
-const NO_WORKER: Finding = {
-  level: 'warning',
-  code: 'no_worker',
-  sentence: 'no worker was seen lately: transitions are accepted, and nothing is sent; start one',
-};
-
-const AWAY = unavailable('redis_away', 'the connection to Redis is down');
-const HANGS = unavailable('redis_hangs', 'Redis gives no answer, though the connection is there');
-
 function unavailable(code: string, sentence: string): Readiness {
-  return { status: 'unavailable', problems: [{ level: 'error', code, sentence }], warnings: [], workers: null };
+  return { status: 'unavailable', problems: [error(code, sentence)], warnings: [], workers: null };
 }

@@ -4,8 +4,8 @@ import { sayRefusal } from '../server/refusal.ts';
 import { RedisUnreachableError } from './connect-redis.ts';
 
 /**
- * What to tell whoever started a process that Redis did not let start; undefined: it was something else. A refusal is told with its message
- * alone: the error carries the command, and so a script, a key's digest or an encrypted secret.
+ * Why Redis kept a process from starting; undefined for another cause. Gives only the message of a refusal: the error
+ * carries the command, and with it a script, a key's digest or an encrypted secret.
  */
 export function explainStartFailure(error: unknown): string | undefined {
   if (error instanceof RedisUnreachableError) return error.message;

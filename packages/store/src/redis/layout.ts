@@ -1,15 +1,15 @@
 /**
- * How data lies within a shard. Raised with every change that a process of the version before couldn't work with; data of a former layout is
- * taken over by the first process that starts (upgrade). 1, which was never recorded: BullMQ's lists beside backlogs.
+ * How data is laid out within a shard. Raise it with every change that the version before can't work with. The first
+ * process that starts takes the data over (`upgrade`). Layout 1, BullMQ's lists beside backlogs, was never recorded.
  */
 export const LAYOUT = 2;
 
-/** What a connection calls itself, so that processes of a former layout are known by theirs, which say none. */
+/** The name of a connection. It tells processes of a former layout apart: their names have no layout. */
 export function nameConnection(name: string): string {
   return `${name}/${LAYOUT}`;
 }
 
-/** Of an API's or a worker's connection by its name; undefined for any other. */
+/** The layout of an API's or a worker's connection, by its name; undefined for any other connection. */
 export function layoutOfConnection(name: string): number | undefined {
   const [found, layout] = /^herald-(?:api|worker)[^/]*(?:\/(\d+))?$/.exec(name) ?? [];
   return found === undefined ? undefined : Number(layout ?? 1);

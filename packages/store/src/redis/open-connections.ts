@@ -1,10 +1,11 @@
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedisMetrics } from './create-redis-metrics.ts';
+import type { RedisTarget } from '../server/redis-target.ts';
 import { createStuckCheck } from './check-stuck.ts';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from './connect-redis.ts';
+import type { RedisMetrics } from './create-redis-metrics.ts';
 import { startHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { nameConnection } from './layout.ts';
-import type { RedisTarget } from '../server/redis-target.ts';
 
 export type OpenConnectionsDeps = {
   readonly target: RedisTarget;
@@ -15,56 +16,36 @@ export type OpenConnectionsDeps = {
   readonly giveUp: () => void;
 };
 
-/** The connections of one process to Redis, each with a heartbeat. */
-export type Connections = {
-  /** Connects, or throws `RedisUnreachableError`. */
-  readonly open: (name: string, holds?: 'commands' | 'subscriptions') => Promise<RedisClient>;
-  /** Whether the server of one of these owes an answer for longer than it should. No I/O. */
-  readonly isSilent: (...connections: readonly RedisClient[]) => boolean;
-  /** Called whenever a connection was made again after it had broken. */
-  readonly onReconnect: (listener: () => void) => void;
-  /** Closes all, at once. */
-  readonly close: () => Promise<void>;
-};
-
-/** How often connections are looked at that don't recover, in ms. */
+/** How often the connections are checked for one that doesn't recover, in ms. */
 const STUCK_CHECK_MS = 5_000;
 
-type Held = { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat };
-
-export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps): Connections {
-  const held: Held[] = [];
+/** Opens the connections of one process to Redis, each with a heartbeat. */
+export function openConnections({ target, use, metrics, logger, giveUp }: OpenConnectionsDeps) {
+  const held: { readonly name: string; readonly redis: RedisClient; readonly heartbeat: Heartbeat }[] = [];
   const listeners: (() => void)[] = [];
-
-  const askAnew = async (): Promise<void> => {
-    await closeRedis(await connectRedis({ target, use: 'request', name: 'herald-check', onError: () => undefined }));
-  };
   const checkStuck = createStuckCheck({
     connections: () => held.map(({ name, heartbeat }) => ({ name, lastAnswerAt: heartbeat.lastAnswerAt() })),
-    askAnew,
+    async askAnew() {
+      await closeRedis(await connectRedis({ target, use: 'request', name: 'herald-check', onError: () => undefined }));
+    },
     onStuck: (connection, silentForMs) => {
       logger.error('redis.stuck', { connection, silentForMs });
       giveUp();
     },
     now: () => performance.now(),
   });
-  let isChecking = false;
-  const timer = setInterval(() => {
-    if (isChecking) return;
-    isChecking = true;
-    void checkStuck().finally(() => {
-      isChecking = false;
-    });
-  }, STUCK_CHECK_MS);
+  const checkOnce = oneAtATime(checkStuck);
+  const timer = setInterval(() => void checkOnce(), STUCK_CHECK_MS);
 
   return {
-    async open(name, holds = 'commands') {
+    /** @throws RedisUnreachableError */
+    async open(name: string, holds: 'commands' | 'subscriptions' = 'commands'): Promise<RedisClient> {
       const onError = (error: Error) => {
-        metrics.failed(name);
+        metrics.failed({ connection: name });
         logger.warn('redis.error', { connection: name }, error);
       };
       const onReconnect = () => {
-        metrics.reconnected(name);
+        metrics.reconnected({ connection: name });
         logger.info('redis.reconnected', { connection: name });
         for (const listener of listeners) listener();
       };
@@ -73,12 +54,14 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
       held.push({ name, redis, heartbeat: startHeartbeat(redis, holds) });
       return redis;
     },
-    isSilent: (...connections) =>
+    /** Whether the server of one of these connections owes an answer for too long. No I/O. */
+    isSilent: (...connections: readonly RedisClient[]) =>
       held.some(({ redis, heartbeat }) => connections.includes(redis) && heartbeat.isSilent()),
-    onReconnect: (listener) => {
+    /** Adds a listener that is called after each reconnection. */
+    onReconnect: (listener: () => void) => {
       listeners.push(listener);
     },
-    async close() {
+    close: async (): Promise<void> => {
       clearInterval(timer);
       await Promise.all(
         held.splice(0).map(async ({ redis, heartbeat }) => {
@@ -89,3 +72,4 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
     },
   };
 }
+export type Connections = ReturnType<typeof openConnections>;

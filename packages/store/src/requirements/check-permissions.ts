@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Finding } from '@herald/runtime/findings/finding';
+import { error, type Finding } from '@herald/runtime/findings/finding';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { SHARD_TAGS } from '../keyspace/shards.ts';
-import { listNeededCommands } from './needed-commands.ts';
 import { refusalOf } from '../server/refusal.ts';
+import { listNeededCommands, ON_CHANNELS } from './needed-commands.ts';
 
 export type CheckPermissionsOptions = {
-  /** Whom the connection signs in as. */
+  /** The user that the connection signs in as. */
   readonly user: string;
   readonly shardCount: number;
   /** Whether writes wait until replicas have them. */
   readonly waits: boolean;
 };
 
-export const MAY_LUA = /* lua */ `
--- Asks what the user of this connection may do. Does none of it, and touches no key.
+const MAY_LUA = /* lua */ `
+-- Ask which commands the user of this connection may run. Runs none of them, and touches no key.
 -- ARGV[1..] commands, each as a JSON list of its words
--- Returns for each 'yes', 'no', or 'unknown': the server has no such command. Nothing where it can't be asked.
+-- Returns for each 'yes', 'no', or 'unknown' (the server has no such command). Nothing where the server can't tell.
 if not redis.acl_check_cmd then return {} end
 local answers = {}
 for index, words in ipairs(ARGV) do
@@ -30,16 +30,16 @@ return answers
 const MAY_SHA = hash('sha1', MAY_LUA, 'hex');
 const Answers = z.array(z.enum(['yes', 'no', 'unknown']));
 
-/** Where Herald has its keys: an example of each, and the pattern that an access list needs for it. */
+/** An example of a global key, and the pattern that an access list needs for global keys. */
 const GLOBAL_PLACE = { key: GLOBAL_KEYS.probe, pattern: '~herald:*' };
 const SHARD_PATTERN = '~{h*';
 
-/** What can't be done, in the words of an access list, and what the server doesn't have at all. */
-type Lack = { readonly commands: Set<string>; readonly patterns: Set<string>; readonly unknown: Set<string> };
+/** Commands and patterns that an access list lacks, and commands that the server doesn't have. */
+type Lack = Readonly<Record<'commands' | 'patterns' | 'unknown', Set<string>>>;
 
 /**
- * Whether the user may run what Herald runs: by running a script as Herald does, which asks for everything else. Costs Redis some
- * tenths of a millisecond. Throws only when Redis can't be reached.
+ * Whether the user may run everything that Herald runs. Runs one script, which asks for all other commands. Costs Redis
+ * some tenths of a millisecond. Throws only when Redis can't be reached.
  */
 export async function checkPermissions(redis: Redis, options: CheckPermissionsOptions): Promise<Finding[]> {
   const lack: Lack = { commands: new Set(), patterns: new Set(), unknown: new Set() };
@@ -48,7 +48,7 @@ export async function checkPermissions(redis: Redis, options: CheckPermissionsOp
   return describeLack(lack, options.user);
 }
 
-/** The client sends a script's source at first, and then its SHA-1: both must be allowed. */
+/** The client first sends a script's source, and later its SHA-1: both must be allowed. */
 async function askForScripts(redis: Redis, lack: Lack): Promise<void> {
   const note = (name: string) => (thrown: unknown) => {
     const refusal = refusalOf(thrown);
@@ -63,54 +63,42 @@ async function askForScripts(redis: Redis, lack: Lack): Promise<void> {
 async function askForCommands(redis: Redis, { shardCount, waits }: CheckPermissionsOptions, lack: Lack): Promise<void> {
   const tags = [...SHARD_TAGS.slice(0, shardCount), 'herald'];
   const places = [GLOBAL_PLACE, ...tags.map((tag) => ({ key: `{${tag}}:probe`, pattern: SHARD_PATTERN }))];
-  const reach = await ask(
-    redis,
-    places.map(({ key }) => ['EVALSHA', MAY_SHA, '1', key]),
-  );
+  const scripts = places.map(({ key }) => `EVALSHA ${MAY_SHA} 1 ${key}`);
+  const reach = await ask(redis, scripts);
   for (const [index, { pattern }] of places.entries()) if (reach[index] === 'no') lack.patterns.add(pattern);
-  // One key of each kind is enough: that all shards can be reached was asked before.
+  // One global key and one key of a shard are enough: the step before has shown whether all shards can be reached.
   const within = places.slice(0, 2).filter((_, index) => reach[index] !== 'no');
-  const needed = listNeededCommands(
-    { waits },
-    within.map(({ key }) => key),
-  );
-  const answers = await ask(
-    redis,
-    needed.map(({ words }) => words),
-  );
-  for (const [index, { words, isOnChannel }] of needed.entries()) {
-    if (answers[index] === 'unknown') lack.unknown.add(words[0].toLowerCase());
-    if (answers[index] !== 'no') continue;
-    lack.commands.add(words[0].toLowerCase());
-    if (isOnChannel) lack.patterns.add('&herald:test:*');
+  const keys = within.map(({ key }) => key);
+  const needed = listNeededCommands(waits, keys);
+  for (const [index, answer] of (await ask(redis, needed)).entries()) {
+    const command = needed[index] ?? '';
+    const name = command.toLowerCase().split(' ')[0] ?? '';
+    if (answer === 'unknown') lack.unknown.add(name);
+    if (answer !== 'no') continue;
+    lack.commands.add(name);
+    if (ON_CHANNELS.includes(command)) lack.patterns.add('&herald:test:*');
   }
 }
 
-async function ask(redis: Redis, commands: readonly (readonly string[])[]) {
-  const words = commands.map((command) => JSON.stringify(command));
+async function ask(redis: Redis, commands: readonly string[]) {
+  const words = commands.map((command) => JSON.stringify(command.split(' ')));
   return Answers.parse(await redis.call('EVAL', MAY_LUA, 0, ...words));
 }
 
 function describeLack({ commands, patterns, unknown }: Lack, user: string): Finding[] {
   const found: Finding[] = [];
   if (unknown.size > 0) {
-    found.push({
-      level: 'error',
-      code: 'redis_command_missing',
-      sentence: `Redis has no command ${list(unknown)}, which Herald needs; take "rename-command" for it out of its configuration`,
-    });
+    const sentence = `Redis has no command ${list(unknown)}, which Herald needs; take "rename-command" for it out of its configuration`;
+    found.push(error('redis_command_missing', sentence));
   }
   if (commands.size + patterns.size > 0) {
     const what = [
       ...(commands.size > 0 ? [`run ${list(commands)}`] : []),
       ...(patterns.size > 0 ? [`use all keys and channels of Herald's (${list(patterns)})`] : []),
-    ];
+    ].join(', nor ');
     const rules = [...[...commands].map((name) => `+${name}`), ...patterns].join(' ');
-    found.push({
-      level: 'error',
-      code: 'redis_not_permitted',
-      sentence: `Redis doesn't let the user ${user} ${what.join(', nor ')}; allow it with ACL SETUSER ${user} ${rules}`,
-    });
+    const sentence = `Redis doesn't let the user ${user} ${what}; allow it with ACL SETUSER ${user} ${rules}`;
+    found.push(error('redis_not_permitted', sentence));
   }
   return found;
 }

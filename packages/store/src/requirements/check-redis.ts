@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
-import { judgeSkew } from '../clock/judge-skew.ts';
-import type { Finding } from '@herald/runtime/findings/finding';
 import { answerWithin } from '@herald/runtime/async/answer-within';
+import { error, warning, type Finding } from '@herald/runtime/findings/finding';
+import { judgeSkew } from '../clock/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { judgeEviction } from './judge-eviction.ts';
 import { readInfo, readSetting } from '../redis/read-info.ts';
 import { userOf, type RedisTarget } from '../server/redis-target.ts';
 import { checkPermissions } from './check-permissions.ts';
 import { checkRole } from './check-role.ts';
 import { checkWrites } from './check-writes.ts';
+import { judgeEviction } from './judge-eviction.ts';
 
 export type CheckAccessOptions = {
   readonly target: RedisTarget;
@@ -22,169 +22,129 @@ export type CheckRedisOptions = CheckAccessOptions & {
   readonly wallClock: () => number;
 };
 
-/** `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`: the newest that the scripts use came with 7.0. Valkey began at 7.2. */
+type Check = (master: Redis) => Promise<Finding[]>;
+
+/** The scripts need 7.0 for `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`. Valkey began at 7.2. */
 const MINIMUM = { major: 7, text: '7.0' };
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * Finds what is wrong with the Redis that we were given, before it hurts. What makes it impossible to work is an error, and
- * hides what comes after it. Where Redis may not be asked, that is a finding too. Writes one key, and takes it away.
- * Throws only when Redis itself can't be reached.
+ * Finds what is wrong with a Redis before it hurts. An error means that Herald can't work with it, and hides later
+ * findings. A refused question is a finding, too. Writes a key, and deletes it. Throws only when Redis can't be
+ * reached.
  */
 export async function checkRedis(redis: RedisClient, options: CheckRedisOptions): Promise<readonly Finding[]> {
-  const overdue = () => [
-    warning('redis_slow', `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`),
-  ];
-  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), overdue);
+  const sentence = `Redis didn't answer the start-up checks within ${ANSWER_LIMIT_MS / 1_000} s`;
+  return await answerWithin(ANSWER_LIMIT_MS, checkAll(redis, options), () => [warning('redis_slow', sentence)]);
 }
 
 async function checkAll(redis: RedisClient, options: CheckRedisOptions): Promise<Finding[]> {
+  const { shardCount, minReplicas, wallClock } = options;
   const access = await checkAccess(redis, options);
   if (access.some(isError)) return access;
-  const writes = await checkWrites(redis, options.shardCount);
-  const settings = await ofEachMaster(redis, [
-    checkPersistence,
-    checkMemory,
-    (master) => checkClock(master, options.wallClock),
-    ...(options.minReplicas > 0 ? [(master: Redis) => checkReplicas(master, options.minReplicas)] : []),
-  ]);
-  return distinct([...access, ...settings, ...writes]);
+  const writes = await checkWrites(redis, shardCount);
+  const checks: Check[] = [checkPersistence, checkMemory, (master) => checkClock(master, wallClock)];
+  if (minReplicas > 0) checks.push((master) => checkReplicas(master, minReplicas));
+  return distinct([...access, ...(await checkMasters(redis, checks)), ...writes]);
 }
 
-/** The part of `checkRedis` without which not even a look at the data is possible. Writes nothing. */
+/** The part of `checkRedis` that even a command that only reads needs. Writes nothing. */
 export async function checkAccess(
   redis: RedisClient,
   { target, minReplicas, shardCount }: CheckAccessOptions,
 ): Promise<Finding[]> {
-  const kind = await ofEachMaster(redis, [
-    checkVersion,
-    (master) => checkCluster(master, target.kind === 'cluster'),
-    checkRole,
-  ]);
+  const checkMode: Check = (master) => checkCluster(master, target.kind === 'cluster');
+  const kind = await checkMasters(redis, [checkVersion, checkMode, checkRole]);
   if (kind.some(isError)) return distinct(kind);
   const user = userOf(target);
-  const permissions = await ofEachMaster(redis, [
-    (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 }),
-  ]);
-  // Whoever may not ask is told so once.
+  const checkUser: Check = (master) => checkPermissions(master, { user, shardCount, waits: minReplicas > 0 });
+  const permissions = await checkMasters(redis, [checkUser]);
+  // A user without permissions gets one finding, not one more for each refused question.
   const isTold = permissions.some(({ code }) => code === 'redis_not_permitted');
-  return distinct([...(isTold ? kind.filter(isError) : kind), ...permissions]);
+  return distinct([...(isTold ? [] : kind), ...permissions]);
 }
 
-/** In the order of the checks. */
-async function ofEachMaster(
-  redis: RedisClient,
-  checks: readonly ((master: Redis) => Promise<Finding[]>)[],
-): Promise<Finding[]> {
+/** Findings in the order of the checks. */
+async function checkMasters(redis: RedisClient, checks: readonly Check[]): Promise<Finding[]> {
   const masters = mastersOf(redis);
   const found = await Promise.all(checks.flatMap((check) => masters.map((master) => check(master))));
   return found.flat();
 }
 
-async function checkVersion(redis: RedisClient): Promise<Finding[]> {
+async function checkVersion(redis: Redis): Promise<Finding[]> {
   const server = await readInfo(redis, 'server');
   if (server?.get('redis_mode') === 'sentinel') {
-    return [
-      error(
-        'redis_is_sentinel',
-        'it is a Sentinel, which holds no data; set REDIS_SENTINELS to its address, and REDIS_SENTINEL_MASTER to the name of the master that it watches, instead of REDIS_URL',
-      ),
-    ];
+    const sentence =
+      'it is a Sentinel, which holds no data; set REDIS_SENTINELS to its address, and REDIS_SENTINEL_MASTER to the name of the master that it watches, instead of REDIS_URL';
+    return [error('redis_is_sentinel', sentence)];
   }
   const version = server?.get('redis_version');
   if (version === undefined) return [cannotTell('version', 'INFO server')];
   if (Number.parseInt(version, 10) >= MINIMUM.major) return [];
-  return [
-    error(
-      'redis_too_old',
-      `Redis ${version} lacks commands that Herald needs; run ${MINIMUM.text} or later, or Valkey`,
-    ),
-  ];
+  const sentence = `Redis ${version} lacks commands that Herald needs; run ${MINIMUM.text} or later, or Valkey`;
+  return [error('redis_too_old', sentence)];
 }
 
-async function checkPersistence(redis: RedisClient): Promise<Finding[]> {
+async function checkPersistence(redis: Redis): Promise<Finding[]> {
   const aof = (await readInfo(redis, 'persistence'))?.get('aof_enabled');
   if (aof === '1') return [];
   if (aof === undefined) return [cannotTell('persistence', 'INFO persistence')];
   const snapshots = await readSetting(redis, 'save');
   if (snapshots === undefined) return [cannotTell('persistence', 'CONFIG GET save'), aofOff('The AOF is off')];
   if (snapshots !== '') return [aofOff(`Redis keeps snapshots alone (save ${snapshots})`)];
-  return [
-    warning(
-      'persistence_off',
-      'Redis keeps nothing on disk: a restart of it loses every accepted transition; set appendonly yes and appendfsync everysec',
-    ),
-  ];
+  const sentence =
+    'Redis keeps nothing on disk: a restart of it loses every accepted transition; set appendonly yes and appendfsync everysec';
+  return [warning('persistence_off', sentence)];
 }
 
 function aofOff(fact: string): Finding {
   return warning('aof_off', `${fact}: a crash of Redis loses minutes; set appendonly yes and appendfsync everysec`);
 }
 
-async function checkMemory(redis: RedisClient): Promise<Finding[]> {
+async function checkMemory(redis: Redis): Promise<Finding[]> {
   const memory = await readInfo(redis, 'memory');
   if (!memory) return [cannotTell('memory', 'INFO memory')];
   const found = judgeEviction(memory);
   if (memory.get('maxmemory') !== '0') return found;
-  return [
-    ...found,
-    warning(
-      'maxmemory_unset',
-      'Redis has no memory limit: full, it is killed by the system instead of refusing writes; set maxmemory below what the machine has',
-    ),
-  ];
+  const sentence =
+    'Redis has no memory limit: full, it is killed by the system instead of refusing writes; set maxmemory below what the machine has';
+  return [...found, warning('maxmemory_unset', sentence)];
 }
 
-async function checkClock(redis: RedisClient, wallClock: () => number): Promise<Finding[]> {
+async function checkClock(redis: Redis, wallClock: () => number): Promise<Finding[]> {
   const before = wallClock();
   const [seconds, micros] = await redis.time();
   const here = (before + wallClock()) / 2;
   return judgeSkew(Math.round(here - (Number(seconds) * 1_000 + Number(micros) / 1_000)));
 }
 
-async function checkReplicas(redis: RedisClient, minReplicas: number): Promise<Finding[]> {
+async function checkReplicas(redis: Redis, minReplicas: number): Promise<Finding[]> {
   const connected = (await readInfo(redis, 'replication'))?.get('connected_slaves');
   if (connected === undefined) return [cannotTell('replication', 'INFO replication')];
   if (Number(connected) >= minReplicas) return [];
-  return [
-    warning(
-      'replicas_missing',
-      `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no change is acknowledged; start them, or lower it`,
-    ),
-  ];
+  const sentence = `a master of Redis has ${connected} replicas and REDIS_MIN_REPLICAS asks for ${minReplicas}: until more come, no change is acknowledged; start them, or lower it`;
+  return [warning('replicas_missing', sentence)];
 }
 
-async function checkCluster(redis: RedisClient, isExpected: boolean): Promise<Finding[]> {
+async function checkCluster(redis: Redis, isExpected: boolean): Promise<Finding[]> {
   const enabled = (await readInfo(redis, 'cluster'))?.get('cluster_enabled');
   if (enabled === undefined) return [cannotTell('cluster', 'INFO cluster')];
   if ((enabled === '1') === isExpected) return [];
-  return [
-    isExpected
-      ? error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')
-      : error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL'),
-  ];
+  if (isExpected)
+    return [error('cluster_missing', 'Redis is no cluster; set REDIS_URL instead of REDIS_CLUSTER_NODES')];
+  return [error('cluster_unexpected', 'Redis is a cluster; set REDIS_CLUSTER_NODES instead of REDIS_URL')];
 }
 
 function isError({ level }: Finding): boolean {
   return level === 'error';
 }
 
-/** What holds for every master is said once. */
+/** Drops repetitions, since several masters often have the same problem. */
 function distinct(found: readonly Finding[]): Finding[] {
   return [...new Map(found.map((finding) => [finding.sentence, finding])).values()];
 }
 
 function cannotTell(what: string, command: string): Finding {
-  return warning(
-    `${what}_unknown`,
-    `Redis refuses ${command}, so its ${what} can't be checked; allow the command, or see to it yourself`,
-  );
-}
-
-function warning(code: string, sentence: string): Finding {
-  return { level: 'warning', code, sentence };
-}
-
-function error(code: string, sentence: string): Finding {
-  return { level: 'error', code, sentence };
+  const sentence = `Redis refuses ${command}, so its ${what} can't be checked; allow the command, or see to it yourself`;
+  return warning(`${what}_unknown`, sentence);
 }

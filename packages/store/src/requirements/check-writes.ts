@@ -1,19 +1,19 @@
-import type { Finding } from '@herald/runtime/findings/finding';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { error, type Finding } from '@herald/runtime/findings/finding';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { SHARD_TAGS } from '../keyspace/shards.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import { refusalOf, type Refusal } from '../server/refusal.ts';
 
 const WRITE_LUA = /* lua */ `
--- Writes as the scripts of Herald do, and leaves nothing.
--- KEYS[1] of this script's own
+-- Write as the scripts of Herald do, and leave nothing.
+-- KEYS[1] a key of this script alone
 -- Returns 'written'.
 redis.call('SET', KEYS[1], '1', 'PX', 1000)
 redis.call('DEL', KEYS[1])
 return 'written'
 `;
 
-const SENTENCES = {
+const SENTENCES: Partial<Record<Refusal, string>> = {
   full: 'Redis is full and refuses writes (OOM); raise maxmemory, or lower RETENTION',
   disk: "Redis can't save its data, and refuses writes until it can (MISCONF); make room on its disk or give it a folder that it may write to, as its log says",
   few_replicas:
@@ -23,22 +23,21 @@ const SENTENCES = {
   loading: 'Redis is loading its data (LOADING); start this again when it is done',
   cluster_down:
     'The cluster is down (CLUSTERDOWN), because some slots are served by nobody; start or repair its nodes, as redis-cli --cluster check says',
-} as const satisfies Partial<Record<Refusal, string>>;
+};
 
-const hasSentence = (refusal: Refusal): refusal is keyof typeof SENTENCES => refusal in SENTENCES;
-
-/** Whether every place in which Herald has keys takes writes now. Throws only when Redis can't be reached. */
+/** Whether every slot in which Herald has keys takes writes now. Throws only when Redis can't be reached. */
 export async function checkWrites(redis: RedisClient, shardCount: number): Promise<Finding[]> {
   const keys = [GLOBAL_KEYS.probe, ...SHARD_TAGS.slice(0, shardCount).map((tag) => `{${tag}}:probe`)];
   const found = await Promise.all(
-    keys.map(async (key): Promise<Finding[]> => {
+    keys.map(async (key) => {
       try {
         await redis.eval(WRITE_LUA, 1, key);
         return [];
       } catch (thrown) {
         const refusal = refusalOf(thrown);
-        if (!refusal || !hasSentence(refusal)) throw thrown;
-        return [{ level: 'error', code: 'redis_refuses_writes', sentence: SENTENCES[refusal] }];
+        const sentence = refusal && SENTENCES[refusal];
+        if (sentence === undefined) throw thrown;
+        return [error('redis_refuses_writes', sentence)];
       }
     }),
   );

@@ -10,14 +10,14 @@ const SOURCES = globSync(['packages/{runtime,queue,store}/src/**/*.ts', 'apps/{a
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => readFileSync(join(REPOSITORY, file), 'utf8'));
 
-const needed = listNeededCommands({ waits: true }, ['k']).map(({ words }) => words[0]);
-/** Of our scripts. */
+const needed = listNeededCommands(true, ['k']).map((command) => command.split(' ')[0] ?? '');
+/** Commands of our scripts. */
 const called = new Set(
   SOURCES.flatMap((text) => [...text.matchAll(/\bredis\.p?call\(\s*["']([A-Za-z]+)/g)]).map(([, name = '']) =>
     name.toUpperCase(),
   ),
 );
-/** Those that run scripts are tried instead. */
+/** The start-up check runs these instead of asking for them. */
 const TRIED = new Set(['EVAL', 'EVALSHA']);
 
 test('every command of our scripts is asked for at start-up', () => {

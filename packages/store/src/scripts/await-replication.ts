@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
-/** What a write left, by which it can be seen whether a server has it: a key, a field of a hash, or that a key is gone. */
+/** Shows whether a server has a write: by a key, by a field of a hash, or by the absence of a key. */
 export type WriteProof = { readonly key: string; readonly field?: string; readonly isGone?: true };
 
-/** Whether enough replicas have what was written. False: it may be there all the same, and whoever asked for it asks again. */
+/** Whether enough replicas have a write. False: they may have it all the same, and the client should try again. */
 export type AwaitReplication = (proof: WriteProof) => Promise<boolean>;
 
 export type AwaitReplicationDeps = {
@@ -21,23 +21,16 @@ export type AwaitReplicationDeps = {
 const WITHIN_MS = 1_000;
 const MARK_TTL_MS = 60_000;
 
-type Waiting = {
-  readonly proof: WriteProof;
-  readonly resolve: (isReplicated: boolean) => void;
-  readonly reject: (error: unknown) => void;
-};
+type Waiting = WriteProof & PromiseWithResolvers<boolean>;
 
 /**
- * Waits until replicas have what was written. `WAIT` speaks of its own connection's writes alone, so each round looks whether
- * what was written is there, writes a mark behind it, and waits for the mark: a server that has the mark has all that
- * was there before. A failover in between shows too, because the look, the mark and the wait go to one server in one go; what
- * the new master never got isn't seen. One round at a time, of a cluster's slot or of the one server, for all who ask meanwhile.
+ * Waits until replicas have a write. `WAIT` covers only the writes of its own connection. So each round looks for the
+ * proofs, writes a mark behind them, and waits for the mark: a server with the mark has everything from before it. All
+ * three go to one server together, so a failover shows, too: the new master lacks the proof of what it never got. One
+ * round at a time runs for a cluster's slot, or for the one server. Calls meanwhile share the next round.
  */
-export function createAwaitReplication({
-  redis,
-  minReplicas,
-  withinMs = WITHIN_MS,
-}: AwaitReplicationDeps): AwaitReplication {
+export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplication {
+  const { redis, minReplicas, withinMs = WITHIN_MS } = deps;
   const waitingByTag = new Map<string, Waiting[]>();
   const tagOf = redis instanceof Cluster ? hashTagOf : () => 'herald';
 
@@ -60,10 +53,7 @@ export function createAwaitReplication({
     while (waiting.length > 0) {
       const round = waiting.splice(0);
       try {
-        const replicated = await lookAndWait(
-          tag,
-          round.map(({ proof }) => proof),
-        );
+        const replicated = await lookAndWait(tag, round);
         for (const [index, { resolve }] of round.entries()) resolve(replicated[index] === true);
       } catch (error) {
         for (const { reject } of round) reject(error);
@@ -72,24 +62,23 @@ export function createAwaitReplication({
     waitingByTag.delete(tag);
   };
 
-  return async function awaitReplication(proof) {
-    return await new Promise<boolean>((resolve, reject) => {
-      const tag = tagOf(proof.key);
-      const waiting = waitingByTag.get(tag);
-      if (waiting) {
-        waiting.push({ proof, resolve, reject });
-        return;
-      }
-      const first = [{ proof, resolve, reject }];
+  return (proof) => {
+    const asked = { ...proof, ...Promise.withResolvers<boolean>() };
+    const tag = tagOf(proof.key);
+    const waiting = waitingByTag.get(tag);
+    if (waiting) waiting.push(asked);
+    else {
+      const first = [asked];
       waitingByTag.set(tag, first);
-      // After this turn: those that are asked for together share the round.
+      // After this turn, so that its calls share the round.
       setImmediate(() => void goRounds(tag, first));
-    });
+    }
+    return asked.promise;
   };
 }
 
 /**
- * Waits until a write is replicated; without `awaitReplication` nobody asks for that.
+ * Waits until a write is replicated. Does nothing without `awaitReplication`.
  * @throws UnavailableError when too few replicas have it in time
  */
 export async function demandReplicated(
@@ -102,7 +91,7 @@ export async function demandReplicated(
   );
 }
 
-/** What of a key decides its slot. */
+/** The part of a key that decides its slot. */
 export function hashTagOf(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
 }

@@ -1,5 +1,5 @@
 export const CLAIM_IDS_LUA = /* lua */ `
--- Take what is due, under a lease: others see it only when the lease ends, and so does everybody when its taker dies.
+-- Take work that is due, under a lease: others see it only when the lease ends, as after the death of its taker.
 -- KEYS[1] work (zset: id → due, ms)
 -- ARGV[1] now (ms)   ARGV[2] lease ends (ms)   ARGV[3] at most so many
 -- Returns the ids.
@@ -9,10 +9,10 @@ return ids
 `;
 
 export const FINISH_CLAIMED_LUA = /* lua */ `
--- Take work off the list that was done under a lease. Work that was put there again meanwhile stays.
+-- Remove work that was done under a lease. Work that was added again meanwhile stays.
 -- KEYS[1] work (zset: id → due, ms)
 -- ARGV[1] id   ARGV[2] the lease's end (ms)
--- Returns 1 when it left, else 0.
+-- Returns 1 when it was removed, else 0.
 local dueAt = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not dueAt or tonumber(dueAt) ~= tonumber(ARGV[2]) then return 0 end
 return redis.call('ZREM', KEYS[1], ARGV[1])

@@ -1,6 +1,6 @@
 /**
- * For scripts that write a new secret: counts it for the key version that it is encrypted with, in the same step. So a
- * shard knows every key version that its secrets need, and a count that stands still means that nothing was added.
+ * For scripts that write a new secret: counts it for its key version in the same step. So a shard knows every key
+ * version that its secrets need, and an unchanged count means that no secret was added.
  */
 export const COUNT_KEY_USE_LUA = /* lua */ `
 local function countKeyUse(keyVersions, endpoint)
@@ -10,10 +10,10 @@ end
 `;
 
 export const REGISTER_KEY_VERSION_LUA = /* lua */ `
--- Register the key version that a process encrypts with, unless there is one that it can't decrypt with.
+-- Register the key version that a process encrypts with, unless it lacks a key of another version.
 -- KEYS[1] key versions (hash)
 -- ARGV[1] fingerprint that it encrypts with, or '' when it only decrypts   ARGV[2..] fingerprints of all its keys
--- Returns fingerprint, count, ... of those that it lacks; nothing when it may start.
+-- Returns fingerprint, count, ... of the versions that it lacks; nothing when it may start.
 local known, missing = {}, {}
 for index = 2, #ARGV do known[ARGV[index]] = true end
 local keyVersions = redis.call('HGETALL', KEYS[1])
@@ -28,7 +28,7 @@ return missing
 `;
 
 export const FORGET_KEY_VERSION_LUA = /* lua */ `
--- Forget a key version, unless a secret was encrypted with it since its count was read.
+-- Delete a key version, unless a secret was encrypted with it since its count was read.
 -- KEYS[1] key versions (hash)
 -- ARGV[1] fingerprint   ARGV[2] its count as it was read
 -- Returns 'forgotten' | 'changed'.
@@ -38,7 +38,7 @@ return 'forgotten'
 `;
 
 export const REPLACE_SECRET_LUA = /* lua */ `
--- Put a re-encrypted secret in the place of the same one: a rotation or a removal meanwhile wins.
+-- Replace a secret by the same one, re-encrypted. A rotation or a removal meanwhile wins.
 -- KEYS[1] endpoint (hash)   KEYS[2] key versions (hash)
 -- ARGV[1] field   ARGV[2] encrypted secret as it was read   ARGV[3] the same, re-encrypted
 -- ARGV[4] fingerprint of the key that it is re-encrypted with

@@ -3,21 +3,21 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript, type Script } from './script.ts';
 import { demandReplicated, hashTagOf, type AwaitReplication } from './await-replication.ts';
 
-/** What a store of things that are acknowledged is made of. */
+/** The dependencies of a store whose writes are acknowledged. */
 export type ReplicatedStoreDeps = {
   readonly redis: RedisClient;
-  /** Absent: nobody asks for replicas, and nothing is added to a write. */
+  /** Absent: writes don't wait for replicas, and carry no proof. */
   readonly awaitReplication?: AwaitReplication | undefined;
 };
 
-/** How long a proof is there to be looked at, in ms. */
+/** How long a proof is kept, in ms. */
 const PROOF_TTL_MS = 60_000;
 
 /**
- * A script whose reply comes only once replicas have what it wrote, and what it saw: also when it found everything done
- * by an earlier run. For this it leaves a proof in the same step, a key of this run's own, which is on a server only if
- * the script ran there or on the server that this one follows. The call throws UnavailableError when the replicas don't
- * have it in time; what was written may stand then.
+ * A script whose reply comes only once replicas have what it wrote and what it saw, also when an earlier run had done
+ * it all. In the same step it writes a proof, a key of this run alone. A server has the proof only if the script ran
+ * there, or on the server that it follows. The call throws UnavailableError when too few replicas have it in time; the
+ * write may stand then.
  */
 export function defineReplicatedScript(
   { redis, awaitReplication }: ReplicatedStoreDeps,

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript, type Script } from './script.ts';
 
-/** Sends `SCRIPT LOAD <source>` or `EVALSHA <sha> <number of keys> <key>... <arg>...` for a library that brings scripts of its own. */
+/** Sends `SCRIPT LOAD <source>` or `EVALSHA <sha> <number of keys> <key>... <arg>...` for a library's own scripts. */
 export type SendScriptCommand = (command: readonly string[]) => Promise<unknown>;
 
 /**
- * Runs a library's scripts as our own. A library that loads its scripts once is lost when that one load meets a Redis that is away or
- * starting; here loading is a matter of this process, and Redis gets the source whenever it doesn't know a script.
- * Scripts must be loaded at start-up, as `defineScript` says.
+ * Runs a library's scripts as our own. A library that loads its scripts once fails for good when Redis is away just
+ * then. Here only this process loads them, and Redis gets the source whenever it doesn't know a script. Load scripts at
+ * start-up, as with `defineScript`.
  */
 export function createScriptCommands(redis: RedisClient, name: string): SendScriptCommand {
   const scripts = new Map<string, Script>();

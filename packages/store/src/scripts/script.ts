@@ -1,14 +1,13 @@
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 export type ScriptArg = string | number;
-/** Runs a Lua script in one slot: the keys, then the arguments. What it replies is input, and the caller parses it. */
+/** Runs a Lua script in one slot: the keys, then the arguments. The reply is input, and the caller parses it. */
 export type Script = (keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>;
 
 /**
- * Makes a Lua script callable. The client sends its SHA-1 and falls back to the source where the server doesn't know
- * it yet, also inside the pipelines that it makes of calls of one tick.
- * Define scripts at start-up: a pipeline that is being filled knows only those that were there when it was begun, and the
- * client would then hand every later answer in it to the wrong caller.
+ * Makes a Lua script callable. The client sends its SHA-1, and the source where the server doesn't know it yet, also
+ * inside the pipelines of calls of one tick. Define scripts at start-up: a pipeline that is being filled knows only the
+ * scripts from before it. With a later one, the client would hand every following answer in it to the wrong caller.
  * @param name unique among the scripts of one client
  */
 export function defineScript(redis: RedisClient, name: string, lua: string): Script {
@@ -19,7 +18,7 @@ export function defineScript(redis: RedisClient, name: string, lua: string): Scr
   return (keys, args) => call.call(redis, keys.length, ...keys, ...args);
 }
 
-/** A reply of Redis to one command within a script, as the client throws those to commands. */
+/** An error reply to one command within a script, as the client throws error replies to commands. */
 export class ScriptCommandError extends Error {
   override readonly name = 'ReplyError';
 }

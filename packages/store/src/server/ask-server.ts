@@ -1,35 +1,30 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
-import type { RedisAccess, RedisAddress } from './redis-target.ts';
+import { toSignInOptions, type RedisAccess, type RedisAddress } from './redis-target.ts';
 
 const ASK_LIMIT_MS = 1_000;
 
-/** The reply to one command as JSON, or what kept it from being answered. Never rejects. */
+/** Sends one command to a server. Returns its reply as JSON, or the message of the error. Never rejects. */
 export async function askServer(
-  { host, port }: RedisAddress,
+  address: RedisAddress,
   access: RedisAccess,
-  command: readonly [string, ...string[]],
+  [name, ...args]: readonly [string, ...string[]],
 ): Promise<string> {
-  const { username, password, usesTls } = access;
   const options: Omit<RedisOptions, 'replyMapping'> = {
-    host,
-    port,
+    ...address,
+    ...toSignInOptions(access),
     lazyConnect: true,
     enableReadyCheck: false,
     retryStrategy: () => null,
     connectTimeout: ASK_LIMIT_MS,
     commandTimeout: ASK_LIMIT_MS,
     maxRetriesPerRequest: 0,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(usesTls && { tls: {} }),
   };
   const redis = new Redis(options);
   let last: Error | undefined;
   redis.on('error', (error: Error) => (last = error));
   try {
-    const [name, ...rest] = command;
-    return JSON.stringify(await redis.call(name, ...rest));
+    return JSON.stringify(await redis.call(name, ...args));
   } catch (thrown) {
     return messageOfThrown(last ?? thrown);
   } finally {

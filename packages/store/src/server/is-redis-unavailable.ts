@@ -1,31 +1,29 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 
-const CONNECTION_CODES = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
-]);
-/** `Command aborted`: some replies of its pipeline came, and then the connection broke. */
+const CONNECTION_CODES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/;
+/** `Command aborted`: the connection broke between two replies of its pipeline. */
 const CONNECTION_MESSAGES =
   /^(Stream isn't writeable|Connection is closed|Command timed out|Command aborted due to connection close|Reached the max retries per request|Connection is in closing state)/;
-/** What the client says of Sentinels and clusters while they fail over. */
+/** Messages of the client while Sentinels or a cluster fail over. */
 const FAILOVER_MESSAGES =
   /^(All sentinels are unreachable|Too many Cluster redirections|Cluster isn't ready|Cluster is (ended|disconnected|disconnecting)|Node is disconnected|None of startup nodes is available|Failed to refresh slots cache|No subscriber for the cluster)/;
-/** Replies of a Redis that is there and can't serve: out of memory, disk trouble, replica, starting, failing over. */
+/** Replies of a Redis that can't serve: out of memory, disk trouble, replica, starting, failing over. */
 const REFUSALS = /\b(OOM|MISCONF|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|TRYAGAIN|UNBLOCKED|MOVED|ASK)\b/;
 
-/** Whether an error means that Redis can't be reached or refuses writes for now; anything else is a bug of ours. */
+/** Whether an error means that Redis can't be reached or refuses writes for now; any other error is a bug of ours. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!isErrorLike(error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
+  const { code = '' } = error as NodeJS.ErrnoException;
   return (
-    (code !== undefined && CONNECTION_CODES.has(code)) ||
+    CONNECTION_CODES.test(code) ||
     CONNECTION_MESSAGES.test(error.message) ||
     FAILOVER_MESSAGES.test(error.message) ||
     (error.name === 'ReplyError' && REFUSALS.test(error.message))
   );
 }
 
-/** Whether Redis answered a command with an error: what is wrong is in its message, and the error carries the command. */
+/** Whether Redis answered a command with an error, whose message says what is wrong. The error carries the command. */
 export function isRedisRefusal(error: unknown): error is Error {
   return isErrorLike(error) && error.name === 'ReplyError';
 }

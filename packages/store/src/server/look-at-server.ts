@@ -1,18 +1,16 @@
 import { connect } from 'node:net';
 import type { RedisAddress } from './redis-target.ts';
 
-/** What a server does that is asked for a PING in plain text. */
+/** What a server does after a PING in plain text. */
 export type ServerLook =
-  | { readonly kind: 'answers'; readonly text: string }
-  | { readonly kind: 'is_silent' | 'closes' }
-  | { readonly kind: 'is_away' };
+  { readonly kind: 'answers'; readonly text: string } | { readonly kind: 'is_silent' | 'closes' | 'is_away' };
 
 const LIMIT_MS = 1_000;
 const LIMIT_BYTES = 1_024;
 
 /**
- * Looks what is at an address where no client gets through: a client drops what a server says before it is asked, and that is
- * where a server says why it takes no connection. Never rejects.
+ * Looks at an address where the client gets no answer. A server says why it refuses a connection before the first
+ * command, and the client drops that. Never rejects.
  */
 export async function lookAtServer({ host, port }: RedisAddress): Promise<ServerLook> {
   return await new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** How a client signs in to the servers of a set-up. */
+/** How a client signs in to a server. */
 export type RedisAccess = {
   readonly username?: string;
   readonly password?: string;
@@ -7,14 +7,14 @@ export type RedisAccess = {
 
 export type RedisAddress = { readonly host: string; readonly port: number };
 
-/** Which Redis a process works with: one server, the master that Sentinels name, or a Redis Cluster. */
+/** The Redis that a process works with: one server, the master that Sentinels name, or a Redis Cluster. */
 export type RedisTarget =
   | { readonly kind: 'single'; readonly url: string }
   | {
       readonly kind: 'sentinel';
       readonly sentinels: readonly RedisAddress[];
       readonly masterName: string;
-      /** Of the Redis that they watch. */
+      /** To the Redis that they watch. */
       readonly access: RedisAccess;
       readonly database: number;
       /** Of the Sentinels themselves. */
@@ -22,45 +22,56 @@ export type RedisTarget =
     }
   | { readonly kind: 'cluster'; readonly nodes: readonly RedisAddress[]; readonly access: RedisAccess };
 
+/** Where a client dials first, and how it signs in there. */
+export function placesOf(target: RedisTarget): { addresses: readonly RedisAddress[]; access: RedisAccess } {
+  switch (target.kind) {
+    case 'cluster':
+      return { addresses: target.nodes, access: target.access };
+    case 'sentinel': {
+      const { sentinels, sentinelPassword, access } = target;
+      const own = sentinelPassword === undefined ? {} : { password: sentinelPassword };
+      return { addresses: sentinels, access: { usesTls: access.usesTls, ...own } };
+    }
+    case 'single': {
+      const { hostname, port, username, password, protocol } = new URL(target.url);
+      const access = {
+        usesTls: protocol === 'rediss:',
+        ...(username !== '' && { username: decodeURIComponent(username) }),
+        ...(password !== '' && { password: decodeURIComponent(password) }),
+      };
+      return { addresses: [{ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }], access };
+    }
+  }
+}
+
+/** The options of a client that signs in like this. */
+export function toSignInOptions({ username, password, usesTls }: RedisAccess) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(usesTls && { tls: {} }),
+  };
+}
+
+/** The user that a connection signs in as. */
+export function userOf(target: RedisTarget): string {
+  const { username } = target.kind === 'single' ? placesOf(target).access : target.access;
+  return username ?? 'default';
+}
+
 /** Where it is, without any credential. */
 export function describeTarget(target: RedisTarget): string {
   if (target.kind === 'single') {
-    const parsed = URL.parse(target.url);
-    return `Redis at ${parsed ? `${parsed.protocol}//${parsed.host}` : 'the given address'}`;
+    const { protocol, host } = new URL(target.url);
+    return `Redis at ${protocol}//${host}`;
   }
   if (target.kind === 'cluster') return `The Redis Cluster at ${listAddresses(target.nodes)}`;
   return `The Redis that the Sentinels at ${listAddresses(target.sentinels)} call ${target.masterName}`;
 }
 
-/** Whom a connection signs in as. */
-export function userOf(target: RedisTarget): string {
-  const username =
-    target.kind === 'single' ? decodeURIComponent(URL.parse(target.url)?.username ?? '') : target.access.username;
-  return username === undefined || username === '' ? 'default' : username;
-}
-
-/** What says where it is, and how to sign in. */
+/** The variable that says where it is, and how to sign in. */
 export function variableOf({ kind }: RedisTarget): string {
-  switch (kind) {
-    case 'single':
-      return 'REDIS_URL';
-    case 'sentinel':
-      return 'REDIS_SENTINELS';
-    case 'cluster':
-      return 'REDIS_CLUSTER_NODES';
-  }
-}
-
-/** What to do when it can't be reached. */
-export function remedyFor({ kind }: RedisTarget): string {
-  switch (kind) {
-    case 'single':
-      return 'Start it (redis-server) or set REDIS_URL.';
-    case 'sentinel':
-      return 'See whether they know a master of that name (SENTINEL get-master-addr-by-name), or correct REDIS_SENTINELS and REDIS_SENTINEL_MASTER.';
-    case 'cluster':
-      return 'See whether it is whole (redis-cli cluster info), or correct REDIS_CLUSTER_NODES.';
-  }
+  return { single: 'REDIS_URL', sentinel: 'REDIS_SENTINELS', cluster: 'REDIS_CLUSTER_NODES' }[kind];
 }
 
 function listAddresses(addresses: readonly RedisAddress[]): string {

@@ -1,44 +1,47 @@
 import { GROUP_HEALTHS } from '@herald/queue';
 import { Gauge } from 'prom-client';
-import type { ServiceState, ShardState } from './create-service-state-reader.ts';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { ServiceState, ShardState } from './create-service-state-reader.ts';
 
 /** The label of the one queue that a shard has. */
 const QUEUE = 'deliveries';
 
 /**
- * Gauges of what all processes share. Every process shows the same numbers, so they are aggregated by `max`, never by `sum`.
- * @returns what shows a state; undefined: it could not be read, and nothing is shown that might be out of date
+ * Adds the gauges of what all processes share. Every process shows the same numbers: aggregate by `max`, never by
+ * `sum`.
+ * @returns a function that shows a state, and nothing out of date when it couldn't be read (undefined)
  */
 export function addServiceGauges(registry: MetricsRegistry): (state: ServiceState | undefined) => void {
-  const gauge = <Label extends string>(name: `herald_${string}`, help: string, labelNames: readonly Label[]) =>
+  const gauge = <Label extends string>(name: `herald_${string}`, help: string, ...labelNames: readonly Label[]) =>
     new Gauge({ name, help: `${help} Of the whole service: aggregate by max.`, labelNames, registers: [registry] });
-  const known = gauge('herald_service_state_known', 'Whether the gauges of the whole service could be read.', []);
+  const known = gauge('herald_service_state_known', 'Whether the gauges of the whole service could be read.');
   const totals = {
-    workers: gauge('herald_workers', 'Workers seen lately.', []),
-    usedBytes: gauge('herald_redis_memory_used_bytes', 'Memory that Redis uses.', []),
-    limitBytes: gauge('herald_redis_memory_limit_bytes', 'Memory that Redis may use; 0 without a limit.', []),
+    workers: gauge('herald_workers', 'Workers seen lately.'),
+    usedBytes: gauge('herald_redis_memory_used_bytes', 'Memory that Redis uses.'),
+    limitBytes: gauge('herald_redis_memory_limit_bytes', 'Memory that Redis may use; 0 without a limit.'),
   };
   const perShard = {
-    jobs: gauge('herald_queue_jobs', 'Deliveries in the queue, by state.', ['shard', 'queue', 'state']),
+    jobs: gauge('herald_queue_jobs', 'Deliveries in the queue, by state.', 'shard', 'queue', 'state'),
     oldestDue: gauge(
       'herald_queue_oldest_due_seconds',
       'For how long the first delivery has waited that only waits for a worker.',
-      ['shard', 'queue'],
+      'shard',
+      'queue',
     ),
-    destinations: gauge('herald_destinations', 'Destinations with waiting deliveries.', ['shard', 'state']),
-    deliveries: gauge('herald_destination_due_deliveries', 'Deliveries that are due, and wait.', ['shard', 'state']),
-    oldest: gauge('herald_destination_oldest_due_seconds', 'For how long the oldest of these has been due.', [
+    destinations: gauge('herald_destinations', 'Destinations with waiting deliveries.', 'shard', 'state'),
+    deliveries: gauge('herald_destination_due_deliveries', 'Deliveries that are due, and wait.', 'shard', 'state'),
+    oldest: gauge(
+      'herald_destination_oldest_due_seconds',
+      'For how long the oldest of these has been due.',
       'shard',
       'state',
-    ]),
-    replays: gauge('herald_replays_running', 'Replays under way.', ['shard']),
+    ),
+    replays: gauge('herald_replays_running', 'Replays under way.', 'shard'),
   };
   const showShard = ({ queue, runningReplays }: ShardState, shard: string, at: number) => {
     const secondsSince = (time = at) => Math.max(0, at - time) / 1_000;
-    const { waiting, active, delayed } = queue;
-    for (const [state, count] of Object.entries({ waiting, active, delayed })) {
-      perShard.jobs.set({ shard, queue: QUEUE, state }, count);
+    for (const state of ['waiting', 'active', 'delayed'] as const) {
+      perShard.jobs.set({ shard, queue: QUEUE, state }, queue[state]);
     }
     perShard.oldestDue.set({ shard, queue: QUEUE }, secondsSince(queue.oldestDueAt));
     for (const state of GROUP_HEALTHS) {

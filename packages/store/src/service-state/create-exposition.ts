@@ -1,37 +1,28 @@
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { rememberFor } from '@herald/runtime/async/remember-for';
-import type { ServiceState } from './create-service-state-reader.ts';
-import { addServiceGauges } from './add-service-gauges.ts';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { addServiceGauges } from './add-service-gauges.ts';
+import type { ServiceState } from './create-service-state-reader.ts';
 
-/** What a scrape gets, in Prometheus' text format. */
-export type Exposition = { readonly contentType: string; readonly render: () => Promise<string> };
-
-/** However often somebody scrapes, Redis is asked at most so often, in ms. */
+/** However many scrapes come, Redis is asked at most once in this time, in ms. */
 const REMEMBERED_MS = 1_000;
-/** A Redis that hangs must not keep a scrape waiting, in ms. */
+/** A scrape waits at most this long for Redis, in ms. */
 const STATE_LIMIT_MS = 1_500;
 
-export type ExpositionDeps = {
-  readonly registry: MetricsRegistry;
-  readonly readServiceState: () => Promise<ServiceState>;
-};
-
-export function createExposition({ registry, readServiceState }: ExpositionDeps): Exposition {
+/** Renders the answer to a scrape, in Prometheus' text format. */
+export function createExposition(registry: MetricsRegistry, readServiceState: () => Promise<ServiceState>) {
   const show = addServiceGauges(registry);
-  // A Redis that is away makes the process say so itself, in its log and its readiness.
-  const read = rememberFor(REMEMBERED_MS, () =>
-    answerWithin<ServiceState | undefined, undefined>(
-      STATE_LIMIT_MS,
-      readServiceState().catch(() => undefined),
-      () => undefined,
-    ),
-  );
+  // The log and the readiness of the process tell that Redis is away.
+  const read = rememberFor(REMEMBERED_MS, () => {
+    const state: Promise<ServiceState | undefined> = readServiceState().catch(() => undefined);
+    return answerWithin(STATE_LIMIT_MS, state, () => undefined);
+  });
   return {
-    contentType: registry.contentType,
-    render: async () => {
+    contentType: registry.contentType as string,
+    render: async (): Promise<string> => {
       show(await read());
       return await registry.metrics();
     },
   };
 }
+export type Exposition = ReturnType<typeof createExposition>;

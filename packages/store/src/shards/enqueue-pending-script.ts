@@ -5,11 +5,11 @@ const USUAL = scoreOf('usual', 0);
 const BACKGROUND = scoreOf('background', 0);
 
 export const ENQUEUE_PENDING_LUA = /* lua */ `
--- Enqueue those of some deliveries that have something to do and are nowhere in the queue, each in the group of its endpoint's present
--- destination, for the time that its record says. Twice is as once: what waits or is in work stays where it is.
+-- Enqueue those of the given deliveries that have something to do and are nowhere in the queue, each in the group of its
+-- endpoint's present destination, due when its record says. May run twice: what waits or is in work stays where it is.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] their ids
--- Returns {number of those that were enqueued, the group of one of them or ''}.
+-- Returns {number of deliveries enqueued, the group of one of them or ''}.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -18,7 +18,7 @@ local inWork, entries = nil, {}
 
 local function waits(group, id) return redis.call('ZSCORE', prefix .. 'q:' .. group, id) end
 
--- A replay sets 'from' and forgets the tries: what was not tried since goes behind all that is live.
+-- A replay sets 'from' and resets the tries: a delivery without a try since then goes behind all live ones.
 local function scoreOf(due, replayedAt, tries)
   return (replayedAt and tonumber(tries) == 0 and ${BACKGROUND} or ${USUAL}) + (tonumber(due or '') or now)
 end
@@ -33,12 +33,12 @@ for index, key in ipairs(KEYS) do
     local places = redis.call('HMGET', prefix .. 'e:' .. (facts[4] or ''), 'dst', 'dstWas')
     -- An endpoint that was removed has no destination: a worker cancels what is enqueued for it.
     local group = isTest and '${TEST_GROUP}' or places[1] or ''
-    -- What waits for a former url moves with the purge.
+    -- A delivery that waits for a former url is moved by the purge.
     local isSomewhere = inWork[id] or waits(group, id) or (places[2] and waits(places[2], id))
     if not isSomewhere then
       -- A test event is sent at once or never: a worker that finds it claimed cancels it.
       if isTest then redis.call('HSETNX', key, 'claim', now) end
-      -- What is urgent is of class 0.
+      -- Urgent deliveries are of class 0.
       entries[#entries + 1] = { group, id, (isOwed or isTest) and now or scoreOf(facts[5], facts[6], facts[7]) }
     end
   end

@@ -1,67 +1,59 @@
 import { z } from 'zod';
-import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import type { AwaitCopies } from './await-copies.ts';
-import { readKeyName } from './key-name.ts';
 import { ENQUEUE_PENDING_LUA } from './enqueue-pending-script.ts';
+import { readKeyName } from './key-name.ts';
 
 export type EnqueuePendingDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
-  readonly awaitCopies: AwaitCopies;
-  readonly onProgress: (looked: number, total: number) => void;
+  readonly awaitCopies?: AwaitCopies;
+  readonly onProgress?: (looked: number, total: number) => void;
   /** Epoch ms. */
   readonly now: () => number;
 };
 
-/** Deliveries that one script looks at: Redis does nothing else meanwhile. */
+/** Deliveries of one script: Redis does nothing else meanwhile. */
 const PAGE = 200;
 
 const Reply = z.tuple([z.number(), z.string()]);
 
 /**
- * Walks all delivery records, and enqueues each that is pending, or has a pending redelivery, and is neither waiting nor in work. The record
- * says when it is due, and whether it was replayed and not tried since: then it is background again. Each step is complete in itself, so
- * a walk that is killed is completed by another; workers may work meanwhile.
+ * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery, and is neither
+ * waiting nor in work. The record says when it is due, and whether it is background again: it was replayed, and not
+ * tried since. Each step is complete in itself, so another walk completes one that was killed. Workers may work
+ * meanwhile.
  * @returns deliveries enqueued
  */
 export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> {
   const { redis, keyspace, onProgress } = deps;
   let enqueued = 0;
   for await (const { names, looked, total } of walkKeys(redis, '{*}:d:*')) {
-    const keys = names.flatMap((name) => readKeyName(name) ?? []).filter(({ kind }) => kind === 'delivery');
+    const deliveries = names.flatMap((name) => readKeyName(name) ?? []).filter(({ kind }) => kind === 'delivery');
     const counts = await Promise.all(
-      [...Map.groupBy(keys, ({ shard }) => shard)].map(async ([shard, all]) => {
-        const shardKeys = keyspace.shards[shard];
-        return shardKeys
-          ? await enqueueIn(
-              deps,
-              shardKeys,
-              all.map(({ id }) => id),
-            )
-          : 0;
+      keyspace.shards.map((keys, index) => {
+        const ids = deliveries.filter(({ shard }) => shard === index).map(({ id }) => id);
+        return enqueueIn(deps, keys, ids);
       }),
     );
     for (const count of counts) enqueued += count;
-    onProgress(looked, total);
+    onProgress?.(looked, total);
   }
   return enqueued;
 }
 
-async function enqueueIn(
-  { redis, awaitCopies, now }: EnqueuePendingDeps,
-  keys: ShardKeys,
-  ids: readonly string[],
-): Promise<number> {
+async function enqueueIn(deps: EnqueuePendingDeps, keys: ShardKeys, ids: readonly string[]): Promise<number> {
+  const { redis, awaitCopies, now } = deps;
   let enqueued = 0;
   for (let start = 0; start < ids.length; start += PAGE) {
     const page = ids.slice(start, start + PAGE);
+    // The source goes along each time: the script is rarely run, and on connections that others use.
     const records = page.map(keys.delivery);
-    // In full each time: it is rarely run, and on connections that others use.
     const reply = await redis.eval(ENQUEUE_PENDING_LUA, page.length, ...records, keys.prefix, now(), ...page);
     const [count, group] = Reply.parse(reply);
-    if (count > 0) await awaitCopies([keys.queue.waiting(group)]);
+    if (count > 0) await awaitCopies?.([keys.queue.waiting(group)]);
     enqueued += count;
   }
   return enqueued;

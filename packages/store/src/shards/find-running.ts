@@ -1,60 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import { mastersOf } from '../redis/connect-redis.ts';
-import { layoutOfConnection } from '../redis/layout.ts';
-import { createFindAlive, type FindAlive, type FindAliveDeps } from './find-alive.ts';
-import { listConnections, type Connection } from './list-connections.ts';
-import { GONE_AFTER_MS, type ProcessPresence } from './process-presence.ts';
+import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { LAYOUT, layoutOfConnection } from '../redis/layout.ts';
+import { ifPermitted } from '../redis/read-info.ts';
+import { GONE_AFTER_MS, type ProcessPresence, type SeenProcess } from './process-presence.ts';
 
-/** What a connection that reshards calls itself, in former versions too: there may be but one. */
-export const RESHARDER = 'herald-shards-move';
+/** The name of a connection that reshards, in former versions too. Only one process may reshard. */
+const RESHARDER = 'herald-shards-move';
+const LOOK_EVERY_MS = 100;
 
-/** Who else works on this Redis, as people are told; empty when nobody does. */
-export type FindRunning = FindAlive;
+/** Finds processes that are alive, described for people; empty when there are none. */
+export type FindRunning = () => Promise<readonly string[]>;
 
-export type FindRunningDeps = Pick<FindAliveDeps, 'onWatch'> & {
+export type FindRunningDeps = {
   readonly redis: RedisClient;
-  readonly presence: Pick<ProcessPresence, 'list'>;
+  readonly presence: ProcessPresence;
+  /** Called before signs of processes that may be dead are watched for `forMs`. */
+  readonly onWatch: (processes: number, forMs: number) => void;
   readonly goneAfterMs?: number;
 };
 
-/** Finds APIs and workers, those of earlier versions too, and others that reshard. */
-export function createFindRunning({
-  redis,
-  presence,
-  onWatch,
-  goneAfterMs = GONE_AFTER_MS,
-}: FindRunningDeps): FindRunning {
-  return createFindAlive({
-    findConnected: () => findConnected(redis),
-    listSigns: () => presence.list(),
-    onWatch,
-    goneAfterMs,
+type Sign = Pick<SeenProcess, 'name' | 'sign'>;
+type Connection = { readonly id: number; readonly name: string; readonly address: string };
+
+/** Finds APIs and workers, also of earlier versions, and other processes that reshard. */
+export function createFindRunning(deps: FindRunningDeps): FindRunning {
+  const findConnected = async (master: Redis) => {
+    await ifPermitted(master.client('SETNAME', RESHARDER));
+    const ownId = await ifPermitted(master.client('ID'));
+    const connections = await listConnections(master);
+    return connections.filter(({ id, name }) => (name === RESHARDER ? id !== ownId : layoutOfConnection(name)));
+  };
+  return createFindAlive(deps, findConnected, () => deps.presence.list());
+}
+
+/**
+ * Finds APIs and workers of former versions, and processes that reshard. Release 0.1.0 shows itself by its connections.
+ * Only its workers leave signs.
+ * @param isFirst no process of this version has worked on the data yet, so that every worker that shows itself is of a
+ * former one
+ */
+export function createFindFormer(deps: FindRunningDeps, isFirst: boolean): FindRunning {
+  const { redis, presence } = deps;
+  const isFormer = (name: string) => name === RESHARDER || (layoutOfConnection(name) ?? LAYOUT) < LAYOUT;
+  const findConnected = async (master: Redis) => (await listConnections(master)).filter(({ name }) => isFormer(name));
+  const listSigns = async (): Promise<Sign[]> => {
+    const processes = (await presence.list()).filter(({ layout }) => layout < LAYOUT);
+    if (!isFirst) return processes;
+    const workers = readScoredIds(await redis.zrange(GLOBAL_KEYS.workers, 0, '-1', 'WITHSCORES'));
+    return [...processes, ...workers.map(({ id, score }) => ({ name: `worker:${id}`, sign: score }))];
+  };
+  return createFindAlive(deps, findConnected, listSigns);
+}
+
+/**
+ * Finds processes by their connections, and by their signs, which a process also leaves that has no connection at the
+ * moment. A sign that doesn't change for `goneAfterMs` belongs to a dead process.
+ */
+function createFindAlive(
+  { redis, onWatch, goneAfterMs = GONE_AFTER_MS }: FindRunningDeps,
+  findConnected: (master: Redis) => Promise<Connection[]>,
+  listSigns: () => Promise<readonly Sign[]>,
+): FindRunning {
+  const dead = new Set<string>();
+  const signOf = ({ name, sign }: Sign) => `${name} ${sign}`;
+  return async () => {
+    const connected = (await Promise.all(mastersOf(redis).map(findConnected))).flat();
+    if (connected.length > 0) return [...new Set(connected.map(({ name, address }) => `${name} at ${address}`))];
+    const first = new Set((await listSigns()).map(signOf));
+    const start = performance.now();
+    for (let isTold = false; ; isTold = true) {
+      const seen = (await listSigns()).filter((each) => !dead.has(signOf(each)));
+      const alive = seen.filter((each) => !first.has(signOf(each)));
+      if (seen.length === 0) return [];
+      if (alive.length > 0) return alive.map(({ name }) => name);
+      const left = start + goneAfterMs - performance.now();
+      if (left <= 0) {
+        for (const each of seen) dead.add(signOf(each));
+        return [];
+      }
+      if (!isTold) onWatch(seen.length, goneAfterMs);
+      await wait(Math.min(left, LOOK_EVERY_MS));
+    }
+  };
+}
+
+/** All connections to a server; none where the user may not list them. */
+async function listConnections(server: Redis): Promise<Connection[]> {
+  const list = (await ifPermitted(server.client('LIST').then(String))) ?? '';
+  return list.split('\n').flatMap((line) => {
+    const [found, id, address = '?', name = ''] = /^id=(\d+) addr=(\S+).* name=(\S*)/.exec(line) ?? [];
+    return found === undefined ? [] : [{ id: Number(id), name, address }];
   });
-}
-
-async function findConnected(redis: RedisClient): Promise<string[]> {
-  const lists = await Promise.all(
-    mastersOf(redis).map(async (master) => {
-      const own = await showAsResharder(master);
-      const isOther = ({ id, name }: Connection) => name === RESHARDER && id !== own;
-      return (await listConnections(master)).filter((each) => isOther(each) || layoutOfConnection(each.name));
-    }),
-  );
-  return describeConnections(lists.flat());
-}
-
-export function describeConnections(connections: readonly Connection[]): string[] {
-  return [...new Set(connections.map(({ name, address }) => `${name} at ${address}`))];
-}
-
-/** @returns the id of this connection; undefined where Redis doesn't tell */
-async function showAsResharder(master: Redis): Promise<number | undefined> {
-  try {
-    await master.client('SETNAME', RESHARDER);
-    return await master.client('ID');
-  } catch (error) {
-    if (error instanceof Error && /NOPERM|unknown command/i.test(error.message)) return undefined;
-    throw error;
-  }
 }

@@ -1,17 +1,17 @@
 import { createKeyspace } from '../keyspace/keys.ts';
-import { KEY_STEPS, readKeyName } from './key-name.ts';
+import { KEY_KINDS, readKeyName } from './key-name.ts';
 
 const [, , keys] = createKeyspace(3).shards;
 if (!keys) throw new Error('there are three');
 const { queue, ...others } = keys;
 const NAMES = { ...others, ...queue } as const;
-const nameOf = (kind: keyof typeof KEY_STEPS) => {
+const nameOf = (kind: keyof typeof KEY_KINDS) => {
   const key = NAMES[kind];
   // A ring's number, or any other id.
   return typeof key === 'string' ? key : (key as (id: string) => string)('1');
 };
 
-test.each(Object.keys(KEY_STEPS) as (keyof typeof KEY_STEPS)[])('a key of the kind %s is known by its name', (kind) => {
+test.each(Object.keys(KEY_KINDS) as (keyof typeof KEY_KINDS)[])('a key of the kind %s is known by its name', (kind) => {
   expect(readKeyName(nameOf(kind))).toMatchObject({ shard: 2, kind });
 });
 

@@ -1,92 +1,67 @@
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { SHARD_TAGS } from '../keyspace/shards.ts';
 
-/** A kind of key that a shard has, its queue's among them. */
+/** A kind of key of a shard, including those of its queue. */
 export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<keyof ShardKeys['queue'], 'prefix'>;
 
 /**
- * How each kind of key finds its new shard. A kind that has no place here doesn't compile.
- * `merged`: every shard has all of it. `split`: an index of a shard, whose members go with their workspaces.
- * `list`: goes alone, and before the records that say whose it is. `record`: says itself whose it is.
+ * How a key finds its new shard. `merged`: every shard has all of it. `split`: an index of a shard, whose members go
+ * with their workspaces. `list`: goes alone, before the records that name its owner. `record`: names its owner itself.
  * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
  */
-export const KEY_STEPS = {
-  keyVersions: 'merged',
-  settings: 'merged',
-  tasksIn: 'split',
-  replays: 'split',
-  failed: 'split',
-  purge: 'split',
-  endpointLog: 'list',
-  receivers: 'record',
-  subscriptionVersion: 'record',
-  workspaceReplays: 'record',
-  endpoint: 'record',
-  task: 'record',
-  transition: 'record',
-  replay: 'record',
-  group: 'attached',
-  facts: 'attached',
-  messages: 'attached',
-  decisions: 'attached',
-  delivery: 'attached',
-  attempts: 'attached',
-  waiting: 'rebuilt',
-  ready: 'rebuilt',
-  wake: 'rebuilt',
-  later: 'rebuilt',
-  leases: 'rebuilt',
-} as const satisfies Record<KeyKind, 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt'>;
+type Step = 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
+
+/** How each kind of key finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
+export const KEY_KINDS = {
+  keyVersions: { step: 'merged', name: /^generations$/ },
+  settings: { step: 'merged', name: /^queue$/ },
+  tasksIn: { step: 'split', name: /^tasks:(\w+)$/ },
+  replays: { step: 'split', name: /^replays$/ },
+  failed: { step: 'split', name: /^failed$/ },
+  purge: { step: 'split', name: /^purge$/ },
+  endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
+  receivers: { step: 'record', name: /^w:(.+):receivers$/ },
+  subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },
+  workspaceReplays: { step: 'record', name: /^w:(.+):replays$/ },
+  endpoint: { step: 'record', name: /^e:([^:]+)$/ },
+  task: { step: 'record', name: /^t:([^:]+)$/ },
+  transition: { step: 'record', name: /^x:([^:]+)$/ },
+  replay: { step: 'record', name: /^r:([^:]+)$/ },
+  group: { step: 'attached', name: /^g:([^:]*)$/ },
+  facts: { step: 'attached', name: /^t:([^:]+):facts$/ },
+  messages: { step: 'attached', name: /^t:([^:]+):messages$/ },
+  decisions: { step: 'attached', name: /^t:([^:]+):decisions$/ },
+  delivery: { step: 'attached', name: /^d:([^:]+)$/ },
+  attempts: { step: 'attached', name: /^d:([^:]+):a$/ },
+  waiting: { step: 'rebuilt', name: /^q:([^:]*)$/ },
+  ready: { step: 'rebuilt', name: /^ready:(\d)$/ },
+  wake: { step: 'rebuilt', name: /^wake:(\d)$/ },
+  later: { step: 'rebuilt', name: /^later$/ },
+  leases: { step: 'rebuilt', name: /^leases$/ },
+} as const satisfies Record<KeyKind, { step: Step; name: RegExp }>;
+const SHARDS = new Map(SHARD_TAGS.map((tag, shard) => [tag, shard]));
+const KINDS = Object.entries(KEY_KINDS) as [KeyKind, { name: RegExp }][];
 
 /** Kinds of keys that find their new shard in this way. */
-export type KindsOf<Step> = { [Kind in KeyKind]: (typeof KEY_STEPS)[Kind] extends Step ? Kind : never }[KeyKind];
-
-const PATTERNS: Record<KeyKind, RegExp> = {
-  keyVersions: /^generations$/,
-  settings: /^queue$/,
-  tasksIn: /^tasks:(\w+)$/,
-  replays: /^replays$/,
-  failed: /^failed$/,
-  purge: /^purge$/,
-  endpointLog: /^e:([^:]+):log$/,
-  receivers: /^w:(.+):receivers$/,
-  subscriptionVersion: /^w:(.+):version$/,
-  workspaceReplays: /^w:(.+):replays$/,
-  endpoint: /^e:([^:]+)$/,
-  task: /^t:([^:]+)$/,
-  transition: /^x:([^:]+)$/,
-  replay: /^r:([^:]+)$/,
-  group: /^g:([^:]*)$/,
-  facts: /^t:([^:]+):facts$/,
-  messages: /^t:([^:]+):messages$/,
-  decisions: /^t:([^:]+):decisions$/,
-  delivery: /^d:([^:]+)$/,
-  attempts: /^d:([^:]+):a$/,
-  waiting: /^q:([^:]*)$/,
-  ready: /^ready:(\d)$/,
-  wake: /^wake:(\d)$/,
-  later: /^later$/,
-  leases: /^leases$/,
-};
-const KINDS = Object.entries(PATTERNS) as [KeyKind, RegExp][];
+export type KindsOf<Way extends Step> = {
+  [Kind in KeyKind]: (typeof KEY_KINDS)[Kind]['step'] extends Way ? Kind : never;
+}[KeyKind];
 
 /** A key of a shard, by its name. */
 export type KeyName = {
   readonly shard: number;
   readonly kind: KeyKind;
-  /** What the name says besides, such as an id or a status; '' where it says nothing. */
+  /** The rest of the name, such as an id or a status; '' where there is none. */
   readonly id: string;
 };
 
-const SHARDS = new Map(SHARD_TAGS.map((tag, shard) => [tag, shard]));
-
-/** Undefined for a key of no shard, and for one of a kind that this release doesn't know. */
+/** Undefined for a key of no shard, and for a key of a kind that this release doesn't know. */
 export function readKeyName(name: string): KeyName | undefined {
   const [, tag = '', rest = ''] = /^\{([^}]*)\}:(.+)$/s.exec(name) ?? [];
   const shard = SHARDS.get(tag);
   if (shard === undefined) return undefined;
   for (const [kind, pattern] of KINDS) {
-    const found = pattern.exec(rest);
+    const found = pattern.name.exec(rest);
     if (found) return { shard, kind, id: found[1] ?? '' };
   }
   return undefined;

@@ -1,19 +1,20 @@
-import type { Finding } from '@herald/runtime/findings/finding';
+import { error, type Finding } from '@herald/runtime/findings/finding';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { LAYOUT } from '../redis/layout.ts';
-import { isUnrecorded } from '../shards/judge-loss.ts';
+import { isUnrecorded } from '../shards/data-loss.ts';
 import type { ShardRecord } from '../shards/shard-record.ts';
 import { hasFormerKeys } from './former-keys.ts';
 
-/** Why whoever takes nothing over must not touch the data; undefined when it is laid out as this version does, or there is none. */
+/**
+ * Finds why a command that takes no data over must not touch the data.
+ * @returns undefined when the data has the layout of this version, or there is none
+ */
 export async function findLayoutProblem(redis: RedisClient, record: ShardRecord): Promise<Finding | undefined> {
-  if (isUnrecorded(record) && record.upgradingTo === undefined) {
-    return (await hasFormerKeys(redis)) ? FORMER : undefined;
-  }
-  return judgeLayout(record);
+  if (!isUnrecorded(record) || record.upgradingTo !== undefined) return judgeLayout(record);
+  return (await hasFormerKeys(redis)) ? FORMER : undefined;
 }
 
-/** The same of data that is recorded. */
+/** The same by the record alone. */
 export function judgeLayout(record: ShardRecord): Finding | undefined {
   const newer = judgeNewer(record);
   if (newer) return newer;
@@ -22,7 +23,7 @@ export function judgeLayout(record: ShardRecord): Finding | undefined {
   return record.movingTo === undefined ? FORMER : describeFormerResharding(record.movingTo);
 }
 
-/** Data that this version can't read. */
+/** Finds that this version can't read the data. */
 export function judgeNewer({ layout = 1, upgradingTo = 1 }: ShardRecord): Finding | undefined {
   const newest = Math.max(layout, upgradingTo);
   if (newest <= LAYOUT) return undefined;
@@ -47,8 +48,4 @@ function describeFormerResharding(to: number): Finding {
     'layout_former',
     `A former version of Herald began to reshard the data in this Redis to ${to} shards; finish that with "herald shards move --to ${to}" of that version.`,
   );
-}
-
-function error(code: string, sentence: string): Finding {
-  return { level: 'error', code, sentence };
 }

@@ -8,6 +8,7 @@ import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
 import { readKeyName } from '@herald/store/shards/key-name';
 import { waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createEventLog } from '../../../support/event-log.ts';
 import { dumpRedis } from '../../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../../support/redis-snapshot.ts';
 import { listKeys } from '../../../support/start-topology.ts';
@@ -43,10 +44,10 @@ afterEach(async () => {
 /** Starts what every process starts with. */
 async function open(redis: RedisClient = data.redis, role: 'api' | 'worker' = 'worker') {
   const events: string[] = [];
-  const note = (name: string) => () => void events.push(name);
-  const upgrade = { began: note('began'), ended: note('ended'), waits: note('waits'), watches: note('watches') };
-  const report = { failed: note('failed'), resharded: note('resharded'), lost: note('lost'), upgrade };
-  const shards = await openShards({ redis, shardCount: SHARDS, role, now: Date.now, report });
+  const logger = createEventLog(events);
+  const metrics = { showLoss: () => undefined };
+  const onResharded = () => void events.push('onResharded');
+  const shards = await openShards({ redis, shardCount: SHARDS, role, now: Date.now, logger, metrics, onResharded });
   opened.push(shards);
   return { ...shards, events };
 }
@@ -64,7 +65,7 @@ test('whatever waited, was in work, delayed, held back or promised in the former
       .of(filled[0]?.workspaceId ?? '')
       .delivery(filled[0]?.failed ?? ''),
   );
-  expect((await open()).events).toEqual(['began', 'ended']);
+  expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   await expectTakenOver();
   const { delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
   expect(await data.redis.hgetall(delivery(filled[0]?.failed ?? ''))).toEqual(settled);
@@ -85,7 +86,7 @@ test('what an operator has paused stays paused', async () => {
 
 test('data of the unreleased version, which has recorded its SHARDS, is taken over as well', async () => {
   await data.redis.hset(GLOBAL_KEYS.shards, { count: SHARDS, dataId: 'known' });
-  expect((await open()).events).toEqual(['began', 'ended']);
+  expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   await expectTakenOver();
   expect(await data.redis.hget(GLOBAL_KEYS.shards, 'dataId')).toBe('known');
 });
@@ -111,7 +112,10 @@ test('a process that dies before any of its writes is followed by another, which
 
 test('of processes that start at once one does it, and the others wait for it', async () => {
   const both = await Promise.all([open(data.redis, 'api'), open(data.stores.second.redis)]);
-  expect(both.flatMap(({ events }) => events.filter((event) => event !== 'waits'))).toEqual(['began', 'ended']);
+  expect(both.flatMap(({ events }) => events.filter((event) => event !== 'info upgrade.waits'))).toEqual([
+    'info upgrade.began',
+    'info upgrade.ended',
+  ]);
   await expectTakenOver();
 });
 
@@ -185,13 +189,13 @@ test('what a former version has left after a rollback is taken over beside those
   // It waits for a url from before, until the purge moves it.
   await data.stores.receivers.patch(first.workspaceId, first.slow.id, { url: 'https://new.example.com/' }, Date.now());
   await data.redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
-  expect((await open()).events).toEqual(['began', 'ended']);
+  expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   expect((await readPlaces(data.redis)).waiting.get(first.heldBack)?.group).toBe(first.slow.destination);
   expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.delayed)).not.toBeNull();
   expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.waiting)).toBeNull();
   expect(await data.redis.exists(`${keys.prefix}open`)).toBe(0);
   expect(running.findProblem()).toBeUndefined();
-  expect(running.events).toEqual(['began', 'ended']);
+  expect(running.events).toEqual(['info upgrade.began', 'info upgrade.ended']);
 });
 
 test('data of a newer version is refused, and a process that runs lets it alone', async () => {
@@ -201,7 +205,7 @@ test('data of a newer version is refused, and a process that runs lets it alone'
   expect(refusal).toBeInstanceOf(ConfigError);
   expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 3; this one knows 2)');
   await waitFor('the process to notice', () => running.findProblem()?.code === 'layout_newer');
-  expect(running.events).toContain('resharded');
+  expect(running.events.slice(-2)).toEqual(['error shards.resharded layout_newer', 'onResharded']);
 });
 
 test('a new Redis has the layout at once', async () => {

@@ -6,7 +6,7 @@ import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { walkKeys } from '@herald/store/redis/walk-keys';
 import type { AwaitCopies } from '@herald/store/shards/await-copies';
 import { copyKey, copySortedSet } from './copy-key.ts';
-import { KEY_STEPS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
+import { KEY_KINDS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
 import type { Owners } from './owners.ts';
 
 /** Records under way at the same time: each may have a body of 256 KiB. */
@@ -29,7 +29,7 @@ export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
   const { redis, target, owners, awaitCopies } = deps;
   return await walkShardKeys(deps, async ({ shard, kind, id }, name) => {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
-    if (KEY_STEPS[kind] !== 'list') return 0;
+    if (KEY_KINDS[kind].step !== 'list') return 0;
     const from = keysOf(shard);
     const owner = await owners.ofEndpoint(from, id);
     if (owner === undefined) return 0;
@@ -49,7 +49,7 @@ export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
  */
 async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
   const isOfNoDestination = id === '' || id.startsWith(EXPRESS_MARK);
-  if (KEY_STEPS[kind] === 'rebuilt' || (kind === 'group' && isOfNoDestination)) {
+  if (KEY_KINDS[kind].step === 'rebuilt' || (kind === 'group' && isOfNoDestination)) {
     await redis.unlink(name);
     return true;
   }
@@ -88,7 +88,7 @@ export async function moveRecords(deps: MoveRecordsDeps): Promise<number> {
 }
 
 function isRecord(kind: KeyName['kind']): kind is KindsOf<'record'> {
-  return KEY_STEPS[kind] === 'record';
+  return KEY_KINDS[kind].step === 'record';
 }
 
 /** Whose a record is, and the keys that go with it. */

@@ -6,7 +6,7 @@ import type { AwaitReplication } from '@herald/store/scripts/await-replication';
 import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
-import { KEY_STEPS } from '@herald/store/shards/key-name';
+import { KEY_KINDS } from '@herald/store/shards/key-name';
 import { moveLists, moveRecords, walkShardKeys } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';
 import { createOwners } from './owners.ts';
@@ -131,7 +131,7 @@ async function dropLeftovers(deps: Parameters<typeof moveLists>[0]): Promise<num
   return await walkShardKeys(deps, async ({ shard, kind }, name) => {
     if (shard < deps.target.shards.length) return 0;
     const removed = await deps.redis.unlink(name);
-    return KEY_STEPS[kind] === 'merged' ? 0 : removed;
+    return KEY_KINDS[kind].step === 'merged' ? 0 : removed;
   });
 }
 

@@ -1,4 +1,4 @@
-import { judgeLoss } from './judge-loss.ts';
+import { judgeLoss } from './data-loss.ts';
 
 test.each([
   ['the same id', { record: { count: 1 }, dataId: 'a' }, undefined],
