@@ -1,9 +1,10 @@
-import type { ReshardProgress, ReshardReport } from './reshard/reshard.ts';
+import { createFindRunning } from '@herald/store/shards/find-running';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { Command, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { countOf } from '../output/count-of.ts';
 import { readShardCount } from '../context/read-arguments.ts';
-import { reshardTo } from './reshard-to.ts';
+import { reshard, type ReshardProgress, type ReshardReport } from './reshard/reshard.ts';
 
 const WORDS: Record<ReshardProgress['step'], string> = {
   indexes: 'indexes by shard',
@@ -36,18 +37,19 @@ ${examples('herald shards reshard --to 4')}`,
     )
     .action(async ({ to, json }: JsonOption & { to: number }) => {
       const progress = startProgress('{step} {bar} {percentage}%');
+      const onProgress = ({ step, done, total }: ReshardProgress) => {
+        progress.show(done, total, { step: WORDS[step] });
+      };
+      const onWatch = (count: number, forMs: number) => {
+        const processes = countOf(count, 'process');
+        output.note(`${processes} left without a word; watching for ${forMs / 1_000} s whether any lives.`);
+      };
       const report = await withHerald(
-        (herald) =>
-          reshardTo(herald, to, {
-            onProgress: ({ step, done, total }) => {
-              progress.show(done, total, { step: WORDS[step] });
-            },
-            onWatch: (processes, forMs) => {
-              output.note(
-                `${countOf(processes, 'process')} left without a word; watching for ${forMs / 1_000} s whether any lives.`,
-              );
-            },
-          }),
+        async (herald) => {
+          const { redis, config, now } = herald;
+          const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
+          return await reshard({ ...herald, findRunning, onProgress }, config.shardCount, to);
+        },
         { anyShards: true },
       ).finally(progress.stop);
       if (json) output.json(report);
