@@ -1,4 +1,5 @@
 import { ID_PATTERNS, readDuration, WorkspaceIdText } from '@herald/core';
+import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
 import { InvalidArgumentError } from 'commander';
 
@@ -8,8 +9,8 @@ export function readWorkspace(text: string): string {
   throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'is not a workspace id');
 }
 
-/** An id of Herald's own, such as `wh_…`: a wrong one is told apart from one that isn't there. */
-export function readId(thing: keyof typeof ID_PATTERNS, example: string) {
+/** Checks the form of an id, so that a mistyped one is told apart from an unknown one. */
+function readId(thing: keyof typeof ID_PATTERNS, example: string) {
   return (text: string): string => {
     if (ID_PATTERNS[thing].test(text)) return text;
     throw new InvalidArgumentError(`must be the id of a ${thing}, such as ${example}`);
@@ -23,14 +24,14 @@ export const readTaskId = readId('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
 
 const CALLBACK_ID = /^cb_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** A receiver's id, or a callback's. */
+/** The id of a receiver or a callback. */
 export function readEndpointId(text: string): string {
   return CALLBACK_ID.test(text) ? text : readReceiverId(text);
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** A time, or how long ago it was: `2030-01-31T12:00:00Z`, `2h`. Epoch ms. */
+/** A time such as `2030-01-31T12:00:00Z`, or how long ago it was, such as `2h`; as epoch ms. */
 export function readTime(now: () => number) {
   return (text: string): number => {
     const agoMs = readDuration(text);
@@ -41,7 +42,7 @@ export function readTime(now: () => number) {
   };
 }
 
-/** One of a list, or several of it separated by commas. */
+/** One or more of `items`, separated by commas. */
 export function readListOf<Item extends string>(items: readonly Item[]) {
   return (text: string): Item[] => {
     const named = text.split(',');
@@ -51,14 +52,13 @@ export function readListOf<Item extends string>(items: readonly Item[]) {
   };
 }
 
-export function readLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= 1_000) return limit;
-  throw new InvalidArgumentError('must be a whole number from 1 to 1000');
+function readCountTo(limit: number) {
+  return (text: string): number => {
+    const count = readInteger(text, 1, limit);
+    if (count !== undefined) return count;
+    throw new InvalidArgumentError(`must be a whole number from 1 to ${limit}`);
+  };
 }
 
-export function readShardCount(text: string): number {
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= SHARD_LIMIT) return count;
-  throw new InvalidArgumentError(`must be a whole number from 1 to ${SHARD_LIMIT}`);
-}
+export const readLimit = readCountTo(1_000);
+export const readShardCount = readCountTo(SHARD_LIMIT);

@@ -1,13 +1,10 @@
 import { DELIVERY_STATUSES, EVENT_NAMES, NotFoundError, type DeliveryId } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { describeDeliveries } from '@herald/store/operators/describe-deliveries';
 import { Command, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS, toAttemptRow, toDeliveryFacts, toDeliveryRow } from './delivery-row.ts';
-import { toAttemptJson, toDeliveryJson } from './delivery-json.ts';
-import { findDelivery } from './find-delivery.ts';
-import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
+import { findOwner, type Herald } from '../context/open-herald.ts';
 import {
   readDeliveryId,
   readEndpointId,
@@ -16,10 +13,20 @@ import {
   readTime,
   readWorkspace,
 } from '../context/read-arguments.ts';
+import {
+  ATTEMPT_COLUMNS,
+  DELIVERY_COLUMNS,
+  toAttemptJson,
+  toAttemptRow,
+  toDeliveryFacts,
+  toDeliveryJson,
+  toDeliveryRow,
+} from './describe-delivery.ts';
+import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** `herald deliveries`: what was sent, what waits, and once more. */
+/** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
 export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps): Command {
   const deliveries = new Command('deliveries').description('list deliveries, look at one, make one once more');
   deliveries
@@ -85,18 +92,22 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
       const delivery = await withHerald(async (herald) => {
-        const workspaceId = await createOwnerLookUp(herald).ofDelivery(id);
-        if (workspaceId === undefined) throw new NotFoundError('delivery', id);
-        const redeliver = createRedeliver({
-          log: createDeliveryLog(herald),
-          report: { requested: () => undefined },
-          now,
-        });
-        return await redeliver(workspaceId, id);
+        const log = createDeliveryLog(herald);
+        const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
+        return await redeliver(await findOwner(herald, 'delivery', id), id);
       });
       if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);
     });
   return deliveries;
+}
+
+async function findDelivery(herald: Herald, id: DeliveryId) {
+  const { redis, keyspace } = herald;
+  const workspaceId = await findOwner(herald, 'delivery', id);
+  const [description] = await describeDeliveries(redis, keyspace.of(workspaceId), [id]);
+  const found = await createDeliveryLog(herald).find(workspaceId, id);
+  if (!found || !description) throw new NotFoundError('delivery', id);
+  return { description, attempts: found.attempts };
 }

@@ -2,16 +2,16 @@ import { readDuration } from '@herald/core';
 import { createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import type { Cell } from '../output/cell.ts';
+import { toDate } from '../output/time-text.ts';
 import { readListOf, readWorkspace } from '../context/read-arguments.ts';
 
 type CreateOptions = JsonOption & { workspace?: string; scopes?: Scope[]; executor?: true; expiresIn?: number };
 
 const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
 
-/** `herald keys`: API keys are made and revoked here, and nowhere else. */
+/** `herald keys`: the only place that makes and revokes API keys. */
 export function createKeysCommand({ withHerald, output, now }: CommandDeps): Command {
-  const withKeys = (use: (keys: ApiKeyStore) => Promise<void>) =>
+  const withKeys = <T>(use: (keys: ApiKeyStore) => Promise<T>) =>
     withHerald((herald) => use(createApiKeyStore(herald)), { anyShards: true });
   const keys = new Command('keys').description('make, list and revoke API keys');
   keys
@@ -38,27 +38,25 @@ export function createKeysCommand({ withHerald, output, now }: CommandDeps): Com
     .action(async ({ workspace, scopes, executor, expiresIn, json }: CreateOptions, command: Command) => {
       if (!executor && workspace === undefined)
         command.error('error: name a --workspace, or ask for an --executor key');
-      const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
-      await withKeys(async (store) => {
-        const { key, record } = await store.create(
-          workspace === undefined
-            ? { scopes: ['execute'], ...expiry }
-            : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry },
-        );
-        if (json) output.json({ key, ...toJson(record) });
-        else output.line(key);
+      const { key, record } = await withKeys((store) => {
+        const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
+        if (workspace === undefined) return store.create({ scopes: ['execute'], ...expiry });
+        return store.create({ workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry });
       });
+      if (json) output.json({ key, ...describeKey(record) });
+      else output.line(key);
     });
   keys
     .command('list')
     .description('every key that is valid: never the key itself')
     .option(...JSON_OPTION)
     .action(async ({ json }: JsonOption) => {
-      await withKeys(async (store) => {
-        const list = await store.list();
-        if (json) output.json(list.map(toJson));
-        else output.table(COLUMNS, list.map(toRow), 'No keys yet: "herald keys create --workspace ws_x" makes one.');
-      });
+      const list = (await withKeys((store) => store.list())).map(describeKey);
+      if (json) output.json(list);
+      else {
+        const rows = list.map((each) => Object.values(each));
+        output.table(COLUMNS, rows, 'No keys yet: "herald keys create --workspace ws_x" makes one.');
+      }
     });
   keys
     .command('revoke <id>')
@@ -66,12 +64,10 @@ export function createKeysCommand({ withHerald, output, now }: CommandDeps): Com
     .option(...JSON_OPTION)
     .addHelpText('after', examples('herald keys revoke key_0123456789abcdef'))
     .action(async (id: string, { json }: JsonOption, command: Command) => {
-      await withKeys(async (store) => {
-        if (!(await store.revoke(id)))
-          command.error(`error: there is no key ${id}; herald keys list shows those there are`);
-        if (json) output.json({ id, revoked: true });
-        else output.line(`revoked ${id}`);
-      });
+      if (!(await withKeys((store) => store.revoke(id))))
+        command.error(`error: there is no key ${id}; herald keys list shows those there are`);
+      if (json) output.json({ id, revoked: true });
+      else output.line(`revoked ${id}`);
     });
   return keys;
 }
@@ -82,24 +78,16 @@ function readExpiry(text: string): number {
   throw new InvalidArgumentError('must be a duration such as 12h or 90d');
 }
 
-/** `expires` and `last used` are times, or the word never. */
-function toJson({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
+/** A key for programs, and with the same fields as a row for people. */
+function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
   return {
     id,
     workspace: workspaceId ?? '(executor)',
     scopes: scopes.join(','),
-    created: new Date(createdAt).toISOString(),
-    expires: expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString(),
-    'last used': lastUsedAt === undefined ? 'never' : new Date(lastUsedAt).toISOString(),
+    created: new Date(createdAt),
+    expires: toDate(expiresAt) ?? 'never',
+    'last used': toDate(lastUsedAt) ?? 'never',
   };
 }
 
 const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used'];
-
-function toRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey): Cell[] {
-  const timeOr = (ms: number | undefined) => (ms === undefined ? 'never' : new Date(ms));
-  return [
-    ...[id, workspaceId ?? '(executor)', scopes.join(','), new Date(createdAt)],
-    ...[timeOr(expiresAt), timeOr(lastUsedAt)],
-  ];
-}

@@ -4,26 +4,21 @@ import type { DestinationLine, QueueLine, Queues } from './read-queues.ts';
 
 export const QUEUE_COLUMNS = ['shard', 'queue', 'waiting', 'active', 'delayed', 'overdue', 'state'];
 
-/** A delivery waits for a worker for longer than this only while workers are too few, or gone; in ms. */
+/** Deliveries wait longer for a worker only when there are too few, or none; in ms. */
 const DOUBTFUL_AFTER_MS = 10_000;
 
 export function toQueueRow({ shard, queue, waiting, active, delayed, oldestDueMs, isPaused }: QueueLine): Cell[] {
-  const overdue = oldestDueMs > 0 ? spanText(oldestDueMs) : undefined;
-  return [
-    ...[shard, queue, waiting, active, delayed],
-    overdue !== undefined && oldestDueMs > DOUBTFUL_AFTER_MS ? doubtful(overdue) : overdue,
-    isPaused ? bad('paused') : good('running'),
-  ];
+  const span = oldestDueMs > 0 ? spanText(oldestDueMs) : undefined;
+  const overdue = span !== undefined && oldestDueMs > DOUBTFUL_AFTER_MS ? doubtful(span) : span;
+  return [shard, queue, waiting, active, delayed, overdue, isPaused ? bad('paused') : good('running')];
 }
 
 export const DESTINATION_COLUMNS = ['destination', 'workspace', 'deliveries', 'due', 'state', 'longest due'];
 
 export function toDestinationRow(destination: DestinationLine, now: number): Cell[] {
   const { host, workspace, deliveries, due, waitsSince } = destination;
-  return [
-    ...[host ?? '(removed)', workspace ?? undefined, deliveries, due, stateOf(destination, now)],
-    waitsSince === null ? undefined : spanText(Math.max(0, now - Date.parse(waitsSince))),
-  ];
+  const longestDue = waitsSince === null ? undefined : spanText(Math.max(0, now - waitsSince.getTime()));
+  return [host ?? '(removed)', workspace ?? undefined, deliveries, due, stateOf(destination, now), longestDue];
 }
 
 function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: DestinationLine, now: number): Cell {
@@ -33,8 +28,8 @@ function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: Des
   return good(nextDueAt === null ? 'flowing' : `flowing, next try ${relativeTo(nextDueAt, now)}`);
 }
 
-function relativeTo(time: string | null, now: number): string {
-  return time === null ? 'now' : relativeText(Math.max(now, Date.parse(time)), now);
+function relativeTo(time: Date | null, now: number): string {
+  return relativeText(Math.max(now, time?.getTime() ?? now), now);
 }
 
 export function toServiceFacts({ workers, runningReplays, failedLately, destinationCount }: Queues) {
@@ -43,5 +38,5 @@ export function toServiceFacts({ workers, runningReplays, failedLately, destinat
     'destinations with waiting deliveries': destinationCount,
     'replays under way': runningReplays,
     'deliveries failed lately': failedLately,
-  } satisfies Record<string, Cell>;
+  };
 }

@@ -3,10 +3,10 @@ import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../con
 import { DESTINATION_COLUMNS, QUEUE_COLUMNS, toDestinationRow, toQueueRow, toServiceFacts } from './queue-rows.ts';
 import { readQueues } from './read-queues.ts';
 
-/** Destinations that are shown to people; --json has all that were looked at. */
+/** Destinations in the table; --json has all that were looked at. */
 const SHOWN_DESTINATIONS = 20;
 
-/** `herald queues`: what waits, where, for how long, and who is there to send it. */
+/** `herald queues`: shows the queues, the destinations and the workers. */
 export function createQueuesCommand({ withHerald, output, now }: CommandDeps): Command {
   return new Command('queues')
     .description('what waits, for how long, and who is there to send it')

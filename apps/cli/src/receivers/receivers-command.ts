@@ -1,18 +1,15 @@
 import { NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
-import { createReceiverStore, type ReceiverStore } from '@herald/store/endpoints/receiver-store';
-import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { Command } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import type { Herald } from '../context/open-herald.ts';
+import { findOwner, type Herald } from '../context/open-herald.ts';
 import { readReceiverId, readWorkspace } from '../context/read-arguments.ts';
-import { listReceivers } from './list-receivers.ts';
-import { toReceiverRow, RECEIVER_COLUMNS } from './receiver-row.ts';
+import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
 import { sendTestTo } from './send-test-to.ts';
 
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
-/** `herald receivers`: the receivers of customers, and what an operator may do to them. */
+/** `herald receivers`: lists, tests, disables and enables the receivers of customers. */
 export function createReceiversCommand({ withHerald, output, startProgress, now }: CommandDeps): Command {
   const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
   receivers
@@ -78,13 +75,9 @@ export function createReceiversCommand({ withHerald, output, startProgress, now 
   return receivers;
 }
 
-async function findReceiver(
-  herald: Herald,
-  id: EndpointId,
-): Promise<{ readonly store: ReceiverStore; readonly receiver: EndpointRecord }> {
+async function findReceiver(herald: Herald, id: EndpointId) {
   const store = createReceiverStore(herald);
-  const workspaceId = await createOwnerLookUp(herald).ofEndpoint(id);
-  const receiver = workspaceId === undefined ? undefined : await store.find(workspaceId, id);
+  const receiver = await store.find(await findOwner(herald, 'receiver', id), id);
   if (!receiver) throw new NotFoundError('receiver', id);
   return { store, receiver };
 }

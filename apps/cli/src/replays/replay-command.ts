@@ -1,14 +1,12 @@
-import { NotFoundError, RequestReplay, type EndpointId } from '@herald/core';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { RequestReplay, type EndpointId } from '@herald/core';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { createReplayStore, type Replay } from '@herald/store/replays/replay-store';
+import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { Command, Option } from 'commander';
 import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import type { Herald } from '../context/open-herald.ts';
+import { findOwner, type Herald } from '../context/open-herald.ts';
 import { readListOf, readReceiverId, readReplayId, readTime } from '../context/read-arguments.ts';
 import { describeReplay, toReplayFacts, toReplayJson } from './describe-replay.ts';
-import { listenForInterrupt } from './listen-for-interrupt.ts';
 import { watchReplay } from './watch-replay.ts';
 
 type StartOptions = JsonOption & {
@@ -18,11 +16,15 @@ type StartOptions = JsonOption & {
   wait: boolean;
 };
 
-/** What shells say of a command that Ctrl-C ended. */
+/** The exit code of shells for a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
+const EXAMPLES = [
+  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2h',
+  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2030-01-30T00:00:00Z --until 2030-01-31T00:00:00Z --status failed',
+];
 
-/** `herald replay`: everything of a time range once more. */
+/** `herald replay`: sends the deliveries of a time range again. */
 export function createReplayCommand({ withHerald, output, startProgress, now }: CommandDeps): Command {
   const replay = new Command('replay').description(
     'send what a receiver missed once more: the deliveries of a time range',
@@ -44,12 +46,14 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
     .action(async (receiver: EndpointId, { since, until, status, wait, json }: StartOptions, command: Command) => {
       if (until !== undefined && until <= since) command.error('error: --until must be later than --since');
       await withHerald(async (herald) => {
-        // From before the start on, so that Ctrl-C never leaves a replay that nobody was told of.
-        const { signal, release } = listenForInterrupt();
-        herald.resources.add('interrupt', release);
+        // Ctrl-C must not leave a replay whose id was never printed. A second one ends the process.
+        const interrupted = new AbortController();
+        process.once('SIGINT', () => {
+          interrupted.abort();
+        });
+        const { signal } = interrupted;
         const operations = createOperations(herald);
-        const workspaceId = await createOwnerLookUp(herald).ofEndpoint(receiver);
-        if (workspaceId === undefined) throw new NotFoundError('receiver', receiver);
+        const workspaceId = await findOwner(herald, 'receiver', receiver);
         const request = { since, status, ...(until !== undefined && { until }) };
         const started = await operations.request(workspaceId, receiver, request);
         const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
@@ -64,11 +68,7 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
       });
     });
 
-  const addForOne = (
-    name: 'show' | 'stop',
-    description: string,
-    act: (operations: Operations, workspaceId: string, id: string) => Promise<Replay>,
-  ) => {
+  const addForOne = (name: 'show' | 'stop', operation: 'find' | 'stop', description: string) => {
     replay
       .command(name)
       .description(description)
@@ -76,33 +76,20 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
       .option(...JSON_OPTION)
       .action(async (id: string, { json }: JsonOption) => {
         const found = await withHerald(async (herald) => {
-          const workspaceId = await createOwnerLookUp(herald).ofReplay(id);
-          if (workspaceId === undefined) throw new NotFoundError('replay', id);
-          return await act(createOperations(herald), workspaceId, id);
+          const workspaceId = await findOwner(herald, 'replay', id);
+          return await createOperations(herald)[operation](workspaceId, id);
         });
         if (json) output.json(toReplayJson(found));
         else output.facts(toReplayFacts(found));
       });
   };
-  addForOne('show', 'how far a replay is', (operations, workspaceId, id) => operations.find(workspaceId, id));
-  addForOne('stop', 'stop a replay; what it has set pending already is sent', (operations, workspaceId, id) =>
-    operations.stop(workspaceId, id),
-  );
+  addForOne('show', 'find', 'how far a replay is');
+  addForOne('stop', 'stop', 'stop a replay; what it has set pending already is sent');
   return replay.addHelpText('after', examples(...EXAMPLES, 'herald replay stop rpl_00112233445566778899aabb'));
 }
 
-const EXAMPLES = [
-  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2h',
-  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2030-01-30T00:00:00Z --until 2030-01-31T00:00:00Z --status failed',
-];
-
-type Operations = ReturnType<typeof createOperations>;
-
 function createOperations(herald: Herald) {
   const { config, now } = herald;
-  return createReplayOperations({
-    replays: createReplayStore({ ...herald, keepMs: config.retentionMs }),
-    onRequested: () => undefined,
-    now,
-  });
+  const replays = createReplayStore({ ...herald, keepMs: config.retentionMs });
+  return createReplayOperations({ replays, onRequested: () => undefined, now });
 }

@@ -1,25 +1,28 @@
-import type { ForgetReport } from '@herald/store/secrets/forget-key-version';
-import type { ReencryptProgress, ReencryptReport } from '@herald/store/secrets/reencrypt-secrets';
+import { readEnv } from '@herald/runtime/env/env';
+import { SecretsEnv } from '@herald/config/shared-env';
+import { createEncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
+import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { forgetKeyVersion, type ForgetKeyVersionDeps } from '@herald/store/secrets/forget-key-version';
+import {
+  reencryptSecrets,
+  type ReencryptProgress,
+  type ReencryptSecretsDeps,
+} from '@herald/store/secrets/reencrypt-secrets';
 import { Command } from 'commander';
-import { examples, JSON_OPTION, type JsonOption } from '../context/command-deps.ts';
+import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { describeForget, describeReencrypt, type Told } from './describe-secrets.ts';
-import type { Output } from '../output/create-output.ts';
-import type { StartProgress } from '../context/start-progress.ts';
 
-/** What `herald secrets` does; each call connects, and closes what it opened. */
-export type SecretsOperations = {
-  readonly reencrypt: (onProgress: (progress: ReencryptProgress) => void) => Promise<ReencryptReport>;
-  readonly forget: (fingerprint: string) => Promise<ForgetReport>;
-};
-
-export type SecretsCommandDeps = {
-  readonly operations: SecretsOperations;
-  readonly output: Output;
-  readonly startProgress: StartProgress;
-};
+type SecretsDeps = Omit<ReencryptSecretsDeps, 'onProgress'> & ForgetKeyVersionDeps;
 
 /** `herald secrets`: the keys that signing secrets are encrypted with. */
-export function createSecretsCommand({ operations, output, startProgress }: SecretsCommandDeps): Command {
+export function createSecretsCommand({ withHerald, output, startProgress, env }: CommandDeps): Command {
+  const withSecrets = async <T>(use: (deps: SecretsDeps) => Promise<T>) => {
+    const cipher = createSecretCipher(readEnv(SecretsEnv, env).SECRETS_KEY);
+    return await withHerald((herald) =>
+      use({ keyVersions: createKeyVersionStore(herald), secrets: createEncryptedSecretStore(herald), cipher }),
+    );
+  };
   const tell = ({ lines, problems }: Told, report: object, json: boolean | undefined) => {
     if (json) output.json(report);
     else for (const line of lines) output.line(line);
@@ -34,10 +37,10 @@ export function createSecretsCommand({ operations, output, startProgress }: Secr
     .addHelpText('after', examples('SECRETS_KEY=<new>,<old> herald secrets reencrypt'))
     .action(async ({ json }: JsonOption) => {
       const progress = startProgress('round {round} {bar} {percentage}% of about {total} keys');
-      const show = ({ round, looked, total }: ReencryptProgress) => {
+      const onProgress = ({ round, looked, total }: ReencryptProgress) => {
         progress.show(looked, total, { round });
       };
-      const report = await operations.reencrypt(show).finally(progress.stop);
+      const report = await withSecrets((deps) => reencryptSecrets({ ...deps, onProgress })).finally(progress.stop);
       tell(describeReencrypt(report), report, json);
     });
   secrets
@@ -46,7 +49,7 @@ export function createSecretsCommand({ operations, output, startProgress }: Secr
     .option(...JSON_OPTION)
     .addHelpText('after', examples('SECRETS_KEY=<new> herald secrets forget 0a1b2c3d'))
     .action(async (fingerprint: string, { json }: JsonOption) => {
-      const report = await operations.forget(fingerprint);
+      const report = await withSecrets((deps) => forgetKeyVersion(deps, fingerprint));
       tell(describeForget(fingerprint, report), report, json);
     });
   return secrets;
