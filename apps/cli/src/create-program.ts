@@ -31,12 +31,13 @@ export function createProgram(deps: CommandDeps): Command {
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
     .addHelpText('after', AFTER);
-  showHelpAfterErrors(program);
+  complete(program);
   return program;
 }
 
-/** A command that is made apart inherits nothing from its parent. */
-function showHelpAfterErrors(command: Command): void {
+/** Gives commands what they have in common: a command that is made apart inherits nothing from its parent. */
+function complete(command: Command): void {
   command.showHelpAfterError('(--help shows what there is)');
-  for (const each of command.commands) showHelpAfterErrors(each);
+  if (command.commands.length === 0) command.option('--json', 'print one JSON document, for programs');
+  for (const each of command.commands) complete(each);
 }

@@ -9,7 +9,7 @@ import { createHeraldAccess } from './context/open-herald.ts';
 import { startProgress } from './context/start-progress.ts';
 
 const { env, stdout, stderr } = process;
-const { withHerald, now } = createHeraldAccess(env);
+const { openHerald, now } = createHeraldAccess(env);
 const setExitCode = (code: number) => {
   process.exitCode = code;
 };
@@ -22,7 +22,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await createProgram({ withHerald, output, startProgress, now, env }).parseAsync();
+  await createProgram({ openHerald, output, startProgress, now, env }).parseAsync();
 } catch (error) {
   if (error instanceof ConfigError) output.problem(error.message);
   else if (error instanceof RedisUnreachableError) {

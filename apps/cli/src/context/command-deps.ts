@@ -1,9 +1,9 @@
-import type { WithHerald } from './open-herald.ts';
+import type { OpenHerald } from './open-herald.ts';
 import type { Output } from '../output/create-output.ts';
 import type { StartProgress } from './start-progress.ts';
 
 export type CommandDeps = {
-  readonly withHerald: WithHerald;
+  readonly openHerald: OpenHerald;
   readonly output: Output;
   readonly startProgress: StartProgress;
   readonly env: NodeJS.ProcessEnv;
@@ -11,10 +11,8 @@ export type CommandDeps = {
   readonly now: () => number;
 };
 
+/** `createProgram` gives every command the option --json. */
 export type JsonOption = { json?: true };
-
-/** An option of every command. */
-export const JSON_OPTION = ['--json', 'print one JSON document, for programs'] as const;
 
 /** The end of a command's help. */
 export function examples(...lines: readonly string[]): string {

@@ -3,11 +3,11 @@ import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError, readEnv } from '@herald/runtime/env/env';
-import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { judgeShards } from '@herald/store/shards/judge-shards';
@@ -28,40 +28,23 @@ export function readCliConfig(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** Access to the service's data while one command runs. */
-export type Herald = {
-  readonly config: ReturnType<typeof readCliConfig>;
-  readonly redis: RedisClient;
-  /** Undefined unless REDIS_MIN_REPLICAS asks for replicas. */
-  readonly awaitReplication: AwaitReplication | undefined;
-  readonly keyspace: Keyspace;
-  /** Opens another connection, for commands that occupy one. */
-  readonly connect: () => Promise<RedisClient>;
-  /** Epoch ms. */
-  readonly now: () => number;
-};
-
-/**
- * Runs a command on the service's data, and then closes its connections. `anyShards` and `anyRedis` leave out the checks.
- * @throws ConfigError when SHARDS doesn't fit the data, or the data has the layout of another version
- * @throws RedisUnreachableError when Redis lacks something that every command needs
- */
-export type WithHerald = <T>(
-  use: (herald: Herald) => Promise<T>,
-  options?: { anyShards?: boolean; anyRedis?: boolean },
-) => Promise<T>;
-
 /** `doctor` reports clocks that differ; other commands don't. */
 const UNREPORTED = { skewed: () => undefined, rightAgain: () => undefined, redisJumped: () => undefined };
 
-/** `now` is the machine's time until a command has connected, and then that of Redis. */
-export function createHeraldAccess(env: NodeJS.ProcessEnv): { withHerald: WithHerald; now: () => number } {
+export function createHeraldAccess(env: NodeJS.ProcessEnv) {
   let clock: Clock | undefined;
+  /** Epoch ms: the machine's time until a command has connected, and then that of Redis. */
   const now = () => clock?.now() ?? Date.now();
-  const withHerald: WithHerald = async (use, { anyShards = false, anyRedis = false } = {}) => {
+  /**
+   * Connects to the service's data for one command. `anyShards` and `anyRedis` leave out the checks.
+   * @throws ConfigError when SHARDS doesn't fit the data, or the data has the layout of another version
+   * @throws RedisUnreachableError when Redis lacks something that every command needs
+   */
+  const openHerald = async ({ anyShards = false, anyRedis = false } = {}) => {
     const config = readCliConfig(env);
     const { redis: target, minReplicas, shardCount } = config;
     const resources = createResources(() => undefined);
+    /** Opens another connection, for commands that occupy one. */
     const connect = async () => {
       // A lost connection fails the command that needs it.
       const redis = await connectRedis({ target, use: 'request', name: 'herald-cli', onError: () => undefined });
@@ -78,15 +61,19 @@ export function createHeraldAccess(env: NodeJS.ProcessEnv): { withHerald: WithHe
       if (running) resources.add('clock', running.stop);
       clock = running;
       if (!anyShards) await refuseOtherShards(redis, shardCount);
+      const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      return await use({ config, redis, awaitReplication, keyspace: createKeyspace(shardCount), connect, now });
-    } finally {
+      return { config, redis, awaitReplication, keyspace, connect, now, [Symbol.asyncDispose]: resources.release };
+    } catch (error) {
       await resources.release();
+      throw error;
     }
   };
-  return { withHerald, now };
+  return { openHerald, now };
 }
+export type OpenHerald = ReturnType<typeof createHeraldAccess>['openHerald'];
+export type Herald = Awaited<ReturnType<OpenHerald>>;
 
 async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
   const record = await createShardRecordStore(redis).read();

@@ -4,14 +4,14 @@ import { Presets, SingleBar } from 'cli-progress';
 export function startProgress(format: string) {
   const bar = new SingleBar({ format, stream: process.stderr, clearOnComplete: true }, Presets.shades_classic);
   return {
-    show(done: number, total: number, words: Readonly<Record<string, string | number>> = {}): void {
+    show: (done: number, total: number, words: Readonly<Record<string, string | number>> = {}): void => {
       if (!process.stderr.isTTY) return;
       // The first call brings the words that the format needs.
       if (!bar.isActive) bar.start(Math.max(1, total), done, words);
       bar.setTotal(Math.max(1, total));
       bar.update(done, words);
     },
-    stop(): void {
+    stop: (): void => {
       if (bar.isActive) bar.stop();
     },
   };

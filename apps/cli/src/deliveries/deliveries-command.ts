@@ -3,7 +3,7 @@ import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
 import { describeDeliveries } from '@herald/store/operators/describe-deliveries';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 import {
   readDeliveryId,
@@ -27,7 +27,7 @@ import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
 const DEFAULT_LIMIT = 50;
 
 /** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
-export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps): Command {
+export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps): Command {
   const deliveries = new Command('deliveries').description('list deliveries, look at one, make one once more');
   deliveries
     .command('list')
@@ -49,7 +49,6 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .addOption(new Option('--event <name>', 'of this event').choices(EVENT_NAMES))
     .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', readTime(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       examples(
@@ -62,7 +61,8 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
       const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
       if (isNarrow === undefined && wanted.status !== 'failed')
         command.error('error: name a --receiver, --task or --workspace, or ask for --status failed alone');
-      const { list, hasMore } = await withHerald((herald) => listDeliveries(herald, wanted));
+      await using herald = await openHerald();
+      const { list, hasMore } = await listDeliveries(herald, wanted);
       if (json) output.json(list.map(toDeliveryJson));
       else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), 'There is no such delivery.');
       if (hasMore) output.note(`There are more than these ${list.length}: --limit shows more, --since fewer.`);
@@ -71,10 +71,10 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .command('show')
     .description('one delivery with all of its attempts')
     .argument('<id>', 'of the delivery', readDeliveryId)
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald deliveries show dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
-      const { description, attempts } = await withHerald((herald) => findDelivery(herald, id));
+      await using herald = await openHerald();
+      const { description, attempts } = await findDelivery(herald, id);
       if (json) {
         output.json({ ...toDeliveryJson(description), attempts: attempts.map(toAttemptJson) });
         return;
@@ -88,14 +88,12 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .command('redeliver')
     .description('one more attempt now, with the same id and the same bytes, whatever became of the delivery')
     .argument('<id>', 'of the delivery', readDeliveryId)
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
-      const delivery = await withHerald(async (herald) => {
-        const log = createDeliveryLog(herald);
-        const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
-        return await redeliver(await findOwner(herald, 'delivery', id), id);
-      });
+      await using herald = await openHerald();
+      const log = createDeliveryLog(herald);
+      const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
+      const delivery = await redeliver(await findOwner(herald, 'delivery', id), id);
       if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);

@@ -7,7 +7,7 @@ import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { describeMissingKey } from '@herald/store/secrets/register-key-version';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
-import { findShardCounts, type ShardCounts } from '@herald/store/redis/find-shard-counts';
+import type { ShardCounts } from '@herald/store/redis/find-shard-counts';
 import { isUnrecorded, LOSS_KNOWN } from '@herald/store/shards/judge-loss';
 import { judgeShards } from '@herald/store/shards/judge-shards';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -1,6 +1,6 @@
 import type { Finding } from '@herald/runtime/findings/finding';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import type { Check } from './check.ts';
 import { PROCESSES, type Process } from './check-configuration.ts';
 import { examine } from './examine.ts';
@@ -30,7 +30,6 @@ export function createDoctorCommand(deps: CommandDeps): Command {
     .addOption(
       new Option('--for <process>', 'whose variables this environment has; without it: both').choices(PROCESSES),
     )
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `

@@ -20,7 +20,7 @@ const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'worke
 
 /** Checks every part that can be checked: errors in one part don't hide those of another. */
 export async function examine(
-  { env, withHerald }: Pick<CommandDeps, 'env' | 'withHerald'>,
+  { env, openHerald }: Pick<CommandDeps, 'env' | 'openHerald'>,
   processes: readonly Process[],
 ): Promise<Examination> {
   const configuration = checkConfiguration(env, processes);
@@ -28,8 +28,8 @@ export async function examine(
   if (!tryRead(() => readCliConfig(env))) return { checks: [configuration], skipped: OF_REDIS };
   const keys = tryRead(() => readEnv(SecretsEnv, env))?.SECRETS_KEY;
   try {
-    const options = { anyShards: true, anyRedis: true };
-    const { checks, skipped } = await withHerald((herald) => examineRedis(herald, keys), options);
+    await using herald = await openHerald({ anyShards: true, anyRedis: true });
+    const { checks, skipped } = await examineRedis(herald, keys);
     return { checks: [configuration, ...checks], skipped };
   } catch (thrown) {
     if (!(thrown instanceof RedisUnreachableError)) throw thrown;

@@ -1,7 +1,7 @@
 import { readDuration } from '@herald/core';
-import { createApiKeyStore, type ApiKey, type ApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { toDate } from '../output/time-text.ts';
 import { readListOf, readWorkspace } from '../context/read-arguments.ts';
 
@@ -10,9 +10,7 @@ type CreateOptions = JsonOption & { workspace?: string; scopes?: Scope[]; execut
 const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
 
 /** `herald keys`: the only place that makes and revokes API keys. */
-export function createKeysCommand({ withHerald, output, now }: CommandDeps): Command {
-  const withKeys = <T>(use: (keys: ApiKeyStore) => Promise<T>) =>
-    withHerald((herald) => use(createApiKeyStore(herald)), { anyShards: true });
+export function createKeysCommand({ openHerald, output, now }: CommandDeps): Command {
   const keys = new Command('keys').description('make, list and revoke API keys');
   keys
     .command('create')
@@ -26,7 +24,6 @@ export function createKeysCommand({ withHerald, output, now }: CommandDeps): Com
       ]),
     )
     .option('--expires-in <duration>', 'such as 90d; without it the key never expires', readExpiry)
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       examples(
@@ -38,20 +35,22 @@ export function createKeysCommand({ withHerald, output, now }: CommandDeps): Com
     .action(async ({ workspace, scopes, executor, expiresIn, json }: CreateOptions, command: Command) => {
       if (!executor && workspace === undefined)
         command.error('error: name a --workspace, or ask for an --executor key');
-      const { key, record } = await withKeys((store) => {
-        const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
-        if (workspace === undefined) return store.create({ scopes: ['execute'], ...expiry });
-        return store.create({ workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry });
-      });
+      await using herald = await openHerald({ anyShards: true });
+      const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
+      const { key, record } = await createApiKeyStore(herald).create(
+        workspace === undefined
+          ? { scopes: ['execute'], ...expiry }
+          : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry },
+      );
       if (json) output.json({ key, ...describeKey(record) });
       else output.line(key);
     });
   keys
     .command('list')
     .description('every key that is valid: never the key itself')
-    .option(...JSON_OPTION)
     .action(async ({ json }: JsonOption) => {
-      const list = (await withKeys((store) => store.list())).map(describeKey);
+      await using herald = await openHerald({ anyShards: true });
+      const list = (await createApiKeyStore(herald).list()).map(describeKey);
       if (json) output.json(list);
       else {
         const rows = list.map((each) => Object.values(each));
@@ -61,10 +60,10 @@ export function createKeysCommand({ withHerald, output, now }: CommandDeps): Com
   keys
     .command('revoke <id>')
     .description('refuse a key from now on; its id is in the list')
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald keys revoke key_0123456789abcdef'))
     .action(async (id: string, { json }: JsonOption, command: Command) => {
-      if (!(await withKeys((store) => store.revoke(id))))
+      await using herald = await openHerald({ anyShards: true });
+      if (!(await createApiKeyStore(herald).revoke(id)))
         command.error(`error: there is no key ${id}; herald keys list shows those there are`);
       if (json) output.json({ id, revoked: true });
       else output.line(`revoked ${id}`);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { DESTINATION_COLUMNS, QUEUE_COLUMNS, toDestinationRow, toQueueRow, toServiceFacts } from './queue-rows.ts';
 import { readQueues } from './read-queues.ts';
 
@@ -7,10 +7,9 @@ import { readQueues } from './read-queues.ts';
 const SHOWN_DESTINATIONS = 20;
 
 /** `herald queues`: shows the queues, the destinations and the workers. */
-export function createQueuesCommand({ withHerald, output, now }: CommandDeps): Command {
+export function createQueuesCommand({ openHerald, output, now }: CommandDeps): Command {
   return new Command('queues')
     .description('what waits, for how long, and who is there to send it')
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -25,7 +24,8 @@ Destinations: those for which deliveries wait, due or not. Each holds up nobody 
 ${examples('herald queues', 'watch -n 2 herald queues')}`,
     )
     .action(async ({ json }: JsonOption) => {
-      const queues = await withHerald(readQueues);
+      await using herald = await openHerald();
+      const queues = await readQueues(herald);
       if (json) {
         output.json(queues);
         return;

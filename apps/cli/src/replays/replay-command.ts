@@ -3,7 +3,7 @@ import { createReplayOperations } from '@herald/store/replays/create-replay-oper
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 import { readListOf, readReceiverId, readReplayId, readTime } from '../context/read-arguments.ts';
 import { describeReplay, toReplayFacts, toReplayJson } from './describe-replay.ts';
@@ -25,7 +25,7 @@ const EXAMPLES = [
 ];
 
 /** `herald replay`: sends the deliveries of a time range again. */
-export function createReplayCommand({ withHerald, output, startProgress, now }: CommandDeps): Command {
+export function createReplayCommand({ openHerald, output, startProgress, now }: CommandDeps): Command {
   const replay = new Command('replay').description(
     'send what a receiver missed once more: the deliveries of a time range',
   );
@@ -41,31 +41,29 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
         .default(['failed', 'canceled'], 'failed,canceled'),
     )
     .option('--no-wait', 'only start it')
-    .option(...JSON_OPTION)
     .addHelpText('after', examples(...EXAMPLES))
     .action(async (receiver: EndpointId, { since, until, status, wait, json }: StartOptions, command: Command) => {
       if (until !== undefined && until <= since) command.error('error: --until must be later than --since');
-      await withHerald(async (herald) => {
-        // Ctrl-C must not leave a replay whose id was never printed. A second one ends the process.
-        const interrupted = new AbortController();
-        process.once('SIGINT', () => {
-          interrupted.abort();
-        });
-        const { signal } = interrupted;
-        const operations = createOperations(herald);
-        const workspaceId = await findOwner(herald, 'receiver', receiver);
-        const request = { since, status, ...(until !== undefined && { until }) };
-        const started = await operations.request(workspaceId, receiver, request);
-        const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
-        if (!hasWorkers) output.note('No worker was seen lately; the replay begins when one runs.');
-        const read = () => operations.find(workspaceId, started.id);
-        const ended = wait && hasWorkers ? await watchReplay({ read, started, startProgress, signal }) : started;
-        if (json) output.json(toReplayJson(ended));
-        else output.line(describeReplay(ended));
-        if (!signal.aborted || ended.status !== 'running') return;
-        output.note(`Not watching any more; the workers go on. To end it: herald replay stop ${ended.id}`);
-        process.exitCode = INTERRUPTED;
+      await using herald = await openHerald();
+      // Ctrl-C must not leave a replay whose id was never printed. A second one ends the process.
+      const interrupted = new AbortController();
+      process.once('SIGINT', () => {
+        interrupted.abort();
       });
+      const { signal } = interrupted;
+      const operations = createOperations(herald);
+      const workspaceId = await findOwner(herald, 'receiver', receiver);
+      const request = { since, status, ...(until !== undefined && { until }) };
+      const started = await operations.request(workspaceId, receiver, request);
+      const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
+      if (!hasWorkers) output.note('No worker was seen lately; the replay begins when one runs.');
+      const read = () => operations.find(workspaceId, started.id);
+      const ended = wait && hasWorkers ? await watchReplay({ read, started, startProgress, signal }) : started;
+      if (json) output.json(toReplayJson(ended));
+      else output.line(describeReplay(ended));
+      if (!signal.aborted || ended.status !== 'running') return;
+      output.note(`Not watching any more; the workers go on. To end it: herald replay stop ${ended.id}`);
+      process.exitCode = INTERRUPTED;
     });
 
   const addForOne = (name: 'show' | 'stop', operation: 'find' | 'stop', description: string) => {
@@ -73,12 +71,10 @@ export function createReplayCommand({ withHerald, output, startProgress, now }: 
       .command(name)
       .description(description)
       .argument('<id>', 'of the replay', readReplayId)
-      .option(...JSON_OPTION)
       .action(async (id: string, { json }: JsonOption) => {
-        const found = await withHerald(async (herald) => {
-          const workspaceId = await findOwner(herald, 'replay', id);
-          return await createOperations(herald)[operation](workspaceId, id);
-        });
+        await using herald = await openHerald();
+        const workspaceId = await findOwner(herald, 'replay', id);
+        const found = await createOperations(herald)[operation](workspaceId, id);
         if (json) output.json(toReplayJson(found));
         else output.facts(toReplayFacts(found));
       });

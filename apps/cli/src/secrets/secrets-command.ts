@@ -3,26 +3,16 @@ import { SecretsEnv } from '@herald/config/shared-env';
 import { createEncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import { forgetKeyVersion, type ForgetKeyVersionDeps } from '@herald/store/secrets/forget-key-version';
-import {
-  reencryptSecrets,
-  type ReencryptProgress,
-  type ReencryptSecretsDeps,
-} from '@herald/store/secrets/reencrypt-secrets';
+import { forgetKeyVersion } from '@herald/store/secrets/forget-key-version';
+import { reencryptSecrets, type ReencryptProgress } from '@herald/store/secrets/reencrypt-secrets';
 import { Command } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import type { Herald } from '../context/open-herald.ts';
 import { describeForget, describeReencrypt, type Told } from './describe-secrets.ts';
 
-type SecretsDeps = Omit<ReencryptSecretsDeps, 'onProgress'> & ForgetKeyVersionDeps;
-
 /** `herald secrets`: the keys that signing secrets are encrypted with. */
-export function createSecretsCommand({ withHerald, output, startProgress, env }: CommandDeps): Command {
-  const withSecrets = async <T>(use: (deps: SecretsDeps) => Promise<T>) => {
-    const cipher = createSecretCipher(readEnv(SecretsEnv, env).SECRETS_KEY);
-    return await withHerald((herald) =>
-      use({ keyVersions: createKeyVersionStore(herald), secrets: createEncryptedSecretStore(herald), cipher }),
-    );
-  };
+export function createSecretsCommand({ openHerald, output, startProgress, env }: CommandDeps): Command {
+  const readCipher = () => createSecretCipher(readEnv(SecretsEnv, env).SECRETS_KEY);
   const tell = ({ lines, problems }: Told, report: object, json: boolean | undefined) => {
     if (json) output.json(report);
     else for (const line of lines) output.line(line);
@@ -33,24 +23,31 @@ export function createSecretsCommand({ withHerald, output, startProgress, env }:
     .command('reencrypt')
     .alias('reseal')
     .description('encrypt every secret with the first key of SECRETS_KEY, while the service runs')
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('SECRETS_KEY=<new>,<old> herald secrets reencrypt'))
     .action(async ({ json }: JsonOption) => {
+      const cipher = readCipher();
+      await using herald = await openHerald();
+      const deps = { ...createStores(herald), cipher };
       const progress = startProgress('round {round} {bar} {percentage}% of about {total} keys');
       const onProgress = ({ round, looked, total }: ReencryptProgress) => {
         progress.show(looked, total, { round });
       };
-      const report = await withSecrets((deps) => reencryptSecrets({ ...deps, onProgress })).finally(progress.stop);
+      const report = await reencryptSecrets({ ...deps, onProgress }).finally(progress.stop);
       tell(describeReencrypt(report), report, json);
     });
   secrets
     .command('forget <fingerprint>')
     .description('let processes start without a key that is lost; what it encrypted stays unreadable')
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('SECRETS_KEY=<new> herald secrets forget 0a1b2c3d'))
     .action(async (fingerprint: string, { json }: JsonOption) => {
-      const report = await withSecrets((deps) => forgetKeyVersion(deps, fingerprint));
+      const cipher = readCipher();
+      await using herald = await openHerald();
+      const report = await forgetKeyVersion({ ...createStores(herald), cipher }, fingerprint);
       tell(describeForget(fingerprint, report), report, json);
     });
   return secrets;
+}
+
+function createStores(herald: Herald) {
+  return { keyVersions: createKeyVersionStore(herald), secrets: createEncryptedSecretStore(herald) };
 }

@@ -1,7 +1,7 @@
 import { createFindRunning } from '@herald/store/shards/find-running';
 import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { countOf } from '../output/count-of.ts';
 import { readShardCount } from '../context/read-arguments.ts';
 import { reshard, type ReshardProgress, type ReshardReport } from './reshard/reshard.ts';
@@ -15,7 +15,7 @@ const WORDS: Record<ReshardProgress['step'], string> = {
 };
 
 /** `herald shards`: the parts that all workspaces are divided into. */
-export function createShardsCommand({ withHerald, output, startProgress }: CommandDeps): Command {
+export function createShardsCommand({ openHerald, output, startProgress }: CommandDeps): Command {
   const shards = new Command('shards').description('the parts that all workspaces are divided into (SHARDS)');
   shards
     .command('reshard')
@@ -26,7 +26,6 @@ export function createShardsCommand({ withHerald, output, startProgress }: Comma
         .argParser(readShardCount)
         .makeOptionMandatory(),
     )
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -44,14 +43,11 @@ ${examples('herald shards reshard --to 4')}`,
         const processes = countOf(count, 'process');
         output.note(`${processes} left without a word; watching for ${forMs / 1_000} s whether any lives.`);
       };
-      const report = await withHerald(
-        async (herald) => {
-          const { redis, config, now } = herald;
-          const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
-          return await reshard({ ...herald, findRunning, onProgress }, config.shardCount, to);
-        },
-        { anyShards: true },
-      ).finally(progress.stop);
+      await using herald = await openHerald({ anyShards: true });
+      const { redis, config, now } = herald;
+      const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
+      const deps = { ...herald, findRunning, onProgress };
+      const report = await reshard(deps, config.shardCount, to).finally(progress.stop);
       if (json) output.json(report);
       else for (const line of describeReport(report)) output.line(line);
     });

@@ -5,11 +5,11 @@ export function createResources(onFailure: (name: string, error: unknown) => voi
   const releases: { readonly name: string; readonly release: Release }[] = [];
   return {
     /** Registers the release of something just acquired. */
-    add(name: string, release: Release): void {
+    add: (name: string, release: Release): void => {
       releases.push({ name, release });
     },
     /** Releases everything, newest first, even when one release fails. May be called twice. */
-    async release(): Promise<void> {
+    release: async (): Promise<void> => {
       for (let next = releases.pop(); next; next = releases.pop()) {
         try {
           await next.release();
