@@ -10,7 +10,7 @@ import {
   readEndpointId,
   readLimit,
   readTaskId,
-  readTime,
+  timeReader,
   readWorkspace,
 } from '../context/read-arguments.ts';
 import {
@@ -47,7 +47,7 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     )
     .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
     .addOption(new Option('--event <name>', 'of this event').choices(EVENT_NAMES))
-    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', readTime(now))
+    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
     .addHelpText(
       'after',

@@ -1,7 +1,6 @@
-import type { DeliveryStatus } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryDescription } from '@herald/store/operators/describe-deliveries';
-import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
 import { spanText, toDate } from '../output/time-text.ts';
 
 /** A delivery for programs: without its body and its secret, and of the url only the host. */
@@ -32,12 +31,7 @@ export function toAttemptJson({ at, durationMs, status, error, answer }: Attempt
   return { at: new Date(at), durationMs, status, error, answer };
 }
 
-const PAINT: Record<DeliveryStatus, (text: string) => Cell> = {
-  pending: doubtful,
-  delivered: good,
-  failed: bad,
-  canceled: (text) => text,
-};
+const PAINT = { pending: doubtful, delivered: good, failed: bad, canceled: plain };
 
 export const DELIVERY_COLUMNS = ['id', 'event', 'status', 'host', 'attempts', 'last outcome', 'accepted', 'next try'];
 

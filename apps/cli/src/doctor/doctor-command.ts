@@ -4,7 +4,7 @@ import { examples, type CommandDeps, type JsonOption } from '../context/command-
 import type { Check } from './check.ts';
 import { PROCESSES, type Process } from './check-configuration.ts';
 import { examine } from './examine.ts';
-import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
 import { countOf } from '../output/count-of.ts';
 
 type Line = {
@@ -15,12 +15,7 @@ type Line = {
   readonly sentence: string;
 };
 
-const PAINT: Record<Line['level'], (text: string) => Cell> = {
-  ok: good,
-  warning: doubtful,
-  error: bad,
-  skipped: (text) => text,
-};
+const PAINT = { ok: good, warning: doubtful, error: bad, skipped: plain };
 
 /** `herald doctor`: finds what is wrong with a set-up. */
 export function createDoctorCommand(deps: CommandDeps): Command {

@@ -1,9 +1,9 @@
 import { readDuration } from '@herald/core';
 import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { toDate } from '../output/time-text.ts';
-import { readListOf, readWorkspace } from '../context/read-arguments.ts';
+import { argumentReader, listReader, readWorkspace } from '../context/read-arguments.ts';
 
 type CreateOptions = JsonOption & { workspace?: string; scopes?: Scope[]; executor?: true; expiresIn?: number };
 
@@ -16,7 +16,7 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
     .command('create')
     .description('print one new key; it is shown this once')
     .option('--workspace <id>', 'controller workspace that the key belongs to', readWorkspace)
-    .option('--scopes <list>', `comma-separated: ${WORKSPACE_SCOPES.join(', ')}`, readListOf(WORKSPACE_SCOPES))
+    .option('--scopes <list>', `comma-separated: ${WORKSPACE_SCOPES.join(', ')}`, listReader(WORKSPACE_SCOPES))
     .addOption(
       new Option('--executor', 'a key for executors, which report for every workspace').conflicts([
         'workspace',
@@ -71,11 +71,10 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
   return keys;
 }
 
-function readExpiry(text: string): number {
+const readExpiry = argumentReader((text) => {
   const ms = readDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  throw new InvalidArgumentError('must be a duration such as 12h or 90d');
-}
+  return ms === 0 ? undefined : ms;
+}, 'must be a duration such as 12h or 90d');
 
 /** A key for programs, and with the same fields as a row for people. */
 function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {

@@ -5,16 +5,11 @@ import { createWorkerPresence } from '@herald/store/service-state/worker-presenc
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
-import { readListOf, readReceiverId, readReplayId, readTime } from '../context/read-arguments.ts';
+import { listReader, readReceiverId, readReplayId, timeReader } from '../context/read-arguments.ts';
 import { describeReplay, toReplayFacts, toReplayJson } from './describe-replay.ts';
 import { watchReplay } from './watch-replay.ts';
 
-type StartOptions = JsonOption & {
-  since: number;
-  until?: number;
-  status: RequestReplay['status'];
-  wait: boolean;
-};
+type StartOptions = JsonOption & { since: number; until?: number; status: RequestReplay['status']; wait: boolean };
 
 /** The exit code of shells for a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -33,11 +28,11 @@ export function createReplayCommand({ openHerald, output, startProgress, now }: 
     .command('start', { isDefault: true })
     .description('start a replay, and show how far it is until it ends ("start" may be left out)')
     .argument('<receiver>', 'id of the receiver', readReceiverId)
-    .requiredOption('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', readTime(now))
-    .option('--until <time>', 'accepted before then; without it: until now', readTime(now))
+    .requiredOption('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
+    .option('--until <time>', 'accepted before then; without it: until now', timeReader(now))
     .addOption(
       new Option('--status <list>', 'those that are failed, canceled or delivered; several by commas')
-        .argParser(readListOf(REPLAYABLE))
+        .argParser(listReader(REPLAYABLE))
         .default(['failed', 'canceled'], 'failed,canceled'),
     )
     .option('--no-wait', 'only start it')

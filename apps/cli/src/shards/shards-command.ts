@@ -4,9 +4,10 @@ import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { countOf } from '../output/count-of.ts';
 import { readShardCount } from '../context/read-arguments.ts';
-import { reshard, type ReshardProgress, type ReshardReport } from './reshard/reshard.ts';
+import type { ReshardStep } from './reshard/move-records.ts';
+import { reshard, type ReshardReport } from './reshard/reshard.ts';
 
-const WORDS: Record<ReshardProgress['step'], string> = {
+const WORDS: Record<ReshardStep, string> = {
   indexes: 'indexes by shard',
   lists: 'logs',
   records: 'records',
@@ -36,7 +37,7 @@ ${examples('herald shards reshard --to 4')}`,
     )
     .action(async ({ to, json }: JsonOption & { to: number }) => {
       const progress = startProgress('{step} {bar} {percentage}%');
-      const onProgress = ({ step, done, total }: ReshardProgress) => {
+      const onProgress = (step: ReshardStep, done: number, total: number) => {
         progress.show(done, total, { step: WORDS[step] });
       };
       const onWatch = (count: number, forMs: number) => {

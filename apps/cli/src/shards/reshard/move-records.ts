@@ -17,9 +17,10 @@ export type MoveDeps = {
   readonly target: Keyspace;
   readonly owners: Owners;
   readonly awaitCopies: AwaitCopies;
+  readonly onProgress: (step: ReshardStep, done: number, total: number) => void;
 };
 
-export type OnProgress = (looked: number, total: number) => void;
+export type ReshardStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
 
 /** The same key in another shard. */
 export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string {
@@ -27,13 +28,13 @@ export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string 
 }
 
 /**
- * Moves the delivery logs of endpoints. It runs before the records move, since these tell who owned a removed endpoint. It also deletes
- * the places of deliveries in the queue, which are made anew from the records.
+ * Moves the delivery logs of endpoints. It runs before the records move, since these tell who owned a removed endpoint.
+ * It also deletes the places of deliveries in the queue, which are made anew from the records.
  * @returns keys moved
  */
-export async function moveLists(deps: MoveDeps, onProgress: OnProgress): Promise<number> {
+export async function moveLists(deps: MoveDeps): Promise<number> {
   const { redis, target, owners, awaitCopies } = deps;
-  return await walkShardKeys(redis, onProgress, async ({ shard, kind, id }, name) => {
+  return await walkShardKeys(deps, 'lists', async ({ shard, kind, id }, name) => {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_STEPS[kind] !== 'list') return 0;
     const from = keysOf(shard);
@@ -65,12 +66,12 @@ async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: strin
  * Moves the records, each with its attached keys. A record is deleted last: it tells where the attached keys belong.
  * @returns keys moved
  */
-export async function moveRecords(deps: MoveDeps, onProgress: OnProgress): Promise<number> {
-  const { redis, target, awaitCopies } = deps;
-  return await walkShardKeys(redis, onProgress, async ({ shard, kind, id }, name) => {
+export async function moveRecords(deps: MoveDeps): Promise<number> {
+  const { redis, target, owners, awaitCopies } = deps;
+  return await walkShardKeys(deps, 'records', async ({ shard, kind, id }, name) => {
     if (!isRecord(kind)) return 0;
     const from = keysOf(shard);
-    const { owner, attached } = await readRecord(redis, from, kind, id);
+    const { owner, attached } = await readRecord(redis, owners, from, kind, id);
     if (owner === undefined) return 0;
     const homeOf = (key: string) => keyInShard(key, from, target.of(owner));
     if (homeOf(name) === name) return 0;
@@ -89,7 +90,7 @@ function isRecord(kind: KeyName['kind']): kind is KindsOf<'record'> {
 }
 
 /** The owner of a record, and the keys attached to it. */
-async function readRecord(redis: RedisClient, keys: ShardKeys, kind: KindsOf<'record'>, id: string) {
+async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, kind: KindsOf<'record'>, id: string) {
   switch (kind) {
     case 'receivers':
     case 'subscriptionVersion':
@@ -100,24 +101,24 @@ async function readRecord(redis: RedisClient, keys: ShardKeys, kind: KindsOf<'re
       const destinations = [destination, former].filter((each) => each != null);
       return { owner: owner ?? undefined, attached: destinations.map(keys.queue.group) };
     }
+    case 'replay':
+      return { owner: await owners.ofRecord(keys.replay(id)), attached: [] };
     case 'task': {
-      const owner = (await redis.hget(keys.task(id), 'ws')) ?? undefined;
-      return { owner, attached: [keys.facts(id), keys.messages(id), keys.decisions(id)] };
+      const attached = [keys.facts(id), keys.messages(id), keys.decisions(id)];
+      return { owner: await owners.ofRecord(keys.task(id)), attached };
     }
     case 'transition': {
       const [owner, endpoints] = await redis.hmget(keys.transition(id), 'ws', 'eps');
       const ids = (endpoints ?? '').split(',').map((endpointId) => deliveryIdOf(id, endpointId));
       return { owner: owner ?? undefined, attached: ids.flatMap((each) => [keys.delivery(each), keys.attempts(each)]) };
     }
-    case 'replay':
-      return { owner: (await redis.hget(keys.replay(id), 'ws')) ?? undefined, attached: [] };
   }
 }
 
 /** Calls `use` for all keys of all shards, some at a time. @returns the sum of what it returned */
 export async function walkShardKeys(
-  redis: RedisClient,
-  onProgress: OnProgress,
+  { redis, onProgress }: MoveDeps,
+  step: ReshardStep,
   use: (key: KeyName, name: string) => Promise<number>,
 ): Promise<number> {
   let sum = 0;
@@ -131,7 +132,7 @@ export async function walkShardKeys(
       );
       for (const count of counts) sum += count;
     }
-    onProgress(looked, total);
+    onProgress(step, looked, total);
   }
   return sum;
 }

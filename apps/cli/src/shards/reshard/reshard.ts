@@ -7,7 +7,7 @@ import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
 import { KEY_STEPS } from '@herald/store/shards/key-name';
-import { moveLists, moveRecords, walkShardKeys, type OnProgress } from './move-records.ts';
+import { moveLists, moveRecords, walkShardKeys, type MoveDeps } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';
 import { createOwners } from './owners.ts';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
@@ -18,15 +18,10 @@ import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 /** After so many rounds through all keys, another process must be writing. */
 const ROUND_LIMIT = 5;
 
-export type ReshardStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
-export type ReshardProgress = { readonly step: ReshardStep; readonly done: number; readonly total: number };
-
-export type ReshardDeps = {
-  readonly redis: RedisClient;
+export type ReshardDeps = Pick<MoveDeps, 'redis' | 'onProgress'> & {
   /** Undefined: replicas needn't have what is written. */
   readonly awaitReplication: AwaitReplication | undefined;
   readonly findRunning: FindRunning;
-  readonly onProgress: (progress: ReshardProgress) => void;
   /** Epoch ms. */
   readonly now: () => number;
 };
@@ -40,30 +35,31 @@ export type ReshardReport = {
   readonly keys: number;
   /** Deliveries enqueued again, wherever they were before. */
   readonly enqueued: number;
-  /** Keys that belonged to nothing any more, deleted with the shards that are no more. */
+  /** Orphaned keys, deleted with the shards that no longer exist. */
   readonly dropped: number;
 };
 
 /**
- * Moves all data to where SHARDS=`to` looks for it, while no process runs. It copies before it deletes, and records in Redis that it is
- * under way, so that no process starts. A run that is killed at any moment is completed by another one.
+ * Moves all data to where SHARDS=`to` looks for it, while no process runs. It copies before it deletes. It records in
+ * Redis that it is under way, so that no process starts. A run that is killed at any moment is completed by another one.
  * @param given SHARDS of the service until now, for data of releases that didn't record it
  * @throws ConfigError when a process is alive, resharding to another number is incomplete, `given` doesn't fit the data,
  * or the data has the layout of another version
  */
 export async function reshard(deps: ReshardDeps, given: number, to: number): Promise<ReshardReport> {
   const { redis, findRunning } = deps;
+  const inPlace: ReshardReport = { kind: 'in_place', from: to, to, keys: 0, enqueued: 0, dropped: 0 };
   const records = createShardRecordStore(redis);
   const known = await records.read();
   const obstacle = await findLayoutProblem(redis, known);
   if (obstacle) throw new ConfigError(obstacle.sentence);
-  if (known.movingTo === undefined && known.count === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (known.movingTo === undefined && known.count === to) return inPlace;
   if (known.movingTo !== undefined && known.movingTo !== to) {
     throw new ConfigError(describeResharding(known, known.movingTo));
   }
   refuseRunning(await findRunning());
   const { count: from = given, movingTo } = await learnRecord(redis, records, given);
-  if (movingTo === undefined && from === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (movingTo === undefined && from === to) return inPlace;
   if (movingTo === undefined) {
     await records.beginResharding(to);
     // A process that started before this mark is visible by now; one that starts later sees the mark.
@@ -73,43 +69,32 @@ export async function reshard(deps: ReshardDeps, given: number, to: number): Pro
   }
   const moved = await moveAll(deps, createKeyspace(to), from > to);
   await records.finishResharding(to);
-  return { kind: 'moved', ...nothing(from, to), ...moved };
+  return { kind: 'moved', from, to, ...moved };
 }
-
-const nothing = (from: number, to: number) => ({ from, to, keys: 0, enqueued: 0, dropped: 0 });
 
 async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
   const awaitCopies = createAwaitCopies(awaitReplication);
-  const deps = { redis, target, owners: createOwners(redis), awaitCopies };
-  const progressOf =
-    (step: ReshardStep): OnProgress =>
-    (done, total) => {
-      onProgress({ step, done, total });
-    };
+  const deps: MoveDeps = { redis, target, owners: createOwners(redis), awaitCopies, onProgress };
+  const onEnqueued = (done: number, total: number) => {
+    onProgress('queue', done, total);
+  };
   const sources = createKeyspace(SHARD_TAGS.length).shards;
   await mergeKeyVersions(redis, sources, target);
   await mergePauses(redis, sources, target);
   let keys = 0;
   for (const [index, shard] of sources.entries()) {
     keys += await splitIndexes(deps, shard);
-    onProgress({ step: 'indexes', done: index + 1, total: sources.length });
+    onProgress('indexes', index + 1, sources.length);
   }
   // A round that finds nothing to move proves that nothing is left.
   for (let round = 1, moved = 1; moved > 0; round++) {
     if (round > ROUND_LIMIT)
       throw new ConfigError('Something still writes to this Redis; stop it, and run this again.');
-    moved = (await moveLists(deps, progressOf('lists'))) + (await moveRecords(deps, progressOf('records')));
+    moved = (await moveLists(deps)) + (await moveRecords(deps));
     keys += moved;
   }
-  const enqueued = await enqueuePending({
-    redis,
-    keyspace: target,
-    awaitCopies,
-    onProgress: progressOf('queue'),
-    now,
-  });
-  const dropped = isFewer ? await dropLeftovers(redis, target, progressOf('leftovers')) : 0;
-  return { keys, enqueued, dropped };
+  const enqueued = await enqueuePending({ redis, keyspace: target, awaitCopies, onProgress: onEnqueued, now });
+  return { keys, enqueued, dropped: isFewer ? await dropLeftovers(deps) : 0 };
 }
 
 /** Every new shard knows each key that secrets were ever encrypted with: keys that it doesn't need do no harm. */
@@ -133,10 +118,10 @@ async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], targ
 }
 
 /** Deletes the orphaned keys of shards that no longer exist: they would be in use again after another resharding. */
-async function dropLeftovers(redis: RedisClient, target: Keyspace, onProgress: OnProgress): Promise<number> {
-  return await walkShardKeys(redis, onProgress, async ({ shard, kind }, name) => {
-    if (shard < target.shards.length) return 0;
-    const removed = await redis.unlink(name);
+async function dropLeftovers(deps: MoveDeps): Promise<number> {
+  return await walkShardKeys(deps, 'leftovers', async ({ shard, kind }, name) => {
+    if (shard < deps.target.shards.length) return 0;
+    const removed = await deps.redis.unlink(name);
     return KEY_STEPS[kind] === 'merged' ? 0 : removed;
   });
 }
