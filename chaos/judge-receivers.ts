@@ -1,6 +1,6 @@
 import type { Evidence } from './evidence.ts';
 
-/** Receivers that are not, in the end, as the answers to all changes say. */
+/** Receivers whose final state contradicts the answers to their changes. */
 export function judgeReceivers({ endpoints, receivers: { shown, at } }: Evidence): string[] {
   const shownById = new Map(shown.map((receiver) => [receiver.id, receiver]));
   const known = new Set(endpoints.map(({ id }) => id));

@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util';
 import { TOPOLOGIES, type TopologyKind } from '../tests/support/start-topology.ts';
 
 export type ChaosOptions = {
-  /** How long things go wrong, in each run; recovery comes on top. */
+  /** Duration of the faults in each run; recovery comes on top. */
   readonly seconds: number;
-  /** One run each, one after the other. */
+  /** One run for each seed, one after the other. */
   readonly seeds: readonly number[];
-  /** Without it the seed chooses. */
+  /** By default the seed chooses. */
   readonly topology?: TopologyKind;
-  /** Prints what would go wrong, and ends. */
+  /** Prints the plan, and ends. */
   readonly plan: boolean;
 };
 
@@ -23,7 +23,7 @@ export const USAGE = `npm run chaos -- [options]
 const LARGEST_SEED = 2 ** 32 - 1;
 const MOST_SEEDS = 1_000;
 
-/** @throws Error with a sentence for whoever typed it */
+/** @throws Error with a sentence for the user */
 export function readOptions(args: readonly string[], drawnSeed: number): ChaosOptions {
   const { values } = parseArgs({
     args: [...args],
