@@ -140,7 +140,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     const isLate = leaving.process.output().includes('"process.stop_timed_out"');
     if (isLate && (wasAtFault || faults > faultsBefore)) {
       counts.lateStops++;
-      await leaving.kill(); // it is gone; whoever looks at its exit knows by this that it is accounted for
+      await leaving.kill(); // it is gone; this marks its exit as expected
       return;
     }
     const end = signal ?? `exit code ${code ?? 'unknown'}`;

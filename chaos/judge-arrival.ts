@@ -28,7 +28,7 @@ export function judgeArrival(
   evidence: Evidence,
 ): string[] {
   const { request, deliveryId, host } = arrival;
-  if (!endpoint) return [`${deliveryId} came to ${request.path}, which nobody registered`];
+  if (!endpoint) return [`${deliveryId} came to ${request.path}, which was never registered`];
   const violations: string[] = [];
   const { receivedAt } = request;
   const decidedFrom = receivedAt - evidence.latestAfterMs;

@@ -35,8 +35,8 @@ export function judgeRecord(
 ): string[] {
   const { id } = record;
   const fact = evidence.facts.get(record.transitionId);
-  if (!fact) return [`${id} is of ${record.transitionId}, which nobody was told of`];
-  if (!endpoint) return [`${id} is for ${record.endpointId}, which nobody registered`];
+  if (!fact) return [`${id} is of ${record.transitionId}, which was never accepted`];
+  if (!endpoint) return [`${id} is for ${record.endpointId}, which was never registered`];
   const violations: string[] = [];
   if (subscriptionOf(fact, endpoint) === 'none')
     violations.push(`${id} is for ${endpoint.id}, which was not subscribed to ${fact.event} of ${fact.taskId}`);

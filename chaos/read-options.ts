@@ -14,11 +14,11 @@ export type ChaosOptions = {
 
 export const USAGE = `npm run chaos -- [options]
 
-  --seconds <n>      how long things go wrong (60); recovery comes on top
-  --seed <n>         what goes wrong and when follows from it (drawn, and printed); may be repeated
-  --seeds <a>-<b>    one run after the other, with a summary in the end
+  --seconds <n>      duration of the faults (60); recovery comes on top
+  --seed <n>         decides the faults and their times (random, and printed); may be repeated
+  --seeds <a>-<b>    one run after the other, with a summary at the end
   --topology <name>  ${TOPOLOGIES.join(', ')}; without it the seed chooses
-  --plan             print what would go wrong, and end`;
+  --plan             print the faults, and end`;
 
 const LARGEST_SEED = 2 ** 32 - 1;
 const MOST_SEEDS = 1_000;
