@@ -18,7 +18,7 @@ async function run(aborted: AbortSignal): Promise<number> {
   const duplicates = arrivals.filter(({ isDuplicate }) => isDuplicate).length;
   console.log(`\n${arrivals.length} deliveries, ${verified} verified, ${duplicates} duplicates.`);
   for (const fault of faults) console.error(`FAULT  ${fault}`);
-  if (faults.length === 0) console.log('Everything arrived once and was signed well.');
+  if (faults.length === 0) console.log('Everything arrived once, with valid signatures.');
   return faults.length === 0 ? 0 : 1;
 }
 

@@ -28,7 +28,7 @@ const DEFAULT_LIMIT = 50;
 
 /** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
 export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps): Command {
-  const deliveries = new Command('deliveries').description('list deliveries, look at one, make one once more');
+  const deliveries = new Command('deliveries').description('list deliveries, show one, or redeliver one');
   deliveries
     .command('list')
     .description(
@@ -52,7 +52,7 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     .addHelpText(
       'after',
       examples(
-        'herald deliveries list --status failed                    those that failed lately, of everybody',
+        'herald deliveries list --status failed                    those that failed lately, of all workspaces',
         'herald deliveries list --workspace ws_x --since 2h',
         'herald deliveries list --receiver wh_… --status pending --event task.done',
       ),
@@ -86,7 +86,7 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     });
   deliveries
     .command('redeliver')
-    .description('one more attempt now, with the same id and the same bytes, whatever became of the delivery')
+    .description('make one more attempt now, with the same id and the same bytes, in any status of the delivery')
     .argument('<id>', 'of the delivery', readDeliveryId)
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {

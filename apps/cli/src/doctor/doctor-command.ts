@@ -21,15 +21,15 @@ const PAINT = { ok: good, warning: doubtful, error: bad, skipped: plain };
 export function createDoctorCommand(deps: CommandDeps): Command {
   const { output } = deps;
   return new Command('doctor')
-    .description('check the configuration, Redis and the work that waits: what is wrong, and what to set')
+    .description('check the configuration, Redis and the pending work, and say how to solve each problem')
     .addOption(
       new Option('--for <process>', 'whose variables this environment has; without it: both').choices(PROCESSES),
     )
     .addHelpText(
       'after',
       `
-It reads the environment as api and worker do at their start, and starts neither. In Redis it only reads, but for one key
-that leaves by itself, to see whether writes are taken. The exit code is 0, also with warnings, and 1 with errors.
+It reads the environment as api and worker do at their start, and starts neither. In Redis it only reads, except for one
+key that expires by itself: it tests whether Redis accepts writes. The exit code is 1 with errors, and 0 otherwise.
 ${examples('herald doctor', 'herald doctor --for worker')}`,
     )
     .action(async ({ for: only, json }: JsonOption & { for?: Process }) => {

@@ -47,7 +47,7 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
     });
   keys
     .command('list')
-    .description('every key that is valid: never the key itself')
+    .description('every valid key, by its id: never the key itself')
     .action(async ({ json }: JsonOption) => {
       await using herald = await openHerald({ anyShards: true });
       const list = (await createApiKeyStore(herald).list()).map(describeKey);

@@ -10,7 +10,7 @@ const SHOWN_DESTINATIONS = 20;
 /** `herald queues`: shows the queues, the destinations and the workers. */
 export function createQueuesCommand({ openHerald, output, now }: CommandDeps): Command {
   return new Command('queues')
-    .description('what waits, for how long, and who is there to send it')
+    .description('pending work, how long it has waited, and the workers')
     .addHelpText(
       'after',
       `
@@ -19,7 +19,7 @@ Queue: the deliveries of a shard that are not settled.
   active     being sent
   delayed    for the time of their next try, or for a destination that is paused or gives no answers
   overdue    how long the first has waited for a worker
-Destinations: those for which deliveries wait, due or not. Each holds up nobody but itself.
+Destinations: those for which deliveries wait, due or not. None holds up another one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
 ${examples('herald queues', 'watch -n 2 herald queues')}`,

@@ -14,7 +14,7 @@ export function createReceiversCommand({ openHerald, output, startProgress, now 
   const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
   receivers
     .command('list')
-    .description('every receiver, and how it is; of its url the origin alone, since the rest may hold tokens')
+    .description('every receiver, and its state; only the origin of its url, since the rest may contain tokens')
     .option('--workspace <id>', 'only those of this workspace', readWorkspace)
     .option('--urls', 'show whole urls')
     .addHelpText('after', examples('herald receivers list', 'herald receivers list --workspace ws_x --urls'))
@@ -27,7 +27,7 @@ export function createReceiversCommand({ openHerald, output, startProgress, now 
     });
   receivers
     .command('test')
-    .description('have a worker send a webhook.test now, and say what the receiver answered; also to a disabled one')
+    .description('have a worker send a webhook.test now, also to a disabled receiver, and print the answer')
     .argument('<id>', 'of the receiver', readReceiverId)
     .addHelpText('after', examples('herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r'))
     .action(async (id: EndpointId, { json }: JsonOption) => {

@@ -22,7 +22,7 @@ const EXAMPLES = [
 /** `herald replay`: sends the deliveries of a time range again. */
 export function createReplayCommand({ openHerald, output, startProgress, now }: CommandDeps): Command {
   const replay = new Command('replay').description(
-    'send what a receiver missed once more: the deliveries of a time range',
+    'send the deliveries of a time range again to a receiver that missed them',
   );
   replay
     .command('start', { isDefault: true })
@@ -31,7 +31,7 @@ export function createReplayCommand({ openHerald, output, startProgress, now }: 
     .requiredOption('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
     .option('--until <time>', 'accepted before then; without it: until now', timeReader(now))
     .addOption(
-      new Option('--status <list>', 'those that are failed, canceled or delivered; several by commas')
+      new Option('--status <list>', 'failed, canceled or delivered; separate several with commas')
         .argParser(listReader(REPLAYABLE))
         .default(['failed', 'canceled'], 'failed,canceled'),
     )
@@ -75,7 +75,7 @@ export function createReplayCommand({ openHerald, output, startProgress, now }: 
       });
   };
   addForOne('show', 'find', 'how far a replay is');
-  addForOne('stop', 'stop', 'stop a replay; what it has set pending already is sent');
+  addForOne('stop', 'stop', 'stop a replay; deliveries that are already pending are still sent');
   return replay.addHelpText('after', examples(...EXAMPLES, 'herald replay stop rpl_00112233445566778899aabb'));
 }
 

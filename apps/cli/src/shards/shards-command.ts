@@ -12,7 +12,7 @@ const WORDS: Record<ReshardStep, string> = {
   lists: 'logs',
   records: 'records',
   queue: 'queue',
-  leftovers: 'what is left',
+  leftovers: 'leftovers',
 };
 
 /** `herald shards`: the parts that all workspaces are divided into. */
@@ -31,8 +31,8 @@ export function createShardsCommand({ openHerald, output, startProgress }: Comma
       'after',
       `
 Stop every API and worker first: it refuses while it sees one. Executors report again until they are answered with 2xx, so
-nothing is lost meanwhile. It copies before it deletes. When it was interrupted, however that was, nothing starts on this
-Redis until it was run again, and ended.
+nothing is lost meanwhile. It copies before it deletes. After an interruption nothing starts on this Redis until the
+command has been run again and has finished.
 ${examples('herald shards reshard --to 4')}`,
     )
     .action(async ({ to, json }: JsonOption & { to: number }) => {
@@ -42,7 +42,9 @@ ${examples('herald shards reshard --to 4')}`,
       };
       const onWatch = (count: number, forMs: number) => {
         const processes = countOf(count, 'process');
-        output.note(`${processes} left without a word; watching for ${forMs / 1_000} s whether any lives.`);
+        output.note(
+          `${processes} vanished without stopping in order; watching for ${forMs / 1_000} s whether any is alive.`,
+        );
       };
       await using herald = await openHerald({ anyShards: true });
       const { redis, config, now } = herald;
@@ -59,7 +61,7 @@ function describeReport({ kind, from, to, keys, enqueued, dropped }: ReshardRepo
   if (kind === 'in_place') return [`Nothing to reshard: the data is laid out for SHARDS=${to}.`];
   return [
     `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(enqueued, 'delivery')} enqueued again.`,
-    ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing any more.`] : []),
+    ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing.`] : []),
     `Start every API and worker with SHARDS=${to}.`,
   ];
 }
