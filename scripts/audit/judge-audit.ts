@@ -7,7 +7,7 @@ export type AuditVerdict =
   | { readonly kind: 'clean'; readonly packages: number }
   | { readonly kind: 'found'; readonly findings: readonly string[] };
 
-/** Any finding counts, whatever its severity. `text` is the standard output. */
+/** Findings of any severity count. `text` is the standard output. */
 export function judgeAudit(text: string): AuditVerdict {
   const report = readJson(text);
   if (!isObject(report)) return { kind: 'broken', reason: 'no report' };

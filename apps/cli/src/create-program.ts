@@ -35,7 +35,7 @@ export function createProgram(deps: CommandDeps): Command {
   return program;
 }
 
-/** Gives commands what they have in common: a command that is made apart inherits nothing from its parent. */
+/** Adds the options of every command: a command that is made apart inherits nothing from its parent. */
 function complete(command: Command): void {
   command.showHelpAfterError('(--help shows what there is)');
   if (command.commands.length === 0) command.option('--json', 'print one JSON document, for programs');

@@ -110,7 +110,7 @@ function slotAt(index: number): number {
   return Math.floor((index * SLOTS) / MASTERS);
 }
 
-/** The port of the live master of a slot, from what CLUSTER NODES says. */
+/** The port of the live master of a slot, from the reply of CLUSTER NODES. */
 function readOwner(text: string, slot: number): number | undefined {
   for (const line of text.split('\n')) {
     const [, address = '', flags = '', , , , , link, ...ranges] = line.trim().split(' ');

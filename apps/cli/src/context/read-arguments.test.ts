@@ -28,7 +28,7 @@ test.each(['', '0', '1001', '5.5', '1e3', '-1'])('the limit %j is refused', (tex
   expect(() => readLimit(text)).toThrow('from 1 to 1000');
 });
 
-test('a list takes what it knows, and nothing else', () => {
+test('a list accepts known items only', () => {
   const read = listReader(['failed', 'canceled']);
   expect(read('canceled,failed')).toEqual(['failed', 'canceled']);
   for (const text of ['', 'failed,', 'failed,lost']) expect(() => read(text)).toThrow('must be of failed, canceled');

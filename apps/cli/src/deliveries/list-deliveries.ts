@@ -14,7 +14,7 @@ export type DeliveriesWanted = Omit<DeliveryFilter, 'until'> & {
   readonly limit: number;
 };
 
-/** Newest first. Without a receiver, a Task or a workspace it lists failed deliveries: only these have an index of all. */
+/** Newest first. Without a receiver, a Task or a workspace it lists failed deliveries: only these have an index. */
 export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   const { redis, keyspace } = herald;
   const { receiver, task, workspace, limit } = wanted;

@@ -42,11 +42,11 @@ export async function checkShards({ redis, config }: Herald, counts: ShardCounts
 
 export type SecretsKeys = Parameters<typeof createSecretCipher>[0];
 
-/** Checks that SECRETS_KEY has every key that secrets are encrypted with, in the shards that exist, whatever SHARDS is. */
+/** Checks that SECRETS_KEY has every key that secrets are encrypted with, in all existing shards. */
 export async function checkSecrets(redis: RedisClient, keys: SecretsKeys, { started }: ShardCounts): Promise<Check> {
   const { fingerprints } = createSecretCipher(keys);
   const keyVersions = await createKeyVersionStore({ redis, keyspace: createKeyspace(Math.max(started, 1)) }).list();
-  // Of each key the version that is set last, and stays: that of the shard with most of its secrets.
+  // The last entry of a key wins: that of the shard with most of its secrets.
   const ascending = keyVersions.toSorted((a, b) => a.count - b.count);
   const byFingerprint = new Map(ascending.map((keyVersion) => [keyVersion.fingerprint, keyVersion]));
   const missing = [...byFingerprint.values()].filter(({ fingerprint }) => !fingerprints.includes(fingerprint));

@@ -4,7 +4,7 @@ import type { Finding } from '@herald/runtime/findings/finding';
 export type Check = {
   readonly name: 'configuration' | 'redis' | 'shards' | 'secrets' | 'workers' | 'work';
   readonly findings: readonly Finding[];
-  /** What is told when there are no findings. */
+  /** The sentence without findings. */
   readonly well: string;
 };
 

@@ -17,7 +17,7 @@ type Line = {
 
 const PAINT = { ok: good, warning: doubtful, error: bad, skipped: plain };
 
-/** `herald doctor`: finds what is wrong with a set-up. */
+/** `herald doctor`: finds the problems of a set-up. */
 export function createDoctorCommand(deps: CommandDeps): Command {
   const { output } = deps;
   return new Command('doctor')

@@ -16,7 +16,7 @@ export type OutputDeps = {
 /** Writes answers to stdout. Notes and problems go to stderr, so that stdout holds only what was asked for. */
 export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps) {
   const isTerminal = stdout.isTTY;
-  // https://no-color.org: present and not empty, whatever its value
+  // https://no-color.org: any value but an empty one
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
   const line = (text: string): void => {
     stdout.write(`${text}\n`);
@@ -46,7 +46,7 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     json(document: unknown): void {
       line(JSON.stringify(document, undefined, 2));
     },
-    /** Aligned columns on a terminal; elsewhere tab-separated values with exact times, below the names of the columns. */
+    /** Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. */
     table(columns: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string): void {
       const cells = rows.map((row) => row.map(paint));
       if (!isTerminal) for (const row of [columns, ...cells]) line(row.join('\t'));

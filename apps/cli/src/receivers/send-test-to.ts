@@ -8,7 +8,7 @@ import { createWorkerPresence } from '@herald/store/service-state/worker-presenc
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Herald } from '../context/open-herald.ts';
 
-/** Has a worker send a test event, and waits for its outcome, as the API does. @throws UnavailableError when no worker answers */
+/** Has a worker send a test event, and waits for the outcome. @throws UnavailableError when no worker answers */
 export async function sendTestTo(herald: Herald, { workspaceId, id }: EndpointRecord) {
   const { config, redis, keyspace, connect, now } = herald;
   const retention = createDeliveryRetention(config.retentionMs);

@@ -1,7 +1,7 @@
 import type { Replay } from '@herald/store/replays/replay-store';
 import { toDate } from '../output/time-text.ts';
 
-/** Says in one sentence what became of a replay, and which command comes next. */
+/** The result of a replay in one sentence, with the next command. */
 export function describeReplay({ id, endpointId, status, replayed, seen, total }: Replay): string {
   const deliveries = `${Math.max(seen, total)} deliveries of that time`;
   const next = `"herald deliveries list --receiver ${endpointId}" shows how they end`;

@@ -13,8 +13,8 @@ export type RunProcessOptions = {
 };
 
 /**
- * Runs a process until SIGTERM or SIGINT. It exits with 0 after an orderly stop, and with 1 when the start fails, the stop takes
- * too long, or a second signal comes. A signal during the start takes effect after the start.
+ * Runs a process until SIGTERM or SIGINT. It exits with 0 after an orderly stop, and with 1 when the start fails, the
+ * stop takes too long, or a second signal comes. A signal during the start takes effect after the start.
  */
 export async function runProcess({ start, explain, logger, stopLimitMs }: RunProcessOptions): Promise<void> {
   let stopping = false;

@@ -34,7 +34,7 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** The message without what a parser quotes: that may be a customer's record. */
+/** The message without a parser's quotation, which may be a customer's record. */
 function messageFor({ name, message }: Error): string {
   return name === 'SyntaxError' ? message.replace(/"[^]*"/, '"…"') : message;
 }
@@ -55,7 +55,7 @@ function describeError(error: unknown): LogFields {
   };
 }
 
-/** One line for a person at a terminal: time, level, process, event, and the fields as `name=value`. The stack follows. */
+/** One line for a terminal: time, level, process, event, and the fields as `name=value`. The stack follows. */
 function toReadableLine({ level, message, timestamp, process, stack, ...fields }: Record<string, unknown>): string {
   const time = textOf(timestamp).slice(11, 23);
   const start = `${time} ${textOf(level).toUpperCase().padEnd(5)} ${textOf(process).padEnd(6)} ${textOf(message)}`;

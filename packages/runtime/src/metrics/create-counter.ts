@@ -2,8 +2,8 @@ import { Counter } from 'prom-client';
 import type { MetricsRegistry } from './create-metrics-registry.ts';
 
 /**
- * A counter as a function. The label sets of `from` are exported as 0 from the start: Prometheus sees no increase when a new
- * series begins at 1, so an alert on it would stay silent.
+ * A counter as a function. The label sets of `from` are exported as 0 from the start: Prometheus sees no increase when
+ * a new series begins at 1, so an alert on it would stay silent.
  */
 export function createCounter<Label extends string>(
   registry: MetricsRegistry,

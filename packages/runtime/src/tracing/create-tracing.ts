@@ -82,7 +82,7 @@ function toTraceSpan(span: Span) {
   const { traceId, spanId, traceFlags } = span.spanContext();
   const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
   return {
-    /** What a later span of the trace names as its parent (W3C Trace Context); undefined when the trace isn't sampled. */
+    /** Names this span as the parent of a later one (W3C Trace Context); undefined when the trace isn't sampled. */
     traceparent: isSampled ? `00-${traceId}-${spanId}-01` : undefined,
     /** Ends the span. `failed`: the operation failed. */
     end({ failed, attributes, name }: { failed: boolean; attributes: Attributes; name?: string }) {

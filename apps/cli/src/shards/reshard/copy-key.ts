@@ -5,8 +5,8 @@ import { readScoredIds } from '@herald/store/keyspace/scored-ids';
 const PAGE = 1_000;
 
 /**
- * Copies a key with its expiry, and replaces the target. The value passes through this process, since the two keys may be on
- * different servers.
+ * Copies a key with its expiry, and replaces the target. The value passes through this process, since the two keys may
+ * be on different servers.
  * @returns false when there is nothing to copy
  */
 export async function copyKey(redis: RedisClient, from: string, to: string): Promise<boolean> {

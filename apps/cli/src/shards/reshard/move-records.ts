@@ -49,7 +49,7 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
 }
 
 /**
- * Deletes the places of deliveries in the queue. The other fields of a destination's group stay, such as its open breaker.
+ * Deletes the places of deliveries in the queue. Other fields of a destination's group stay, such as an open breaker.
  * @returns true for a key of the queue
  */
 async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
@@ -115,7 +115,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
   }
 }
 
-/** Calls `use` for all keys of all shards, some at a time. @returns the sum of what it returned */
+/** Calls `use` for all keys of all shards, some at a time. @returns the sum of its results */
 export async function walkShardKeys(
   { redis, onProgress }: MoveDeps,
   step: ReshardStep,

@@ -19,7 +19,7 @@ import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 const ROUND_LIMIT = 5;
 
 export type ReshardDeps = Pick<MoveDeps, 'redis' | 'onProgress'> & {
-  /** Undefined: replicas needn't have what is written. */
+  /** Undefined: writes needn't be replicated. */
   readonly awaitReplication: AwaitReplication | undefined;
   readonly findRunning: FindRunning;
   /** Epoch ms. */
@@ -41,10 +41,10 @@ export type ReshardReport = {
 
 /**
  * Moves all data to where SHARDS=`to` looks for it, while no process runs. It copies before it deletes. It records in
- * Redis that it is under way, so that no process starts. A run that is killed at any moment is completed by another one.
+ * Redis that it is under way, so that no process starts. Another run completes one that was killed at any moment.
  * @param given SHARDS of the service until now, for data of releases that didn't record it
- * @throws ConfigError when a process is alive, resharding to another number is incomplete, `given` doesn't fit the data,
- * or the data has the layout of another version
+ * @throws ConfigError when a process is alive, resharding to another number is incomplete, `given` doesn't fit the
+ * data, or the data has the layout of another version
  */
 export async function reshard(deps: ReshardDeps, given: number, to: number): Promise<ReshardReport> {
   const { redis, findRunning } = deps;

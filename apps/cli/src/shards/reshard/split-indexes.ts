@@ -28,8 +28,8 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
 };
 
 /**
- * Moves the members of a shard's indexes to the shards of their workspaces, with their scores. It runs before the records
- * move, since these tell who owns a member. Orphaned members stay.
+ * Moves the members of a shard's indexes to the shards of their workspaces, with their scores. It runs before the
+ * records move, since these tell who owns a member. Orphaned members stay.
  * @returns members moved
  */
 export async function splitIndexes(deps: MoveDeps, from: ShardKeys): Promise<number> {
