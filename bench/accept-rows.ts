@@ -3,7 +3,7 @@ import { BATCH } from './measure-accept.ts';
 import { median, spread } from './statistics.ts';
 import type { Cell } from './table.ts';
 
-/** What an API accepted, one by one and in batches. */
+/** Acceptance by an API, one by one and in batches. */
 export type AcceptRound = Readonly<Record<'single' | 'batch', Accepted>>;
 
 export const ACCEPT_COLUMNS = [
@@ -11,7 +11,7 @@ export const ACCEPT_COLUMNS = [
   ...['µs CPU: API', 'Redis', 'both'],
 ];
 
-/** Rounds to take ratios to. */
+/** Rounds that ratios refer to. */
 export type AcceptFloors = {
   readonly bare?: readonly Accepted[];
   readonly single?: readonly Accepted[];

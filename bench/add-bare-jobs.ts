@@ -1,13 +1,13 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { Queue } from 'bullmq';
 
-/** Where BullMQ's own jobs are put. */
+/** The queue of BullMQ's own jobs. */
 export const BARE_QUEUE = { name: 'deliveries', prefix: '{bare}' } as const;
 
 const AT_A_TIME = 1_000;
 const EVENT_STREAM_LENGTH = 1_000;
 
-/** Adds jobs with the ids of deliveries to a queue of stock BullMQ: the floor of what a queue takes. */
+/** Adds jobs with the ids of deliveries to a queue of stock BullMQ: the floor of a queue's memory. */
 export async function addBareJobs(url: string, count: number): Promise<void> {
   const redis = await connectRedis({
     target: { kind: 'single', url },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Starts `count` pieces of work, one every `everyMs`, and doesn't wait for one before the next; resolves when all have ended. */
+/** Starts a task every `everyMs`, `count` times, without waiting for earlier ones; resolves when all have ended. */
 export async function atPace(everyMs: number, count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   const underWay: Promise<unknown>[] = [];
   const startedAt = performance.now();

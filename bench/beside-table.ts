@@ -1,14 +1,14 @@
 import type { Cell, Table } from './table.ts';
 import { judgeRounds, medianOfRounds, type Paired, type TargetName } from './targets.ts';
 
-/** A figure of this build and of the one beside it (the floor of each pair), round by round. */
+/** A figure of this build and of the other one (the floor of each pair), round by round. */
 export type Compared = {
   readonly row: string;
   readonly rounds: readonly Paired[];
   readonly target: TargetName | undefined;
 };
 
-/** This build beside another one. The ratio is the median of the rounds' own ratios. */
+/** This build compared with another one. The ratio is the median of the rounds' ratios. */
 export function besideTable(directory: string, compared: readonly Compared[]): Table {
   return {
     title: `This build beside ${directory}`,

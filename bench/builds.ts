@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 
-/** A built checkout, whose processes are measured. Load generators, receivers, floors and Redis are always this checkout's. */
+/** A built checkout to measure. Load generators, receivers, floors and Redis always come from this checkout. */
 export type Build = { readonly name: 'this build' | 'beside'; readonly folder: string };
 
 export type HeraldProgram = 'api' | 'worker' | 'cli';
@@ -15,14 +15,14 @@ export function programOf({ folder }: Build, program: HeraldProgram): string {
   return join(folder, 'apps', program, 'dist/main.js');
 }
 
-/** What is measured is what the build's image runs. */
+/** Options of Node in the build's image. */
 export function nodeOptionsOf({ folder }: Build): string {
   return /^ENV NODE_OPTIONS=(.+)$/m.exec(readFileSync(join(folder, 'Dockerfile'), 'utf8'))?.[1] ?? '';
 }
 
 /**
  * The build to compare with. This checkout itself is allowed: its ratios show the noise.
- * @throws Error with a sentence for whoever typed it
+ * @throws Error with a sentence for the user
  */
 export function findBuildBeside(directory: string): Build {
   const build: Build = { name: 'beside', folder: resolve(directory) };
@@ -35,12 +35,12 @@ export function findBuildBeside(directory: string): Build {
   const missing = PROGRAMS.map((program) => programOf(build, program)).find((file) => !existsSync(file));
   if (missing !== undefined) refuse(`it is not built, ${missing} is missing. Type there: npm run build`);
   const foreign = findForeignPackage(build);
-  // Its processes would run another checkout's code, and the ratio would say nothing.
+  // Its processes would run another checkout's code, and the ratio would mean nothing.
   if (foreign !== undefined) refuse(`its packages are those of another checkout (${foreign}). Type there: npm ci`);
   return build;
 }
 
-/** Where a package of Herald's own leads to when that is outside the checkout, as with a borrowed node_modules. */
+/** The target of a Herald package that is outside the checkout, as with a borrowed node_modules. */
 function findForeignPackage({ folder }: Build): string | undefined {
   const inside = realpathSync(folder) + sep;
   const packages = readdirSync(join(folder, OWN_PACKAGES)).map((name) => join(folder, OWN_PACKAGES, name));

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** USER_HZ, which Linux fixes at 100 for everything it shows to programs. */
+/** USER_HZ, which is always 100 on Linux. */
 const TICK_MS = 10;
 
-/** CPU time of a process so far in ms: all its threads, user and system. NaN where there is no /proc. */
+/** CPU time of a process with all its threads, user and system, in ms. NaN where there is no /proc. */
 export function readCpuMs(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the command in brackets, which may contain blanks; the first after it is number 3.
+    // The second field is the command in brackets, which may contain blanks. The field after it is the third.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {
@@ -17,7 +17,7 @@ export function readCpuMs(pid: number): number {
 
 export type CpuReading<Name extends string> = Readonly<Record<Name, number>>;
 
-/** Starts a reading of several processes; the result says what each used since then, in ms. */
+/** Starts a reading of several processes; the result returns the CPU time of each since then, in ms. */
 export function startCpuReading<Name extends string>(pids: Readonly<Record<Name, number>>): () => CpuReading<Name> {
   const read = () => mapValues(pids, readCpuMs);
   const before = read();

@@ -9,10 +9,10 @@ export type BenchKeys = {
   readonly workspaceKeys: ReadonlyMap<string, string>;
 };
 
-/** Each is a process that takes a second to start. */
+/** Processes of the CLI at a time: each takes a second to start. */
 const AT_A_TIME = 2;
 
-/** API keys, by the CLI of the build that is measured: each build knows how it keeps them. */
+/** Makes API keys with the CLI of the measured build, which knows how it stores them. */
 export async function createKeys(env: HeraldEnv, workspaceIds: readonly string[]): Promise<BenchKeys> {
   const workspaceKeys = new Map<string, string>();
   let executorKey = '';

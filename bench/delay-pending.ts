@@ -24,7 +24,7 @@ enqueue(entries, now)
 return #entries
 `;
 
-/** Turns every waiting delivery into one whose first attempt failed, and that is due in a day; no worker may run. */
+/** Makes every waiting delivery one with a failed first attempt, due in a day. No worker may run. */
 export async function delayPending(redisUrl: string): Promise<void> {
   const redis = await connectRedis({
     target: { kind: 'single', url: redisUrl },

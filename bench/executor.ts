@@ -23,20 +23,20 @@ export function checkIn(id: string | number): Report {
   return { type: 'checkpoint', checkpointId: `c${id}`, canonical: true, material: true, outcome: OUTCOME };
 }
 
-/** Emits `task.requires_action`. Each must have a higher version than the one before. */
+/** Emits `task.requires_action`. Its version must rise with each one. */
 export function actionRequired(actionVersion: number): Report {
   const approvalRequests = [{ id: 'approval', primary: true, title: 'Pay the invoice?' }];
   return { type: 'action_required', actionVersion, approvalRequests, outcome: OUTCOME };
 }
 
-/** Reports one transition; its id. */
+/** Reports one transition. @returns its id */
 export async function report(client: ApiClient, { taskId, report }: ReportedItem): Promise<string> {
   const reply = (await client.call('POST', `/api/internal/tasks/${taskId}/transitions`, report)) as Reply;
   refuseBad(reply);
   return reply.transitionId ?? '';
 }
 
-/** Reports transitions in batches; those of one Task must be in different batches, or in order within one. */
+/** Reports transitions in batches. Those of one Task must be in different batches, or in order within a batch. */
 export async function reportInBatches(
   client: ApiClient,
   items: readonly ReportedItem[],

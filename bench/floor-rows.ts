@@ -12,7 +12,7 @@ export const PACE_COLUMNS = [
   'receivers',
 ] as const;
 
-/** A row of medians. `ratios` are to the floor of the same round each. */
+/** A row of medians. `ratios` refer to the floor of the same round. */
 export function paceRow(name: string, paces: readonly Pace[], ratios: readonly number[] = []): Cell[] {
   const rates = paces.map(({ perSecond }) => perSecond);
   return [

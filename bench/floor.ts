@@ -33,7 +33,7 @@ export type FloorRound = {
   readonly bullmq: Pace;
   readonly got: Pace;
   readonly https: Pace;
-  /** Each delivery costs one turn of BullMQ and one send, one after the other: 1/(1/a + 1/b). */
+  /** A delivery needs a turn of BullMQ and then a send: 1/(1/a + 1/b). */
   readonly composed: Pace;
   readonly composedWithHttps: Pace;
 };
@@ -41,7 +41,7 @@ export type FloorRound = {
 export const FAST_RECEIVERS = 50;
 const CONCURRENCY = 100;
 
-/** One measurement of each part, every one in a new process and from cold, as a drain is. */
+/** Measures each part once, in a new process without warm-up, like a drain. */
 export async function measureFloor(count: number): Promise<FloorRound> {
   const bullmq = await measureBullmq(count);
   const got = await measureSends('got', count);

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 /**
- * Starts watching what others do on this machine; the result says which share of it they used since then, 0 to 1, and NaN
- * where there is no /proc. Ask only when all processes that were started meanwhile have ended: until then they count as others.
+ * Starts watching the load of other programs. The result returns their share of this machine since then, 0 to 1; NaN
+ * where there is no /proc. Call it only after all processes that were started meanwhile have ended: until then they
+ * count as others.
  */
 export function startForeignLoad(): () => number {
   const before = readTicks();
@@ -15,7 +16,7 @@ export function startForeignLoad(): () => number {
   };
 }
 
-/** In units of 10 ms: of the whole machine, and of this process with all of its children that have ended. */
+/** In units of 10 ms: the whole machine, and this process with its ended children. */
 function readTicks(): { busy: number; own: number } {
   try {
     const [user = 0, nice = 0, system = 0] = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? '')

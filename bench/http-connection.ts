@@ -11,9 +11,9 @@ export type HttpConnection = {
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
- * Knows just enough of HTTP to talk to our own API: no chunks, no pipelining. It costs a tenth of node:http, and what the load
- * generator doesn't use of the two cores the measured processes have. A connection that the API closed for idleness is
- * opened anew with the next request.
+ * Knows just enough of HTTP for Herald's API: no chunks, no pipelining. It costs a tenth of node:http, which leaves
+ * more of the two cores to the measured processes. After the API has closed an idle connection, the next request opens
+ * a new one.
  */
 export function openHttpConnection(port: number): HttpConnection {
   let socket: Socket | undefined;
@@ -26,7 +26,7 @@ export function openHttpConnection(port: number): HttpConnection {
     socket = undefined;
   };
   const take = (chunk: Buffer) => {
-    // What comes unasked, such as a 408, is the end of an idle connection.
+    // An answer without a request, such as a 408, ends an idle connection.
     if (!waiting) return;
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     const answer = readAnswer(received);

@@ -1,16 +1,18 @@
 import type { Behaviour } from './start-receivers.ts';
 
-/** What is wrong in one run. Everything that isn't listed is as in the healthy run. */
+/** The faults of one run. Everything else is as in the healthy run. */
 export type Variant = {
   readonly name: string;
   readonly says: string;
-  /** Of the ten receivers of the first workspace; those that are not `ok` come first. */
+  /** Behaviour of the ten receivers of the first workspace; those that are not `ok` come first. */
   readonly behaviours: readonly Behaviour[];
-  /** A second workspace with ten receivers of its own, which gets half of the load. */
+  /** Adds a workspace with ten receivers, which gets half of the load. */
   readonly others?: readonly Behaviour[];
-  /** Deliveries for the first receiver alone, on top of the load. */
+  /** Additional deliveries, only for the first receiver. */
   readonly burst?: { readonly count: number; readonly when: 'before' | 'during' };
-  /** Tasks of a second workspace that report once to a callback at one host that never answers, before the load. */
+  /**
+   * Tasks of a second workspace that each report once, before the load, to a callback at one host that never answers.
+   */
   readonly deadCallbacks?: number;
 };
 
@@ -21,7 +23,7 @@ function receivers(...bad: readonly Behaviour[]): readonly Behaviour[] {
   return [...bad, ...new Array<Behaviour>(RECEIVERS - bad.length).fill('ok')];
 }
 
-/** The run that all others are compared with. */
+/** The run that the others are compared with. */
 export const HEALTHY: Variant = { name: 'healthy', says: 'ten healthy receivers', behaviours: receivers() };
 
 export const VARIANTS: readonly Variant[] = [
@@ -54,7 +56,7 @@ export const VARIANTS: readonly Variant[] = [
   },
 ];
 
-/** @throws Error with a sentence for whoever typed it */
+/** @throws Error with a sentence for the user */
 export function chooseVariants(names: readonly string[]): readonly Variant[] {
   if (names.length === 0) return VARIANTS;
   return names

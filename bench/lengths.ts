@@ -1,20 +1,20 @@
 import type { ScenarioName } from './scenario-names.ts';
 
-/** How much a scenario measures. None uses all of it. */
+/** The sizes of the scenarios. None uses all of them. */
 export type Lengths = {
   /** Deliveries of one measurement, and items of one of the floor. */
   readonly count: number;
   /** Rounds, of which the median is shown. */
   readonly repeats: number;
-  /** Of one run under load. */
+  /** Duration of a run under load. */
   readonly seconds: number;
   /** Deliveries of the worker whose memory is watched. */
   readonly deliveries: number;
   /** Registered receivers in the largest variant of growth. */
   readonly receivers: number;
-  /** Delayed deliveries behind, in a variant of growth. */
+  /** Delayed deliveries that are held in a variant of growth. */
   readonly behind: number;
-  /** Destinations behind with one waiting delivery each, in the last variant of growth. */
+  /** Destinations with one waiting delivery each, in the last variant of growth. */
   readonly destinations: number;
 };
 
@@ -39,7 +39,7 @@ const QUICK: Lengths = {
 
 type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readonly quickMinutes: number };
 
-/** What the targets ask for, and how long that takes on two cores of one's own. */
+/** The sizes that the targets require, and how long they take on two dedicated cores. */
 const PLANS: Record<ScenarioName, Plan> = {
   floor: { minutes: 2, quickMinutes: 0.3 },
   drain: { full: { count: 50_000 }, minutes: 4, quickMinutes: 0.4 },
@@ -57,7 +57,7 @@ export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {
   return isQuick ? QUICK : { ...FULL, ...PLANS[name].full };
 }
 
-/** How long scenarios take together, in minutes: a guess for who waits. */
+/** Estimated duration of the scenarios, in minutes. */
 export function guessMinutes(names: readonly ScenarioName[], isQuick: boolean): number {
   const minutes = names.map((name) => (isQuick ? PLANS[name].quickMinutes : PLANS[name].minutes));
   return minutes.reduce((sum, each) => sum + each, 0);

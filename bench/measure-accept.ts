@@ -11,7 +11,7 @@ import { createHeraldEnv, startApi, type HeraldEnv } from './start-herald.ts';
 export type BareRouteInput = { readonly redisUrl: string; readonly fanOut: number };
 
 const TASKS = 2_000;
-/** Transitions of one measurement; before it a fifth of them, unmeasured, warms the process up. */
+/** Transitions of one measurement. Before it, a fifth as many warm the process up. */
 export const SINGLES = 5_000;
 export const BATCHED = 10_000;
 export const WARM_UP = 0.2;
@@ -56,14 +56,16 @@ export type ApiPlan = {
   readonly nodeArgs?: readonly string[];
 };
 
-/** A new Redis and a new API with running Tasks; nobody listens at the receivers' addresses, and nobody calls them. */
+/**
+ * A new Redis and a new API with running Tasks. Nothing listens at the receivers' addresses, and nothing calls them.
+ */
 export async function withApi<T>(plan: ApiPlan, use: (api: PreparedApi) => Promise<T>): Promise<T> {
   await using redis = await startBenchRedis(plan.fsync);
   await using env = await createHeraldEnv(redis.url, await createCertificateAuthority(), plan.build);
   return await withApiOn(redis, env, plan, use);
 }
 
-/** The same on a Redis that is there. */
+/** The same on an existing Redis. */
 export async function withApiOn<T>(
   redis: RunningRedis,
   env: HeraldEnv,
@@ -95,7 +97,7 @@ export function measureBatches({ batch, taskIds, pids }: Omit<PreparedApi, 'sing
   );
 }
 
-/** In turn for every Task, so that no Task is reported about twice at a time. */
+/** Takes Tasks in turn, so that a Task has one report at a time. */
 function checkIns(name: string, taskIds: readonly string[], count: number): ReportedItem[] {
   return Array.from({ length: count * (1 + WARM_UP) }, (_, index) => ({
     taskId: taskIds[index % taskIds.length] ?? '',

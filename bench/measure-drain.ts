@@ -15,7 +15,7 @@ import { startReceivers, type Receivers } from './start-receivers.ts';
 
 const RECEIVERS_PER_WORKSPACE = 10;
 const WORKSPACES = FAST_RECEIVERS / RECEIVERS_PER_WORKSPACE;
-/** What one Task does; all but the start are delivered. */
+/** The transitions of a Task; all but the start are delivered. */
 const LIFE: readonly Report[] = [START, checkIn(1), checkIn(2), checkIn(3), DONE];
 const DELIVERIES_PER_TASK = (LIFE.length - 1) * RECEIVERS_PER_WORKSPACE;
 const DRAIN_DEADLINE_MS = 600_000;
@@ -33,13 +33,13 @@ export type DrainPlan = {
   readonly profileWorker?: boolean;
 };
 
-/** As many deliveries as whole Tasks make, near the number that is asked for. */
+/** A number of deliveries that whole Tasks make, close to the wanted one. */
 export function planDrain(count: number): Pick<DrainPlan, 'tasksPerWorkspace' | 'count'> {
   const tasksPerWorkspace = Math.max(1, Math.round(count / DELIVERIES_PER_TASK / WORKSPACES));
   return { tasksPerWorkspace, count: tasksPerWorkspace * WORKSPACES * DELIVERIES_PER_TASK };
 }
 
-/** Has everything accepted while no worker runs, and then sent. */
+/** Accepts everything while no worker runs, and then sends it. */
 export async function measureDrain(plan: DrainPlan): Promise<Drained> {
   const { workers = 1, logLevel = 'warn', profileWorker = false } = plan;
   const ca = await createCertificateAuthority();
@@ -96,7 +96,7 @@ async function acceptAll(
 
 type Pids = { readonly workers: readonly number[]; readonly redis: number; readonly receiver: number };
 
-/** CPU is counted from the first arrival that is seen, so that the worker's start is not in it. */
+/** Counts CPU from the first seen arrival, to leave out the worker's start. */
 async function watchDrain(
   receivers: Receivers,
   count: number,

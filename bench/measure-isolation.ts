@@ -12,13 +12,13 @@ import { startReceivers, type Receivers } from './start-receivers.ts';
 import { percentile } from './statistics.ts';
 
 export type IsolationFigures = {
-  /** Latency of deliveries to healthy receivers; Infinity when so many didn't arrive. */
+  /** Latency of deliveries to healthy receivers; Infinity when too many didn't arrive. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Deliveries to healthy receivers, the burst's excepted. */
+  /** Deliveries to healthy receivers, without those of the burst. */
   readonly healthy: number;
-  /** Of them, how many hadn't arrived 5 s after the load ended. */
+  /** Those that hadn't arrived 5 s after the end of the load. */
   readonly undelivered: number;
   /** Requests beyond the first for a delivery to a healthy receiver. */
   readonly repeated: number;
@@ -35,11 +35,13 @@ const TASKS = 100;
 const CONNECTIONS = 16;
 const GRACE_MS = 5_000;
 const WARM_UP_MS = 3_000;
-/** How far into the load a burst comes. */
+/** Start of a burst, as a share of the load's duration. */
 const BURST_AT = 0.1;
 const BURST_TASKS = 100;
 
-/** One run: its own Redis, API, worker and receivers; latency is from `created_at` to the arrival of the headers. */
+/**
+ * One run with its own Redis, API, worker and receivers. Latency is from `created_at` to the arrival of the headers.
+ */
 export async function measureIsolation(variant: Variant, seconds: number, build: Build): Promise<IsolationFigures> {
   const { behaviours, others = [] } = variant;
   const ca = await createCertificateAuthority();
@@ -76,12 +78,12 @@ export async function measureIsolation(variant: Variant, seconds: number, build:
     const cpuMs = readCpu();
     const minutes = (Date.now() - from) / 60_000;
 
-    // The receiver of a burst is healthy in `healthy-burst`, but what it waits for is its own burst.
+    // The receiver of a burst is healthy in `healthy-burst`, but its deliveries wait for its own burst.
     const isCounted = (index: number) => served[index] === 'ok' && !(variant.burst && index === 0);
     const healthy = (transitions[0] ?? 0) * behaviours.filter((_, index) => isCounted(index)).length;
     const { latenciesMs, repeated } = await waitForHealthy(receivers, from, isCounted, healthy);
     const undelivered = healthy - latenciesMs.length;
-    // What didn't come counts as endless: to leave it out would make the worst run look good.
+    // A missing delivery counts as infinite: without it the worst run would look good.
     const all = [...latenciesMs.sort((a, b) => a - b), ...new Array<number>(undelivered).fill(Infinity)];
     return {
       p50Ms: percentile(all, 0.5),
@@ -103,7 +105,7 @@ export async function measureIsolation(variant: Variant, seconds: number, build:
 function planWorkspaces({ behaviours, others = [], deadCallbacks }: Variant, { origins }: Receivers): WorkspacePlan[] {
   const toReceiver = (origin: string, index: number) => ({
     url: `${origin}/hook`,
-    // The first one alone hears what bursts are made of.
+    // Only the first receiver subscribes to the event of bursts.
     events: index === 0 ? ['task.check_in', 'task.requires_action'] : ['task.check_in'],
   });
   const plans: WorkspacePlan[] = [
@@ -125,7 +127,7 @@ function planWorkspaces({ behaviours, others = [], deadCallbacks }: Variant, { o
 }
 
 /**
- * Reports check-ins at a steady pace that doesn't wait for answers, in turn for every group of Tasks.
+ * Reports check-ins at a steady pace, in turn for every group of Tasks, without waiting for answers.
  * @returns transitions accepted, by group
  */
 async function sendLoad(
@@ -155,7 +157,7 @@ async function sendLoad(
   return accepted;
 }
 
-/** Each goes to the first receiver alone. */
+/** Each goes only to the first receiver. */
 async function sendBurst(executor: ApiClient, taskIds: readonly string[], count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, index): ReportedItem => ({
     taskId: taskIds[index % taskIds.length] ?? '',
@@ -171,7 +173,7 @@ async function reportCallbacks(executor: ApiClient, taskIds: readonly string[]):
 
 type Arrived = { readonly latenciesMs: number[]; readonly repeated: number };
 
-/** What came to the counted receivers of what was created since `from`, once it is all there or the grace is over. */
+/** Arrivals at the counted receivers of events created since `from`, when all are there or the grace period is over. */
 async function waitForHealthy(
   receivers: Receivers,
   from: number,

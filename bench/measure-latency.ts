@@ -9,7 +9,7 @@ import { startBenchRedis } from './start-bench-redis.ts';
 import { createHeraldEnv, startApi, startWorker } from './start-herald.ts';
 import { startReceivers, type Receivers } from './start-receivers.ts';
 
-/** A steady load. With more receivers than the fan-out each event goes to some of them, in turn. */
+/** A steady load. With more receivers than the fan-out, each event goes to some of them, in turn. */
 export type LatencyLoad = {
   readonly name: string;
   readonly deliveriesPerSecond: number;
@@ -22,17 +22,20 @@ export type PostAtPaceInput = {
   readonly caFile: string;
   readonly everyMs: number;
   readonly count: number;
-  /** Each goes to so many urls, in turn. */
+  /** Number of urls of each event, in turn. */
   readonly fanOut: number;
   readonly body: object;
 };
-/** A request and when it was handed over, epoch ms. */
+/** A request, and the time of its call, epoch ms. */
 export type PostedAt = readonly [id: string, at: number];
 
 /** Each sorted, in ms. */
 export type Latencies = Readonly<Record<'floor' | 'warmUp' | 'fromReport' | 'fromAnswer', readonly number[]>>;
 
-/** Until some 10,000 transitions have passed: about then, once, processes take more of the processors for a second (docs/performance.md, "The first 20 seconds"). */
+/**
+ * Lasts until about 10,000 transitions: around then, processes once use more CPU for a second (docs/performance.md,
+ * "The first 20 seconds").
+ */
 export const WARM_UP_SECONDS = 25;
 const FLOOR_WARM_UP_SECONDS = 3;
 const TASKS = 200;
@@ -95,7 +98,7 @@ export async function measureLatency(load: LatencyLoad, seconds: number, build: 
   return { floor, warmUp, fromReport, fromAnswer };
 }
 
-/** Registered receivers hear of every Task; a Task's callback hears of it alone. */
+/** Registered receivers get the events of every Task; a callback only those of its own. */
 function planWorkspace({ fanOut }: LatencyLoad, urls: readonly string[]): WorkspacePlan {
   const plan = { id: 'ws_bench', tasks: TASKS };
   if (urls.length === fanOut) return { ...plan, receivers: urls.map((url) => ({ url })) };

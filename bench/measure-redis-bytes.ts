@@ -11,16 +11,16 @@ const DEADLINE_MS = 600_000;
 
 export type RedisBytes = {
   readonly deliveries: number;
-  /** Of an empty Herald with its Tasks, with everything accepted, and with everything sent and kept. */
+  /** Memory of an empty Herald with its Tasks, with everything accepted, and with everything sent and kept. */
   readonly before: RedisMemory;
   readonly pending: RedisMemory;
   readonly settled: RedisMemory;
-  /** Bytes for each delivery, of all that Redis took, its part of its transition included. */
+  /** Redis memory per delivery in bytes, its part of the transition included. */
   readonly pendingBytes: number;
   readonly settledBytes: number;
 };
 
-/** Has deliveries accepted while no worker runs, and then sent, each with one attempt. */
+/** Accepts deliveries while no worker runs, and then sends each with one attempt. */
 export async function measureRedisBytes(fanOut: number, count: number, build: Build): Promise<RedisBytes> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
@@ -42,8 +42,8 @@ export async function measureRedisBytes(fanOut: number, count: number, build: Bu
 }
 
 /**
- * What a delivery takes beside what its transition takes once, with its body: of a delivery's bytes at fan-out n that is
- * the n-th part, so that two fan-outs tell one from the other, however the data is laid out.
+ * Splits the bytes of a delivery into its own and those of its transition, with the body. At fan-out n a delivery has
+ * the n-th part of its transition, so two fan-outs give both figures, for any layout of the data.
  */
 export function besideShared(alone: number, many: number, fanOut: number): number {
   return (fanOut * many - alone) / (fanOut - 1);

@@ -27,12 +27,15 @@ export type SlowClientsFigures = {
 const PER_SECOND = 100;
 const CONNECTIONS = 16;
 const TASKS = 50;
-/** So many healthy requests at the beginning are not counted. */
+/** Healthy requests at the beginning that are not counted. */
 const WARM_UP = 200;
-/** Every so many requests one comes over a new connection. */
+/** One in so many requests uses a new connection. */
 const NEW_CONNECTION_EVERY = 10;
 
-/** Healthy requests at a steady rate, beside slow clients. A request's time runs from when it was due, so that none hides behind another. */
+/**
+ * Healthy requests at a steady rate, beside slow clients. A request's time runs from its planned start, so that delays
+ * don't hide.
+ */
 export async function measureSlowClients({ groups }: SlowVariant, seconds: number): Promise<SlowClientsFigures> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();

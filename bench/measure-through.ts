@@ -12,7 +12,7 @@ const DEADLINE_MS = 600_000;
 
 export type ThroughPlan = {
   readonly count: number;
-  /** As many receivers hear of every transition. */
+  /** Receivers of every transition. */
   readonly fanOut: number;
   readonly fsync: Fsync;
   readonly build: Build;
@@ -21,11 +21,11 @@ export type ThroughPlan = {
 export type Through = {
   readonly perSecond: number;
   readonly acceptedPerSecond: number;
-  /** For a delivery accepted and sent; `herald` is API, worker and Redis. */
+  /** CPU per accepted and sent delivery; `herald` is API, worker and Redis. */
   readonly cpuUs: Readonly<Record<'api' | 'worker' | 'redis' | 'herald' | 'receiver', number>>;
 };
 
-/** An executor reports in batches, and a worker delivers meanwhile, on the same processors. */
+/** An executor reports in batches while a worker delivers, on the same processors. */
 export async function measureThrough({ count, fanOut, fsync, build }: ThroughPlan): Promise<Through> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis(fsync);

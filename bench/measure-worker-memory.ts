@@ -9,11 +9,11 @@ import { createHeraldEnv, startApi, startWorker } from './start-herald.ts';
 import { startReceivers } from './start-receivers.ts';
 import { startTasks } from './start-tasks.ts';
 
-/** What a worker had in memory when so many deliveries had arrived. */
+/** A worker's memory after a number of deliveries. */
 export type MemorySample = { readonly delivered: number; readonly MiB: number };
 export type WorkerMemory = {
   readonly samples: readonly MemorySample[];
-  /** Bytes of Redis for each delivery that is settled and kept. */
+  /** Bytes of Redis per settled delivery. */
   readonly settledBytes: number;
   readonly perSecond: number;
 };
@@ -22,10 +22,10 @@ const RECEIVERS_PER_WORKSPACE = 10;
 const TASKS = 1_000;
 const SAMPLE_EVERY_MS = 250;
 const DEADLINE_MS = 3_600_000;
-/** Deliveries accepted before the worker has most of those before, so that they don't pile up. */
+/** Deliveries that are accepted ahead of the worker, so that they don't pile up. */
 const PORTION = 20_000;
 
-/** One worker sends so many deliveries while they are accepted. */
+/** A single worker sends deliveries while they are accepted. */
 export async function measureWorkerMemory(
   count: number,
   build: Build,

@@ -10,7 +10,7 @@ export type TenthOfMemory = {
   readonly most: number;
 };
 
-/** Of each tenth its second half counts: near enough to its end, and more than a moment of the garbage collector's. */
+/** Uses the second half of each tenth: close to its end, and longer than a garbage collection. */
 export function memoryByTenth(samples: readonly MemorySample[], count: number): TenthOfMemory[] {
   return Array.from({ length: 10 }, (_, index) => {
     const end = ((index + 1) / 10) * count;

@@ -9,8 +9,8 @@ import { startWorker, type HeraldEnv } from './start-herald.ts';
 const DEADLINE_MS = 1_800_000;
 
 /**
- * Has one delivery accepted for each of so many destinations, and tried once, in vain: it waits there for a day. All of it goes
- * through the API and a worker, whatever a build keeps in Redis. The destinations are the callbacks of as many Tasks.
+ * Accepts one delivery for each of many destinations. After a failed attempt it waits for a day. Everything goes
+ * through the API and a worker, so it works with any build. The destinations are the callbacks of as many Tasks.
  */
 export async function occupyDestinations(apiPort: number, env: HeraldEnv, count: number): Promise<void> {
   await using host = await startHangingUp();
@@ -25,7 +25,7 @@ export async function occupyDestinations(apiPort: number, env: HeraldEnv, count:
     { taskId, report: checkIn('once') },
   ]);
   await reportInBatches(executor, items, { batch: 100, width: 8 });
-  // It ends in order, and so with what it learned written down.
+  // It stops in order, and so records what it has learned about the destinations.
   await using worker = await startWorker({ env, variables: { RETRY_SCHEDULE: '1d' } });
   await waitFor('every destination to be tried', () => worker.hasExited() || host.tried() >= count, DEADLINE_MS);
   if (worker.hasExited()) throw new Error(`the worker ended\n${worker.tail()}`);
@@ -33,7 +33,7 @@ export async function occupyDestinations(apiPort: number, env: HeraldEnv, count:
 
 type HangingUp = AsyncDisposable & { readonly port: number; readonly tried: () => number };
 
-/** A port at every loopback address where whoever connects is hung up on. */
+/** A port at every loopback address that closes each connection at once. */
 async function startHangingUp(): Promise<HangingUp> {
   const addresses = new Set<string>();
   const server = createServer((socket) => {

@@ -6,7 +6,7 @@ export type WorkspacePlan = {
   readonly id: string;
   readonly receivers: readonly { readonly url: string; readonly events?: readonly string[] }[];
   readonly tasks: number;
-  /** Of the n-th Task, if it is to have one. */
+  /** The callback of the n-th Task, if it has one. */
   readonly callbackUrl?: (index: number) => string;
 };
 

@@ -19,15 +19,15 @@ type CallFrame = { readonly functionName: string; readonly url: string; readonly
 
 const PACKAGES_SHOWN = 20;
 const FUNCTIONS_SHOWN = 30;
-/** Node's own JavaScript, and what of it is native. */
+/** Node's own code, JavaScript and native. */
 const PLATFORM = new Set(['node', 'native']);
-const EVENT_LOOP = 'node, for nobody';
+const EVENT_LOOP = 'node, for no package';
 
 function folderOf(name: string, scenario: string): string {
   return join(import.meta.dirname, 'results', `profile-${name}-${scenario}`);
 }
 
-/** Makes Node write a CPU profile when the process ends by itself, which SIGTERM lets ours do. */
+/** Makes Node write a CPU profile at a regular exit, such as after SIGTERM. */
 export async function profilerArgs(name: string, scenario: string): Promise<string[]> {
   const folder = folderOf(name, scenario);
   await rm(folder, { recursive: true, force: true });
@@ -36,8 +36,8 @@ export async function profilerArgs(name: string, scenario: string): Promise<stri
 }
 
 /**
- * Where a process's time went: by package, first its own functions alone, then with what Node did on their behalf (by the
- * nearest caller that isn't Node's); and the functions that took most by themselves. Idle time is left out.
+ * CPU time of a process by package: first only its own functions, then with Node's work for them (attributed to the
+ * nearest caller outside Node); and the functions with the most time of their own. Idle time is left out.
  */
 export async function profileTable({ name, scenario, items }: ProfiledProcess): Promise<Table> {
   const folder = folderOf(name, scenario);

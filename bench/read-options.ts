@@ -6,15 +6,15 @@ import { ALL_SCENARIOS, BESIDE_SCENARIOS, SCENARIO_NAMES, type ScenarioName } fr
 
 export type BenchOptions = {
   readonly scenarios: readonly ScenarioName[];
-  /** This one, and the one that it is measured beside. */
+  /** This build, and the one to compare it with. */
   readonly builds: readonly Build[];
-  /** Everything as short as it can be: to see that it works, not what it measures. */
+  /** Everything as short as possible: a check that it works, not a measurement. */
   readonly isQuick: boolean;
-  /** What was asked for by name; it replaces every scenario's own. */
+  /** Sizes from the command line; they replace those of every scenario. */
   readonly lengths: Partial<Lengths>;
-  /** Isolation variants; empty: all. */
+  /** Variants of isolation; empty: all. */
   readonly variants: readonly string[];
-  /** Has the processes write CPU profiles, and prints where the time went. It makes everything slower. */
+  /** Writes CPU profiles of the processes, and prints where the time went. It makes everything slower. */
   readonly profile: boolean;
 };
 
@@ -25,29 +25,29 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   accept        transitions accepted per second, beside a bare Express route that runs one script
   through       accepted in batches and delivered at the same time, to one receiver and to ten; CPU of all processes
   latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s, and at 200/s over 50 receivers
-  memory        bytes of Redis for each pending and each settled delivery; what a worker grows by while it delivers
-  growth        accept and drain with few and many receivers, many delayed deliveries, and many destinations behind
-  scale         what one worker and one Redis carry, what REDIS_MIN_REPLICAS costs, and what a given load needs
+  memory        bytes of Redis per pending and per settled delivery; growth of a worker while it delivers
+  growth        accept and drain with few and many receivers, many delayed deliveries, and many waiting destinations
+  scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
   isolation     healthy receivers beside bad ones
   slow-clients  healthy requests to the API beside slow and idle connections
   (none)        all of them, which takes about an hour and a half
 
-Ends with one table: what was measured, its floor, and whether the target is met. Exits with 1 when a scenario failed, not when a target was missed.
+Ends with one table: measured values, floors, and whether the targets are met. Exits with 1 when a scenario failed, not when a target was missed.
 
   --beside <directory>  another built checkout, whose processes take turns with this one's in the same run; shows both and
                     their ratio (${BESIDE_SCENARIOS.join(', ')})
-  --quick           everything as short as it can be: to see that it works; a few minutes for all
+  --quick           everything as short as possible: a check that it works; a few minutes for all
   --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
   --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
   --seconds <n>     length of one run: isolation (120), slow-clients (30), latency (15)
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
   --receivers <n>   growth: most receivers registered (100000)
-  --behind <n>      growth: delayed deliveries behind (1000000)
-  --destinations <n>  growth: destinations behind, with one waiting delivery each (100000)
+  --behind <n>      growth: delayed deliveries (1000000)
+  --destinations <n>  growth: destinations with one waiting delivery each (100000)
   --variant <v>     isolation: this variant only, beside the healthy run; may be given several times
   --profile         write CPU profiles of worker and API, and print where the time went`;
 
-/** The least that an option may be: below it there is nothing to measure. */
+/** The minimum of each option: below it there is nothing to measure. */
 const LEAST: Lengths = {
   count: 100,
   repeats: 1,
@@ -60,7 +60,7 @@ const LEAST: Lengths = {
 const LENGTH_NAMES = Object.keys(LEAST) as (keyof Lengths)[];
 const MOST = 10_000_000;
 
-/** @throws Error with a sentence for whoever typed it */
+/** @throws Error with a sentence for the user */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args: [...args],

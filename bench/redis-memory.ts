@@ -2,15 +2,15 @@ import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/
 
 export type KindOfKey = { readonly keys: number; readonly bytes: number };
 export type RedisMemory = {
-  /** What Redis has taken from its system's allocator, without the buffers of its connections and its file. */
+  /** Memory that Redis has allocated, without the buffers of its connections and its file. */
   readonly usedBytes: number;
-  /** By kind of key, as MEMORY USAGE says. */
+  /** MEMORY USAGE by kind of key. */
   readonly kinds: ReadonlyMap<string, KindOfKey>;
 };
 
 const PAGE = 1_000;
 
-/** Looks at every key: only for a Redis that nobody else uses. */
+/** Looks at every key: only for a Redis that nothing else uses. */
 export async function readRedisMemory(url: string): Promise<RedisMemory> {
   const redis = await connectRedis({
     target: { kind: 'single', url },
@@ -53,7 +53,7 @@ function kindOf(name: string): string {
   if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
   if (key.startsWith('t:')) return 'Task (t:<id>)';
   if (/^(ready|wake):|^later$|^leases$|^queue$/.test(key)) return 'queue (ready, later, leases)';
-  // Of a build before the queue of groups, that is measured beside this one.
+  // Keys of a build before the queue of groups, measured for comparison.
   if (key.startsWith('deliveries:dlv_')) return 'job (deliveries:<id>)';
   if (key === 'deliveries:wait' || key === 'owed' || key === 'open')
     return 'pending work (deliveries:wait, open, owed)';

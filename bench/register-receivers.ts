@@ -7,7 +7,7 @@ import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 const PER_WORKSPACE = 10;
 const AT_A_TIME = 500;
 
-/** Registers receivers of other workspaces, straight into the store: through the API a hundred thousand would take minutes. */
+/** Registers receivers of other workspaces directly in the store: by the API a hundred thousand would take minutes. */
 export async function registerReceivers(redisUrl: string, secretsKey: string, count: number): Promise<void> {
   const redis = await connectRedis({
     target: { kind: 'single', url: redisUrl },

@@ -16,7 +16,7 @@ export type BenchRun = {
   readonly raw: Readonly<Record<string, unknown>>;
 };
 
-/** Runs the chosen scenarios one after the other. One that fails is said to have failed, and the rest runs. */
+/** Runs the chosen scenarios one after the other. It reports a failed one, and goes on. */
 export async function runScenarios(
   scenarios: Readonly<Record<ScenarioName, Scenario>>,
   options: BenchOptions,

@@ -1,4 +1,4 @@
-/** In the order in which they run. */
+/** The scenarios, in the order in which they run. */
 export const SCENARIO_NAMES = [
   'floor',
   'drain',
@@ -13,7 +13,7 @@ export const SCENARIO_NAMES = [
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
-/** What can be measured of another build beside this one. */
+/** Scenarios that can compare two builds. */
 export const BESIDE_SCENARIOS: readonly ScenarioName[] = [
   'drain',
   'accept',
@@ -23,5 +23,5 @@ export const BESIDE_SCENARIOS: readonly ScenarioName[] = [
   'isolation',
 ];
 
-/** What runs when none is named: all but the floor, which a drain measures between its own rounds. */
+/** The default scenarios: all but the floor, which a drain measures between its own rounds. */
 export const ALL_SCENARIOS: readonly ScenarioName[] = SCENARIO_NAMES.filter((name) => name !== 'floor');

@@ -8,7 +8,7 @@ export type ScenarioOptions = Lengths & Pick<BenchOptions, 'builds' | 'variants'
 
 export type ScenarioRun = {
   readonly options: ScenarioOptions;
-  /** Says on the terminal what is being done. */
+  /** Prints the current step. */
   readonly say: (line: string) => void;
 };
 
@@ -16,9 +16,9 @@ export type ScenarioResult = {
   readonly tables: readonly Table[];
   /** The single measurements behind the tables. */
   readonly raw: object;
-  /** What it has to say of the targets, which `targets.ts` judges. */
+  /** Its figures for the targets, which `targets.ts` judges. */
   readonly targets: readonly TargetRow[];
-  /** Its figures beside the other build's, when there is one. */
+  /** Its comparison with the other build, if there is one. */
   readonly compared?: readonly Compared[];
 };
 export type Scenario = (run: ScenarioRun) => Promise<ScenarioResult>;

@@ -1,4 +1,4 @@
-/** CPU that one delivery costs, in µs, its part of its transition included. */
+/** CPU of one delivery, its part of the transition included, in µs. */
 export type DeliveryCosts = {
   readonly apiUs: number;
   readonly workerUs: number;
@@ -6,13 +6,13 @@ export type DeliveryCosts = {
   readonly redisUs: number;
 };
 
-/** Of each, so many: a process of Node and a server of Redis use one core. */
+/** Numbers of processes: one of Node or of Redis uses one core. */
 export type Size = Readonly<Record<'apis' | 'workers' | 'masters', number>>;
 
-/** How busy a process may be in the mean, so that peaks find room. */
+/** Mean share of a core that a process may use, which leaves room for peaks. */
 export const BUSY = 0.7;
 
-/** How many processes of each kind so many deliveries per second keep busy. */
+/** The processes of each kind that a rate of deliveries keeps busy. */
 export function sizeFor(perSecond: number, { apiUs, workerUs, redisUs }: DeliveryCosts): Size {
   const processes = (us: number) => Math.ceil((perSecond * us) / 1_000_000 / BUSY);
   return { apis: processes(apiUs), workers: processes(workerUs), masters: processes(redisUs) };

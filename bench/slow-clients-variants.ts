@@ -1,6 +1,6 @@
 /**
- * `silent` connects and says nothing; `idle` made one request and keeps its connection; `slow-headers` and `slow-body` send a byte a second,
- * the latter with a valid API key.
+ * `silent` connects and sends nothing; `idle` makes one request and keeps its connection; `slow-headers` and
+ * `slow-body` send a byte a second, the latter with a valid API key.
  */
 export type SlowBehaviour = 'silent' | 'idle' | 'slow-headers' | 'slow-body';
 
@@ -19,7 +19,10 @@ export type SlowVariant = { readonly name: string; readonly groups: SlowClientsI
 const MANY = 10_000;
 const SOME = 1_000;
 
-/** The first has no slow clients: what the others are measured by. The last repeats it, and shows how far the machine itself changed meanwhile. */
+/**
+ * The first has no slow clients: the others are compared with it. The last repeats it, and shows changes of the machine
+ * itself.
+ */
 export const SLOW_VARIANTS: readonly SlowVariant[] = [
   { name: 'floor: no slow clients', groups: {} },
   { name: `${MANY} idle connections`, groups: { idle: MANY } },

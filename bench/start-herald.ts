@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { nodeOptionsOf, programOf, THIS_BUILD, type Build } from './builds.ts';
 
 export type HeraldEnv = AsyncDisposable & {
-  /** Whose processes run in it. */
+  /** The build whose processes run in it. */
   readonly build: Build;
   readonly variables: Readonly<Record<string, string>>;
   readonly caFile: string;
@@ -41,9 +41,9 @@ export async function createHeraldEnv(
 
 export type HeraldProcessOptions = {
   readonly env: HeraldEnv;
-  /** On top of the shared environment. */
+  /** Additional variables. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Standard output goes to this file, as an operator's would, instead of to the bench. */
+  /** A file for the standard output, as an operator would use, instead of the bench. */
   readonly logFile?: string;
   readonly nodeArgs?: readonly string[];
 };
@@ -63,7 +63,7 @@ async function startBuilt(
   const command = [process.execPath, ...nodeArgs, programOf(env.build, name)];
   const started = await startProcess({
     name,
-    // The shell becomes the process, so its id, its CPU and its signals are the process's.
+    // The process replaces the shell, so that the id, the CPU and the signals are its own.
     ...(logFile === undefined
       ? { command: process.execPath, args: command.slice(1) }
       : { command: '/bin/sh', args: ['-c', 'log=$1; shift; exec "$@" >"$log"', 'sh', logFile, ...command] }),

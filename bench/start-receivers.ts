@@ -1,18 +1,20 @@
 import { waitFor, type CertificateAuthority } from '@herald/test-kit';
 import { startProgram } from './run-program.ts';
 
-/** `hang` accepts and never answers, `fail` answers 500 at once, `dribble` sends its body a byte at a time, for ever. */
+/**
+ * `hang` accepts and never answers, `fail` answers 500 at once, `dribble` sends its body a byte at a time, for ever.
+ */
 export type Behaviour = 'ok' | 'hang' | 'fail' | 'dribble';
 
 export type ReceiversInput = {
   readonly certPem: string;
   readonly keyPem: string;
   readonly behaviours: readonly Behaviour[];
-  /** Costs the receivers a JSON.parse per request. */
+  /** Needs a JSON.parse per request. */
   readonly recordArrivals: boolean;
 };
 
-/** Of a delivery: its event's `created_at`, when the headers of its first request came, both epoch ms, and its transition. */
+/** The event's `created_at` and the arrival of the first request's headers, both epoch ms, and the transition. */
 export type Arrival = readonly [createdAt: number, arrivedAt: number, transitionId: string];
 
 export type ReceiverState = {
@@ -27,7 +29,7 @@ export type ReceiverState = {
 
 export type Receivers = AsyncDisposable & {
   readonly pid: number;
-  /** One per behaviour, in order; each has a port of its own and so is a destination of its own. */
+  /** One for each behaviour, in order. Each has its own port, and so is a destination by itself. */
   readonly origins: readonly string[];
   /** Different deliveries of all receivers so far. */
   readonly count: () => Promise<number>;
@@ -40,7 +42,7 @@ export type ReceiversOptions = {
   readonly recordArrivals?: boolean;
 };
 
-/** HTTPS receivers in one process of their own, so that their CPU shows. */
+/** HTTPS receivers in a separate process, so that their CPU can be measured. */
 export async function startReceivers({ ca, behaviours, recordArrivals = false }: ReceiversOptions): Promise<Receivers> {
   const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1'] });
   const input: ReceiversInput = { certPem, keyPem, behaviours, recordArrivals };

@@ -5,7 +5,7 @@ import type { HeraldEnv } from './start-herald.ts';
 
 export type RunningTasks = AsyncDisposable & {
   readonly executor: ApiClient;
-  /** Reports so many check-ins, in turn for every Task. Each is a new fact. */
+  /** Reports a number of check-ins, in turn for every Task. Each is a new fact. */
   readonly checkIn: (transitions: number) => Promise<void>;
 };
 
@@ -15,7 +15,7 @@ export type RunningTasksOptions = {
   /** Origins of the receivers, up to ten of them for each workspace. */
   readonly origins: readonly string[];
   readonly tasks: number;
-  /** What their workspaces' ids begin with. */
+  /** Prefix of their workspaces' ids. */
   readonly workspace?: string;
 };
 

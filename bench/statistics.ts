@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** How far measurements of one thing lie apart, as a share of their median: (largest - smallest) / median. */
+/** The spread of measurements as a share of their median: (largest - smallest) / median. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
 }

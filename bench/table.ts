@@ -1,11 +1,11 @@
-/** A number that means nothing here is NaN, and printed as a dash. */
+/** NaN, for no meaningful number, is printed as a dash. */
 export type Cell = string | number;
 
 export type Table = {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Sentences below the table: how it was measured, how far to trust it. */
+  /** Sentences below the table: how it was measured, and how reliable it is. */
   readonly notes?: readonly string[];
 };
 

@@ -2,7 +2,7 @@ import type { ScenarioName } from './scenario-names.ts';
 import type { Cell, Table } from './table.ts';
 import type { TargetRow } from './targets.ts';
 
-/** What became of one scenario. `foreign`: share of the processors that other programs used meanwhile, 0 to 1. */
+/** The result of one scenario. `foreign`: share of the processors that other programs used meanwhile, 0 to 1. */
 export type ScenarioOutcome = { readonly name: ScenarioName; readonly foreign: number } & (
   { readonly targets: readonly TargetRow[] } | { readonly error: string }
 );

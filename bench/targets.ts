@@ -1,6 +1,6 @@
 import { median } from './statistics.ts';
 
-/** One thing that has to hold of a measured value, or of its ratio to the floor of the same run. */
+/** A condition for a measured value, or for its ratio to the floor of the same run. */
 type Limit = { readonly of: 'measured' | 'ratio' } & (
   { readonly least: number } | { readonly most: number } | { readonly below: number }
 );
@@ -30,7 +30,7 @@ export const TARGETS = {
   isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
   slowClients: { words: 'under 100 ms', limits: [{ of: 'measured', below: 100 }] },
   always: { words: 'at most 1.2 times as long as everysec', limits: [{ of: 'ratio', least: 1 / 1.2 }] },
-  // Beside an older build the ratio is to that build.
+  // Compared with an older build, the ratio refers to that build.
   throughCpuBeside: { words: 'at most 0.65', limits: [{ of: 'ratio', most: 0.65 }] },
   drainBeside: { words: 'at least 1.3', limits: [{ of: 'ratio', least: 1.3 }] },
   acceptCpuBeside: { words: 'at most 1.0', limits: [{ of: 'ratio', most: 1 }] },
@@ -38,7 +38,7 @@ export const TARGETS = {
 
 export type TargetName = keyof typeof TARGETS;
 
-/** A measured value beside its target. NaN: there is none. */
+/** A measured value and its target. NaN: there is none. */
 export type TargetRow = {
   readonly row: string;
   readonly measured: number;
@@ -51,7 +51,7 @@ export type TargetRow = {
 /** A value and its floor of the same round. */
 export type Paired = { readonly measured: number; readonly floor: number };
 
-/** Medians of the rounds; the ratio is the median of each round's own, since rounds differ by more than their ratios. */
+/** Medians of the rounds. The ratio is the median of the rounds' ratios, since rounds differ more than their ratios. */
 export function medianOfRounds(rounds: readonly Paired[]): Pick<TargetRow, 'measured' | 'floor' | 'ratio'> {
   const measured = median(rounds.map((round) => round.measured));
   const floor = median(rounds.map((round) => round.floor));
@@ -70,7 +70,7 @@ export function judgeOnce(target: TargetName, row: string, measured: number, flo
   return judgeRounds(target, row, [{ measured, floor }]);
 }
 
-/** What couldn't be measured meets nothing. */
+/** A value that couldn't be measured meets no target. */
 function holds(limit: Limit, value: number): boolean {
   if ('least' in limit) return value >= limit.least;
   return 'most' in limit ? value <= limit.most : value < limit.below;
@@ -91,7 +91,7 @@ export function judgeAccept(fanOut: number, rounds: readonly AcceptRates[]): Tar
 export type GrowthRates = Readonly<Record<'acceptedPerSecond' | 'drainedPerSecond', number>>;
 export type GrowthVariant = { readonly name: string; readonly rounds: readonly GrowthRates[] };
 
-/** The first variant is the smallest: the others' floor, round by round. */
+/** The first variant is the smallest, and the floor of the others, round by round. */
 export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): TargetRow[] {
   const judge = (label: string, rate: keyof GrowthRates, { name, rounds }: GrowthVariant) =>
     judgeRounds(
@@ -105,10 +105,10 @@ export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): Ta
   ]);
 }
 
-/** A run with something wrong in it, and one of its values. */
+/** A run with faults, and one of its values. */
 export type NamedValue = { readonly name: string; readonly value: number };
 
-/** Of several runs the worst counts, the one with the highest value. None without runs. */
+/** The worst of several runs counts, with the highest value. Undefined without runs. */
 export function judgeWorst(target: TargetName, label: string, runs: readonly NamedValue[], floor = NaN): TargetRow[] {
   const [first, ...others] = runs;
   if (!first) return [];

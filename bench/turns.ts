@@ -2,7 +2,7 @@ import type { Build } from './builds.ts';
 import type { Compared } from './beside-table.ts';
 import type { TargetName } from './targets.ts';
 
-/** What was measured of one build, one value a round. */
+/** The measurements of one build, one value a round. */
 export type BuildRounds<T> = {
   readonly build: Build;
   readonly rounds: readonly T[];
@@ -10,21 +10,21 @@ export type BuildRounds<T> = {
   readonly title: (row: string) => string;
 };
 
-/** Measurements of builds that take turns: what the machine does to one of them it does to the other. */
+/** Measurements of builds that take turns: disturbances of the machine affect all of them. */
 export type Turns<T> = {
-  /** One round: every build once. The order turns round each time, so that no build is always the second. */
+  /** One round: every build once. The order alternates, so that no build is always second. */
   readonly take: (measure: (build: Build) => Promise<T>) => Promise<void>;
-  /** This build first. */
+  /** The builds, this one first. */
   readonly all: readonly BuildRounds<T>[];
   /** This build's rounds. */
   readonly own: readonly T[];
-  /** One row of the comparison with the build beside; none when there is none. */
+  /** One row of the comparison with the other build; none without one. */
   readonly compare: (row: string, read: (round: T) => number, target?: TargetName) => readonly Compared[];
 };
 
 /**
- * @param builds this one, and perhaps the one beside it
- * @param roundsBefore of the same scenario, when each thing that it measures has turns of its own
+ * @param builds this build, and perhaps another one
+ * @param roundsBefore earlier rounds of the scenario, when each of its measurements has its own turns
  */
 export function createTurns<T>(builds: readonly Build[], roundsBefore = 0): Turns<T> {
   const all = builds.map((build) => ({

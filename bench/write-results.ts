@@ -14,7 +14,7 @@ export type Results = {
   readonly foreign: number;
 };
 
-/** Writes what was measured, with what it was measured on. Returns the file. */
+/** Writes the measurements, with a description of the machine. Returns the file. */
 export async function writeResults(folder: string, results: Results): Promise<string> {
   const takenAt = new Date().toISOString();
   await mkdir(folder, { recursive: true });

@@ -24,7 +24,7 @@ export async function askForRedelivery({ insist, ledger }: AskAgainDeps, workspa
   else assertOff(receiver, effect, `the redelivery of ${deliveryId} was answered ${text}`);
 }
 
-/** Asks for all that failed or was canceled lately at one receiver. */
+/** Asks for a replay of recently failed or canceled deliveries of one receiver. */
 export async function askForReplay(
   { insist, ledger }: AskAgainDeps,
   { client, receivers }: ChaosWorkspace,
@@ -45,7 +45,7 @@ export async function askForReplay(
   assertOff(receiver, effect, `a replay of ${receiver.id} was answered ${text}`);
 }
 
-/** What is refused is so because the receiver is disabled or gone. */
+/** A refusal means that the receiver is disabled or removed. */
 function assertOff(receiver: KnownEndpoint, { from, by }: { from: number; by: number }, otherwise: string): void {
   if (!mayHaveBeenOff(receiver, from, by)) throw new Error(otherwise);
 }

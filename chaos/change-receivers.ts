@@ -10,26 +10,26 @@ export type ChangeDeps = {
   readonly insist: Insist;
   readonly ledger: Ledger;
   readonly origins: readonly string[];
-  /** Learns of every receiver. */
+  /** Gets every receiver. */
   readonly onReceiver: (endpoint: KnownEndpoint) => void;
-  /** A registration of which nobody knows whether it was, or will be, made. */
+  /** A registration that may have been made, or may still be made. */
   readonly onUnclear: (endpoint: Omit<UnclearReceiver, 'workspace'>) => void;
 };
 
-/** What may have been registered at a path. */
+/** A registration that may exist at a path. */
 export type UnclearReceiver = {
   readonly workspace: ChaosWorkspace;
   readonly path: string;
   readonly host: number;
   readonly events: readonly string[];
-  /** No earlier than this, epoch ms. */
+  /** Earliest time of its effect, epoch ms. */
   readonly from: number;
 };
 
 const MOST_RECEIVERS = 5;
 const LONGEST_OVERLAP_S = 4;
 
-/** One change of one receiver of a workspace, or one more, or one less. The first receiver stays as it is. */
+/** Changes, adds or removes a receiver of a workspace. The first receiver never changes. */
 export async function changeReceivers(deps: ChangeDeps, workspace: ChaosWorkspace, random: Random): Promise<void> {
   const there = workspace.receivers.slice(1).filter(({ exists }) => exists.latest());
   deps.ledger.counts.changes++;
@@ -63,7 +63,7 @@ const toggle: ChangeOne = async (deps, workspace, receiver) => {
 };
 
 const rotate: ChangeOne = async ({ insist }, { client }, receiver, random) => {
-  // In the middle of an overlap the old secret would outlast it.
+  // During an overlap the old secret would stay in force after the rotation.
   const isInOverlap = receiver.secret.possible(Date.now(), Date.now()).length > 1;
   const overlapS = isInOverlap ? 0 : random.between(0, LONGEST_OVERLAP_S);
   await rotateSecret(insist, client.key, `/api/public/webhooks/${receiver.id}`, receiver, overlapS);
@@ -71,13 +71,13 @@ const rotate: ChangeOne = async ({ insist }, { client }, receiver, random) => {
 
 const remove: ChangeOne = async ({ insist }, { client }, receiver) => {
   const { status, text, effect } = await insist('DELETE', `/api/public/webhooks/${receiver.id}`, { key: client.key });
-  // Gone by an earlier try that was not answered.
+  // An earlier try without an answer has removed it.
   const wasGone = status === 404 && effect.isUnclear;
   if (status !== 200 && !wasGone) throw new Error(`the removal of ${receiver.id} was answered ${text}`);
   receiver.exists.change({ value: false, ...effect });
 };
 
-/** Those that come back are more frequent than the last one. */
+/** Repeated changes are more frequent than a removal. */
 const CHANGES: readonly ChangeOne[] = [changeEvents, changeEvents, move, toggle, toggle, toggle, rotate, remove];
 
 async function patch({ insist }: ChangeDeps, { client }: ChaosWorkspace, { id }: KnownEndpoint, body: object) {

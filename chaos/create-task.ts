@@ -13,7 +13,7 @@ export type ChaosTask = { readonly id: string; readonly workspace: ChaosWorkspac
 export type CreateTaskDeps = {
   readonly insist: Insist;
   readonly origins: readonly string[];
-  /** Learns of every callback, before anything can arrive at it. */
+  /** Gets every callback, before anything can arrive at it. */
   readonly onCallback: (endpoint: KnownEndpoint) => void;
 };
 
@@ -21,7 +21,9 @@ const CALLBACK_SHARE = 0.4;
 
 type Created = Omit<CreatedTask, 'callback'> & { callback?: { events: string[]; secret?: string } };
 
-/** Creates a Task for sure, although the answer may be lost: then its callback's secret is rotated, as the contract advises. */
+/**
+ * Creates a Task even when answers are lost. In that case it rotates the callback's secret, as the contract advises.
+ */
 export async function createTask(deps: CreateTaskDeps, workspace: ChaosWorkspace, random: Random): Promise<ChaosTask> {
   const { insist, origins, onCallback } = deps;
   const { key, id: workspaceId } = workspace.client;
@@ -50,6 +52,6 @@ async function insistOnTask(insist: Insist, key: string, body: object): Promise<
     const answer = await insistOnce(insist, '/tasks', { key, body });
     if (answer?.status === 201) return answer.body as Created;
     if (answer) throw new Error(`a creation was answered ${answer.text}`);
-    // That Task may exist, and nothing is ever reported of it.
+    // That Task may exist, but no report about it follows.
   }
 }

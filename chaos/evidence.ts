@@ -4,22 +4,25 @@ import type { ReceiversInTheEnd } from './read-receivers.ts';
 import type { DeliveryRecord } from './read-records.ts';
 import type { Arrival } from './start-host.ts';
 
-/** All that a run leaves to judge it by. Times are epoch ms. */
+/** The evidence of a run. Times are epoch ms. */
 export type Evidence = {
   readonly facts: ReadonlyMap<string, AcceptedFact>;
   readonly endpoints: readonly KnownEndpoint[];
-  /** Of all hosts, each host's in order. */
+  /** The requests at all hosts, in order for each host. */
   readonly arrivals: readonly Arrival[];
   readonly records: readonly DeliveryRecord[];
   readonly redeliveries: readonly AskedRedelivery[];
-  /** With what became of each; undefined: it isn't there. */
+  /** Each with its final state; undefined: it doesn't exist. */
   readonly replays: readonly (AskedReplay & { readonly status: string | undefined })[];
   readonly receivers: ReceiversInTheEnd;
-  /** Tries after which a delivery that was never answered well may be `failed`. */
+  /** Tries after which a delivery that never got a 2xx may be `failed`. */
   readonly triesOfSchedule: number;
-  /** Longest time after which a send may still arrive that was decided on before, in ms. */
+  /** Longest time between the decision to send and the arrival, in ms. */
   readonly latestAfterMs: number;
-  /** A failover may forget what was never answered with 2xx, though some receivers were told: it is then told anew. */
+  /**
+   * A failover may lose a transition that was never answered with 2xx, after some deliveries of it. It is then accepted
+   * anew.
+   */
   readonly mayForgetUnanswered: boolean;
 };
 

@@ -15,11 +15,11 @@ import {
 import { startRedisLink, type RedisLink } from './redis-link.ts';
 import { ableSince, createWellBeing, type WellBeing } from './well-being.ts';
 
-/** The processes of a run, and whoever starts them again. Each has a way of its own to the one Redis server, where there is but one. */
+/** The processes of a run, and their supervisor. With a single Redis server, each process has its own link to it. */
 export type Fleet = AsyncDisposable & {
-  /** API processes that are there; one may be paused. */
+  /** The existing API processes; one may be paused. */
   apis(): readonly HeraldProcess[];
-  /** Since when some worker has been able to work, by `performance.now`; undefined: none is. */
+  /** Since when some worker has been able to work, by `performance.now`; undefined: none is able. */
   workerAbleSince(): number | undefined;
   beginProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
   endProcessFault(slot: Slot, fault: ProcessFault): Promise<void>;
@@ -27,20 +27,20 @@ export type Fleet = AsyncDisposable & {
   endLinkFault(slot: Slot, fault: LinkFault): void;
   beginClockFault(slot: Slot, fault: ClockFault): void;
   endClockFault(slot: Slot): void;
-  /** While Redis is at fault a stop may run into its limit, which ends it with 1. */
+  /** During a fault of Redis, a stop may reach its time limit, and the process exits with 1. */
   setRedisFault(isAtFault: boolean, isOfReplica?: boolean): void;
   readonly counts: {
     killed: number;
     stopped: number;
     paused: number;
     cut: number;
-    /** Connections that died in silence, for each process that had some. */
+    /** Silently dead connections, by process. */
     forgotten: number;
     misset: number;
     refusedToStart: number;
     lateStops: number;
   };
-  /** What the processes did that they must not do. */
+  /** Forbidden behaviour of the processes. */
   readonly violations: readonly string[];
 };
 
@@ -54,7 +54,7 @@ type Place = {
 };
 
 const HOUR_MS = 3_600_000;
-/** How wrong a clock is: ahead by so many ms, and faster than it should be. */
+/** The error of a clock: its lead in ms, and its speed. */
 const CLOCK_FAULTS: Record<ClockFault, readonly [offsetMs: number, rate?: number]> = {
   'hour-ahead': [HOUR_MS],
   'hour-behind': [-HOUR_MS],
@@ -63,9 +63,9 @@ const CLOCK_FAULTS: Record<ClockFault, readonly [offsetMs: number, rate?: number
 };
 
 const START_AGAIN_MS = 500;
-/** What comes back has all its connections again after so long, in ms. */
+/** A process that comes back has all its connections again after this time, in ms. */
 const CONNECTED_MS = 3_000;
-/** A connection that died in silence is noticed within 8 s, and made again. */
+/** A silently dead connection is noticed and replaced within 8 s. */
 const NOTICED_MS = 8_000;
 
 export async function startFleet(herald: Herald): Promise<Fleet> {
@@ -86,7 +86,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       `${started.name} ended by itself with ${signal ?? `exit code ${code ?? 'unknown'}`}\n${started.process.tail()}`,
     );
   };
-  /** Like a supervisor: a process that refuses to start, as it does while Redis is away, is started again. */
+  /** Acts like a supervisor: restarts a process that refuses to start, as all do while Redis is away. */
   const start = async (place: Place) => {
     const env = { ...place.clock.env, ...(place.link && { REDIS_URL: place.link.url }) };
     while (!closing.signal.aborted) {
@@ -97,7 +97,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
         void watch(started);
         return;
       } catch (error) {
-        // A process that can't start says why and exits 1; a crash has a stack.
+        // A process that can't start prints the reason and exits with 1. A crash prints a stack.
         if (/\n\s+at /.test(messageOf(error)))
           violations.push(`${place.slot} crashed at its start: ${messageOf(error)}`);
         counts.refusedToStart++;
@@ -140,7 +140,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     const isLate = leaving.process.output().includes('"process.stop_timed_out"');
     if (isLate && (wasAtFault || faults > faultsBefore)) {
       counts.lateStops++;
-      await leaving.kill(); // it is gone; whoever looks at its exit knows by this that it is accounted for
+      await leaving.kill(); // it is gone; this marks its exit as expected
       return;
     }
     const end = signal ?? `exit code ${code ?? 'unknown'}`;
@@ -201,7 +201,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     },
     setRedisFault: (isAtFault, isOfReplica = false) => {
       setFault('redis', isAtFault);
-      // Workers wait for no replica.
+      // Workers don't wait for replicas.
       if (isOfReplica) return;
       if (isAtFault) redis.fail();
       else redis.recover(CONNECTED_MS);

@@ -8,16 +8,16 @@ import type { Host } from './start-host.ts';
 
 export type ChaosWorkspace = {
   readonly client: WorkspaceClient;
-  /** Paths of its receivers begin with it. */
+  /** Prefix of its receivers' paths. */
   readonly folder: string;
-  /** All that it ever had. The first never changes. */
+  /** All receivers that it ever had. The first one never changes. */
   readonly receivers: KnownEndpoint[];
 };
 
 const WORKSPACES = 3;
 export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
-/** Workspaces with two or three receivers each, at origins that they share, of which one wants every event. */
+/** Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. */
 export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts: readonly Host[], random: Random) {
   const workspaces: ChaosWorkspace[] = [];
   for (let index = 0; index < WORKSPACES; index++) {
@@ -38,7 +38,7 @@ export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts:
   return workspaces;
 }
 
-/** A workspace's id is random, and so is its shard: one that lies in this shard. */
+/** A new workspace id in this shard: ids, and with them shards, are random. */
 async function createWorkspaceOf(herald: Herald, { shards, of }: Keyspace, shard: number): Promise<WorkspaceClient> {
   for (;;) {
     const client = await herald.createWorkspace();

@@ -7,8 +7,8 @@ const TRY_LIMIT = 10;
 const PAUSE_MS = 300;
 
 /**
- * A POST that has its effect once, by an Idempotency-Key. Undefined: its process died with the record's lease, which
- * lasts a minute.
+ * A POST that takes effect once, by an Idempotency-Key. Undefined: its process died while it held the record's lease,
+ * which lasts a minute.
  */
 export async function insistOnce(insist: Insist, path: string, options: RequestOptions) {
   const headers = { 'idempotency-key': randomUUID() };

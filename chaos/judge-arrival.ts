@@ -9,7 +9,7 @@ import { subscriptionOf } from './subscription.ts';
 
 export const readBody = ({ request }: Arrival) => JSON.parse(request.rawBody.toString()) as WebhookBody;
 
-/** The secrets that may have been in force when it was signed; undefined when one of them was shown to nobody. */
+/** The secrets that may have been in force when it was signed; undefined when one of them was never shown. */
 export function secretsOf(
   { request }: Arrival,
   { secret }: KnownEndpoint,
@@ -20,7 +20,7 @@ export function secretsOf(
   return shown.length === known.length ? shown : undefined;
 }
 
-/** What is wrong with something that came. */
+/** The problems of an arrival. */
 export function judgeArrival(
   arrival: Arrival,
   endpoint: KnownEndpoint | undefined,
@@ -28,7 +28,7 @@ export function judgeArrival(
   evidence: Evidence,
 ): string[] {
   const { request, deliveryId, host } = arrival;
-  if (!endpoint) return [`${deliveryId} came to ${request.path}, which nobody registered`];
+  if (!endpoint) return [`${deliveryId} came to ${request.path}, which was never registered`];
   const violations: string[] = [];
   const { receivedAt } = request;
   const decidedFrom = receivedAt - evidence.latestAfterMs;

@@ -1,16 +1,16 @@
 import type { Evidence } from './evidence.ts';
 
-/** Receivers that are not, in the end, as the answers to all changes say. */
+/** Receivers whose final state contradicts the answers to their changes. */
 export function judgeReceivers({ endpoints, receivers: { shown, at } }: Evidence): string[] {
   const shownById = new Map(shown.map((receiver) => [receiver.id, receiver]));
   const known = new Set(endpoints.map(({ id }) => id));
-  const unknown = shown.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} is there, and nobody registered it`);
+  const unknown = shown.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} exists, but was never registered`);
   const wrong = endpoints
     .filter(({ taskId }) => taskId === undefined)
     .flatMap(({ id, exists, enabled, events }) => {
       const receiver = shownById.get(id);
       if (!exists.possible(at, at).includes(receiver !== undefined))
-        return [`${id} is ${receiver ? 'there, though it was removed' : 'gone, though nobody removed it'}`];
+        return [`${id} is ${receiver ? 'still there after its removal' : 'missing, but was never removed'}`];
       if (!receiver) return [];
       const violations: string[] = [];
       if (!enabled.possible(at, at).includes(receiver.enabled))

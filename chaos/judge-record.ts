@@ -5,14 +5,14 @@ import type { DeliveryRecord } from './read-records.ts';
 import type { Arrival } from './start-host.ts';
 import { subscriptionOf } from './subscription.ts';
 
-/** Whether its schedule was used up. */
+/** Whether all tries of its schedule were made. */
 export function isExhausted(record: DeliveryRecord, { triesOfSchedule }: Evidence): boolean {
   return record.status === 'failed' && record.tries >= triesOfSchedule;
 }
 
 /**
- * Whether its endpoint may have been disabled, or removed, while it was pending. The record has the time at which its worker began to end it;
- * the worker may have been paused, or its command on its way, for as long as anything else that is late.
+ * Whether its endpoint may have been disabled or removed while it was pending. The record has the time at which its
+ * worker began to end it. The worker may then have been paused, or its command delayed, as long as other late effects.
  */
 export function isRightlyCanceled(
   record: DeliveryRecord,
@@ -26,7 +26,7 @@ export function isRightlyCanceled(
   return status === 'canceled' && isKnown && states.possible(fact.from, settledAt + latestAfterMs).includes(false);
 }
 
-/** What a record says that can't be. */
+/** Contradictions of a record. */
 export function judgeRecord(
   record: DeliveryRecord,
   endpoint: KnownEndpoint | undefined,
@@ -35,8 +35,8 @@ export function judgeRecord(
 ): string[] {
   const { id } = record;
   const fact = evidence.facts.get(record.transitionId);
-  if (!fact) return [`${id} is of ${record.transitionId}, which nobody was told of`];
-  if (!endpoint) return [`${id} is for ${record.endpointId}, which nobody registered`];
+  if (!fact) return [`${id} is of ${record.transitionId}, which was never accepted`];
+  if (!endpoint) return [`${id} is for ${record.endpointId}, which was never registered`];
   const violations: string[] = [];
   if (subscriptionOf(fact, endpoint) === 'none')
     violations.push(`${id} is for ${endpoint.id}, which was not subscribed to ${fact.event} of ${fact.taskId}`);
@@ -58,7 +58,7 @@ export function judgeRecord(
   return [...violations, ...judgeAttempts(record, came)];
 }
 
-/** Answers in the log that the receiver didn't give. */
+/** Logged answers that the receiver didn't give. */
 function judgeAttempts({ id, attempts }: DeliveryRecord, came: readonly Arrival[]): string[] {
   const answers = attempts.flatMap(({ status }) => status ?? []);
   return [...new Set(answers)].flatMap((status) => {

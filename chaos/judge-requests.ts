@@ -1,7 +1,7 @@
 import { describeRecord, type Evidence } from './evidence.ts';
 import { mayHaveBeenOff } from './subscription.ts';
 
-/** Redeliveries that were promised and not made, while their receiver was there to take them. */
+/** Promised redeliveries that were not made, although their receiver existed and was enabled. */
 export function judgeRedeliveries({ redeliveries, records }: Evidence): string[] {
   const recordOf = new Map(records.map((record) => [record.id, record]));
   return redeliveries.flatMap(({ deliveryId, endpoint, from }) => {
@@ -14,7 +14,7 @@ export function judgeRedeliveries({ redeliveries, records }: Evidence): string[]
   });
 }
 
-/** Replays that were promised and not carried out, or that left something out. */
+/** Promised replays that were not carried out, or were incomplete. */
 export function judgeReplays({ replays, records }: Evidence): string[] {
   return replays.flatMap(({ id, endpoint, from, since, status }) => {
     if (status === 'stopped' && mayHaveBeenOff(endpoint, from, Infinity)) return [];

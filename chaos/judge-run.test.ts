@@ -175,7 +175,7 @@ test.each<[string, Change, RegExp]>([
     { records: [record({ status: 'pending', attempts: [] })] },
     /not in the queue/,
   ],
-  ['a record of a transition that nobody was told of', { facts: new Map(), arrivals: [] }, /nobody was told of/],
+  ['a record of a transition that was never accepted', { facts: new Map(), arrivals: [] }, /was never accepted/],
   [
     'a record for an endpoint without subscription',
     { records: [record(), record({ id: 'dlv_2', endpointId: 'wh_2' })] },
@@ -198,9 +198,9 @@ test.each<[string, Change, RegExp]>([
     /came to wh_2 of ws_2/,
   ],
   [
-    'an arrival at a path that nobody registered',
+    'an arrival at a path that was never registered',
     { arrivals: [arrival(200), arrival(200, { path: '/no' })] },
-    /nobody registered/,
+    /was never registered/,
   ],
   [
     'one more send long after it was delivered',
@@ -296,7 +296,11 @@ test.each<[string, Change, RegExp]>([
     { records: [record({ createdAt: 3_600_550 })] },
     /was accepted at 3600550/,
   ],
-  ['a receiver that is gone in the end', { receivers: { at: 9_000, shown: [] } }, /wh_1 is gone, though nobody/],
+  [
+    'a receiver that is gone in the end',
+    { receivers: { at: 9_000, shown: [] } },
+    /wh_1 is missing, but was never removed/,
+  ],
 ])('%s is a violation', (_case, evidence, sentence) => {
   expect(judge(evidence).violations).toContainEqual(expect.stringMatching(sentence));
 });

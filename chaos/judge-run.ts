@@ -21,21 +21,21 @@ type Counts = {
   canceled: number;
   lost: number;
   arrivals: number;
-  /** Arrivals of what its receiver had answered with 2xx before. */
+  /** Arrivals of deliveries that their receiver had answered with 2xx before. */
   duplicated: number;
   /** Arrivals of a Task's event after one with a higher sequence at the same endpoint. */
   outOfOrder: number;
-  /** Answered with 2xx, but recorded as something else: the answer did not get through. */
+  /** Answered with 2xx, but recorded with another outcome: the answer was lost. */
   answeredButNotDelivered: number;
-  /** Deliveries that came with another time or sequence: their transition was forgotten before it was answered. */
+  /** Deliveries that came again with another time or sequence: their transition was lost before its 2xx. */
   toldAnew: number;
-  /** Arrivals signed, perhaps, with a secret whose showing was lost. */
+  /** Arrivals that may be signed with a secret whose answer was lost. */
   notVerifiable: number;
 };
 
 export type Verdict = { readonly counts: Readonly<Counts>; readonly violations: readonly string[] };
 
-/** Compares what was accepted with what arrived and with what the log says. */
+/** Compares accepted transitions with arrivals and with the delivery log. */
 export function judgeRun(evidence: Evidence): Verdict {
   const { facts, records, arrivals, endpoints } = evidence;
   const byDelivery = Map.groupBy(arrivals, ({ deliveryId }) => deliveryId);
@@ -115,7 +115,7 @@ function countDelivery(
   return [`lost: ${id} (${what}) is ${describeRecord(record)}, and arrived ${came.length} times`];
 }
 
-/** All that came under one id says the same, byte by byte. */
+/** Checks that all arrivals under one id have the same bytes. */
 function countRepeats(
   counts: Counts,
   id: string,
@@ -132,7 +132,7 @@ function countRepeats(
   return [];
 }
 
-/** What a body says, but for its time and its number: a transition that was forgotten and reported again gets these anew. */
+/** A body without its time and its sequence: a transition that was lost and reported again gets new ones. */
 function factOf(body: string): string {
   return JSON.stringify({ ...(JSON.parse(body) as WebhookBody), created_at: undefined, sequence: undefined });
 }

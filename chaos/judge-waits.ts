@@ -1,30 +1,30 @@
 import type { GroupSeen } from './look-at-queue.ts';
 
-/** Nothing that may go waits longer while a worker lives, in ms. */
+/** Longest wait of a sendable delivery while a worker lives, in ms. */
 export const LONGEST_WAIT_MS = 5_000;
-/** Two looks further apart show nothing: this machine stood still, or Redis. */
+/** Looks that are further apart prove nothing: this machine or Redis stood still; in ms. */
 const LONGEST_GAP_MS = 2_000;
-/** What a worker sends at once, of each shard: suspects get half of it. */
+/** Concurrent sends of a worker in each shard; suspects get half of them. */
 const CONCURRENCY = 100;
 
 export type WaitJudge = {
   /**
-   * @param at when this was seen, by `performance.now`
-   * @param ableSince since when some worker has been able to work, by the same clock; undefined: none is
+   * @param at time of the look, by `performance.now`
+   * @param ableSince since when some worker has been able to work, by the same clock; undefined: none is able
    */
   readonly look: (at: number, ableSince: number | undefined, shards: readonly (readonly GroupSeen[])[]) => void;
-  /** Nothing could be seen. */
+  /** The look failed. */
   readonly skip: () => void;
   readonly violations: readonly string[];
-  /** Looks while a worker lived: without any, nothing is shown. */
+  /** Looks while a worker lived: only these prove something. */
   readonly looks: number;
-  /** The longest that one was seen to wait, in ms. */
+  /** Longest observed wait, in ms. */
   readonly longestMs: number;
 };
 
 /**
- * Finds deliveries that wait although they may go: the first of its group, which has a slot that is free, while a worker lives that has
- * slots too. A delivery that waits behind others of its group, or for an answer to those before it, has its reason.
+ * Finds deliveries that wait without a reason: the first one of a group with a free slot, while a live worker has free
+ * slots too. To wait behind others of the group, or for their answers, is a reason.
  */
 export function createWaitJudge(): WaitJudge {
   let waits = new Map<string, { readonly since: number; readonly isTold: boolean }>();
@@ -67,7 +67,7 @@ export function createWaitJudge(): WaitJudge {
   };
 }
 
-/** Whether one worker alone would have a slot for it. */
+/** Whether a single worker would have a slot for it. */
 function hasRoom({ isSuspect }: GroupSeen, groups: readonly GroupSeen[]): boolean {
   const taken = groups.filter((group) => group.isSuspect === isSuspect).reduce((sum, { inWork }) => sum + inWork, 0);
   return taken < (isSuspect ? CONCURRENCY / 2 : CONCURRENCY);

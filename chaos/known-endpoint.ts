@@ -1,20 +1,20 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
-/** A receiver or a callback, and all that the run knows of what it was when. */
+/** A receiver or a callback, and its history as the run knows it. */
 export type KnownEndpoint = {
   readonly id: string;
   readonly workspaceId: string;
-  /** A callback's: it is told of this Task alone. */
+  /** Only for a callback: it gets the events of this Task. */
   readonly taskId?: string;
-  /** Path of its url, which never changes: what arrives there is its own. */
+  /** Path of its url. It never changes and identifies the endpoint. */
   readonly path: string;
   readonly exists: Timeline<boolean>;
   readonly enabled: Timeline<boolean>;
-  /** None: every event. */
+  /** Empty: every event. */
   readonly events: Timeline<readonly string[]>;
-  /** Which of the hosts its url leads to. */
+  /** Index of the host of its url. */
   readonly host: Timeline<number>;
-  /** undefined: one that nobody was shown. */
+  /** Undefined: a secret that was never shown. */
   readonly secret: Timeline<string | undefined>;
 };
 
@@ -24,7 +24,7 @@ export type FirstState = Pick<KnownEndpoint, 'id' | 'workspaceId' | 'taskId' | '
   readonly secret: string | undefined;
 };
 
-/** An endpoint as it was made: always there, unless `made` says when it came to be. */
+/** A new endpoint. Without `made`, it exists from the start. */
 export function createKnownEndpoint(
   { events, host, secret, ...rest }: FirstState,
   made?: { readonly from: number; readonly by: number; readonly until: number },

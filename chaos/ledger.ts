@@ -8,17 +8,17 @@ export type AcceptedFact = {
   readonly taskId: string;
   readonly workspaceId: string;
   readonly event: TaskEventName;
-  /** It was accepted between these two: the first request for it, and the first 2xx. */
+  /** It was accepted between these times: of the first request for it, and of the first 2xx. */
   readonly from: number;
   readonly by: number;
-  /** What states it once more. */
+  /** Repeats its report. */
   readonly report: Report;
 };
 
 /** A redelivery that was answered with 202. */
 export type AskedRedelivery = { readonly deliveryId: string; readonly endpoint: KnownEndpoint; readonly from: number };
 
-/** A replay that was answered with 202, of what had failed or been canceled since a time. Times are epoch ms. */
+/** A replay that was answered with 202, of deliveries failed or canceled since a time. Times are epoch ms. */
 export type AskedReplay = {
   readonly id: string;
   readonly endpoint: KnownEndpoint;
@@ -26,10 +26,10 @@ export type AskedReplay = {
   readonly since: number;
 };
 
-/** What the run was told, from which follows what must arrive. */
+/** The answers that the run got. From these follows which deliveries must arrive. */
 export type Ledger = {
   readonly facts: ReadonlyMap<string, AcceptedFact>;
-  /** A transition that is known already stays as it was first accepted. */
+  /** A known transition stays as it was first accepted. */
   accept(fact: AcceptedFact): void;
   readonly redeliveries: AskedRedelivery[];
   readonly replays: AskedReplay[];
@@ -41,7 +41,7 @@ export type Ledger = {
     /** Registrations, changes, removals and rotations of receivers. */
     changes: number;
   };
-  /** Answers that the contract doesn't foresee. */
+  /** Answers that the contract doesn't allow. */
   readonly violations: string[];
 };
 

@@ -5,31 +5,31 @@ import { type ShardKeys } from '@herald/store/keyspace/keys';
 export type GroupSeen = {
   /** Of all shards. */
   readonly name: string;
-  /** Its deliveries in work, as it counts them. */
+  /** The group's own count of its deliveries in work. */
   readonly inWork: number;
   readonly isSuspect: boolean;
-  /** Deliveries that it may have in work now. */
+  /** Its concurrency limit now. */
   readonly limit: number;
-  /** The one that goes first of those that may go now, and since when it might; absent: none may. */
+  /** The next delivery that may be sent now, and since when; absent: there is none. */
   readonly head?: { readonly id: string; readonly since: number };
-  /** Where the queue has put it and what it knows of it, for whoever wonders why it waits. */
+  /** Its places and fields in the queue, to explain a wait. */
   readonly known: string;
 };
 
-/** Deliveries that may be in work: of a destination by default, and of one that is suspect. See packages/queue/README.md. */
+/** Concurrency limits: of a destination by default, and of a suspect one. See packages/queue/README.md. */
 const LIMIT = 50;
 const SUSPECT_LIMIT = 10;
-/** Between the classes' scores. */
+/** Distance between the scores of two classes. */
 const CLASS = 1e13;
 const CLASSES = [0, 1, 2];
-/** A shard, as far as its queue is concerned. */
+/** The part of a shard that its queue needs. */
 export type QueueOfShard = Pick<ShardKeys, 'prefix' | 'queue'>;
 
 const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p'] as const;
 
 /**
- * Every group of a shard that has waiting deliveries, wherever the queue itself has put it: read key by key, and so without what the queue
- * believes of itself. A moment of much traffic may show a group that has just changed; a judge looks more than once.
+ * Every group of a shard with waiting deliveries. It reads key by key, and doesn't trust the queue's own lists. Under
+ * load a group may change between two reads, so a judge looks more than once.
  */
 export async function lookAtQueue(redis: RedisClient, { prefix, queue }: QueueOfShard): Promise<GroupSeen[]> {
   const names = (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}q:*`)))).flat();
@@ -66,7 +66,7 @@ function judgeGroup(
   const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
   const most = Math.min(Number(lim ?? LIMIT), isSuspect ? SUSPECT_LIMIT : LIMIT);
   const pausedUntil = isExpress ? 0 : Math.max(Number(hold ?? 0), open === '1' ? Number(probe ?? 0) : 0);
-  // An urgent one passes a pause; whatever passes goes alone.
+  // An urgent delivery ignores a pause. It is then the only one in work.
   const limit = isExpress ? Infinity : open === '1' || pausedUntil > now ? Math.min(1, most) : most;
   const first = heads
     .flatMap(([id, score], jobClass) =>
@@ -76,7 +76,7 @@ function judgeGroup(
   return { name, inWork, isSuspect, limit, ...(first && { head: first }) };
 }
 
-/** What a queue that has nothing left to do must not have, as sentences. */
+/** Leftovers in a queue that has no work left, as sentences. */
 export async function findLeftovers(redis: RedisClient, { prefix, queue }: QueueOfShard): Promise<string[]> {
   const keysLike = async (pattern: string) =>
     (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}${pattern}`)))).flat();

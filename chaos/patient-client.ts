@@ -5,19 +5,19 @@ import type { Fleet } from './fleet.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 
-/** When a request took its effect, if it had one. Times are epoch ms. */
+/** The possible times of a request's effect, epoch ms. */
 export type Effect = {
-  /** It was sent first. */
+  /** The time of its first try. */
   readonly from: number;
-  /** It was answered. */
+  /** The time of its answer. */
   readonly by: number;
-  /** No process and no connection has it any more; later than `by` when one of its tries was refused or not answered. */
+  /** From then on no process and no connection holds it; later than `by` when a try was refused or not answered. */
   readonly until: number;
-  /** One of its tries was refused or not answered, and may have had the effect. */
+  /** A try was refused or not answered, and may have taken effect. */
   readonly isUnclear: boolean;
 };
 
-/** Sends the same request to one API after the other until it is answered with anything but 5xx. */
+/** Sends a request to one API after the other until the answer is not a 5xx. */
 export type Insist = (
   method: string,
   path: string,
@@ -26,7 +26,7 @@ export type Insist = (
 
 const ANSWER_DEADLINE_MS = 6_000;
 const PAUSE_MS = 150;
-/** A process that is paused, and then its silent connection, keep a request so long and carry it out after all. */
+/** A paused process and its silent connection can hold a request for so long, and still carry it out, in ms. */
 const LATE_EFFECT_MS = 30_000;
 
 export type InsistDeps = {
@@ -34,7 +34,7 @@ export type InsistDeps = {
   readonly fleet: Fleet;
   readonly ledger: Ledger;
   readonly random: Random;
-  /** Ends the insisting, when everything has been well for long. */
+  /** Ends the retries, when there have been no faults for long. */
   readonly signal: AbortSignal;
 };
 
@@ -66,7 +66,10 @@ export function createInsist({ herald, fleet, ledger, random, signal }: InsistDe
   };
 }
 
-/** The process was killed, paused or not there; anything else is a fault of an answer, or ours. Known by names: tests have errors of their own realm. */
+/**
+ * Whether the process was killed, paused or missing. Other errors are ours. By name: tests have errors of another
+ * realm.
+ */
 function isUnanswered(error: unknown): boolean {
   const { name, message } = error as Error;
   return name === 'TimeoutError' || (name === 'TypeError' && /^(fetch failed|terminated)$/.test(message));

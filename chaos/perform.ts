@@ -12,7 +12,7 @@ export type PerformDeps = {
   readonly replicas: ReplicaFaults;
 };
 
-/** Who does what a plan says. */
+/** The parts that carry out a plan. */
 export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): Perform {
   const { server } = herald.topology;
   const single = server && createServerFaults(server);

@@ -9,7 +9,7 @@ const targetOf = (action: Action) => {
   return `${action.kind} ${action.kind === 'receiver' ? action.index : action.slot}`;
 };
 
-/** Everything that goes wrong over some seeds; faults of one target that overlap are an error. */
+/** All faults of some seeds. Overlapping faults of one target are an error. */
 function seenOver(scenario: Scenario): string[] {
   const seen = new Set<string>();
   for (let seed = 0; seed < 30; seed++) {

@@ -7,52 +7,53 @@ export const WORKER_SLOTS = ['worker-1', 'worker-2', 'worker-3'] as const;
 export const SLOTS = [...API_SLOTS, ...WORKER_SLOTS];
 export type Slot = (typeof SLOTS)[number];
 
-/** SIGKILL or SIGTERM, and a start at the end; SIGSTOP, and SIGCONT at the end. */
+/** SIGKILL or SIGTERM, and at the end a start; or SIGSTOP, and at the end SIGCONT. */
 export type ProcessFault = 'kill' | 'stop' | 'pause';
 /**
- * What happens to a process's connections to Redis: they break; nothing passes; all that passes is late; nothing passes any more on those
- * that there are, for good, while new ones work.
+ * Faults of a process's connections to Redis: they break; nothing passes; everything is late; existing connections are
+ * silently dead for good, while new ones work.
  */
 export type LinkFault = 'cut' | 'silence' | 'delay' | 'forget';
-/** What happens to the clock of a process's machine: it jumps, by an hour or by little more than a second, or goes too fast. */
+/** Faults of a machine's clock: it jumps by an hour, or by little more than a second, or runs too fast. */
 export type ClockFault = 'hour-ahead' | 'hour-behind' | 'second-ahead' | 'too-fast';
-/** Of the one server. */
+/** Faults of a single server. */
 export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
 /**
- * Of a master that has a replica, or of its replica. 'failover': the master is killed, and started again when the replica has its
- * place. 'restart': it is started again at once. 'pause': SIGSTOP; of a master so long that it may lose its place.
+ * Faults of a master with a replica, or of the replica. 'failover': the master is killed, and restarted when the
+ * replica has replaced it. 'restart': it is restarted at once. 'pause': SIGSTOP; a master is paused so long that it may
+ * be replaced.
  */
 export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica';
-/** What a receiver answers; 'refuse': its port is closed. */
+/** The answers of a receiver; 'refuse': its port is closed. */
 export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
 
 export type Action = {
   /** From the start of the run, in ms. */
   readonly atMs: number;
-  /** After so long the fault is over, in ms. */
+  /** Duration of the fault, in ms. */
   readonly forMs: number;
 } & (
   | { readonly kind: 'process'; readonly slot: Slot; readonly fault: ProcessFault }
   | { readonly kind: 'link'; readonly slot: Slot; readonly fault: LinkFault }
   | { readonly kind: 'clock'; readonly slot: Slot; readonly fault: ClockFault }
   | { readonly kind: 'redis'; readonly fault: ServerFault }
-  /** Of the servers that hold this shard. */
+  /** A fault of the servers that hold this shard. */
   | { readonly kind: 'replicas'; readonly shard: number; readonly fault: ReplicaFault }
   | { readonly kind: 'receiver'; readonly index: number; readonly mood: Mood }
 );
 
 export const RECEIVERS = 6;
 
-/** Longest SIGSTOP of a process, in ms: longer than a lease, so that what it has is given to another meanwhile. */
+/** Longest SIGSTOP of a process, in ms: longer than a lease, so that another process gets its deliveries. */
 export const LONGEST_PAUSE_MS = 28_000;
-/** No new fault begins so shortly before the end, in ms. */
+/** Time without new faults before the end, in ms. */
 const QUIET_END_MS = 1_000;
 
 /** `[least, most]` in ms */
 type Span = readonly [number, number];
 type Track = {
   readonly name: string;
-  /** Between the end of one fault and the beginning of the next. */
+  /** Time between the end of one fault and the beginning of the next. */
   readonly gap: Span;
   readonly faults: readonly { readonly lasts: Span; readonly weight: number; readonly fault: Fault }[];
 };
@@ -88,7 +89,7 @@ function linkTrack(slot: Slot): Track {
       { weight: 4, lasts: [0, 3_000], fault: { kind: 'link', slot, fault: 'cut' } },
       { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'link', slot, fault: 'silence' } },
       { weight: 3, lasts: [2_000, 10_000], fault: { kind: 'link', slot, fault: 'delay' } },
-      // It never ends for the connections that it is about.
+      // For the affected connections it never ends.
       { weight: 4, lasts: [0, 0], fault: { kind: 'link', slot, fault: 'forget' } },
     ],
   };
@@ -105,7 +106,7 @@ function clockTrack(slot: Slot): Track {
 
 const SERVER_TRACK: Track = {
   name: 'redis',
-  // Redis writes what it owes its file within a second once it can again; to be killed before would lose what it acknowledged.
+  // Redis flushes its file within a second after the disk has room again. A kill before would lose acknowledged writes.
   gap: [3_000, 9_000],
   faults: [
     { weight: 4, lasts: [0, 3_000], fault: { kind: 'redis', fault: 'kill' } },
@@ -123,7 +124,7 @@ function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number
     ['kill-replica', 1, [0, 3_000]],
     ['pause-replica', 2, [500, 4_000]],
   ];
-  // Sentinels watch one master, which holds every shard.
+  // Sentinels watch a single master, which holds all shards.
   const numbers = topology === 'sentinel' ? [0] : Array.from({ length: shards }, (_, shard) => shard);
   return {
     name: 'replicas',
@@ -156,15 +157,16 @@ function receiverTrack(index: number): Track {
 }
 
 /**
- * All that goes wrong in a run, in order of time. The same seed and scenario give the same plan; a longer run begins like a shorter
- * one. Where clients learn the servers' addresses from the servers themselves there is nothing on their way to cut.
+ * The faults of a run, in order of time. The same seed and scenario give the same plan. A longer run begins like a
+ * shorter one. Clients that learn the servers' addresses from the servers connect directly, so their links can't be
+ * cut.
  */
 export function createPlan(seed: number, seconds: number, { topology, shards }: Scenario): Action[] {
   const tracks = [
     ...SLOTS.map(processTrack),
     ...SLOTS.map(clockTrack),
     ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards)]),
-    // The first receiver is always good.
+    // The first receiver has no faults.
     ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),
   ];
   return tracks.flatMap((track) => planTrack(track, seed, seconds * 1_000)).sort((a, b) => a.atMs - b.atMs);

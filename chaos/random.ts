@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Numbers that look random and follow from a seed. */
+/** Pseudo-random numbers of a seed. */
 export type Random = {
   /** 0 ≤ x < 1 */
   next(): number;
@@ -10,7 +10,7 @@ export type Random = {
   pick<T>(from: readonly T[]): T;
 };
 
-/** Each stream of a seed is independent of the others, so that drawing more from one changes none of them. */
+/** The streams of a seed are independent: more numbers from one don't change the others. */
 export function createRandom(seed: number, stream: string): Random {
   let state = createHash('sha256').update(`${seed}:${stream}`).digest().readUInt32LE();
   // mulberry32

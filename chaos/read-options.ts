@@ -2,28 +2,28 @@ import { parseArgs } from 'node:util';
 import { TOPOLOGIES, type TopologyKind } from '../tests/support/start-topology.ts';
 
 export type ChaosOptions = {
-  /** How long things go wrong, in each run; recovery comes on top. */
+  /** Duration of the faults in each run; recovery comes on top. */
   readonly seconds: number;
-  /** One run each, one after the other. */
+  /** One run for each seed, one after the other. */
   readonly seeds: readonly number[];
-  /** Without it the seed chooses. */
+  /** By default the seed chooses. */
   readonly topology?: TopologyKind;
-  /** Prints what would go wrong, and ends. */
+  /** Prints the plan, and ends. */
   readonly plan: boolean;
 };
 
 export const USAGE = `npm run chaos -- [options]
 
-  --seconds <n>      how long things go wrong (60); recovery comes on top
-  --seed <n>         what goes wrong and when follows from it (drawn, and printed); may be repeated
-  --seeds <a>-<b>    one run after the other, with a summary in the end
+  --seconds <n>      duration of the faults (60); recovery comes on top
+  --seed <n>         decides the faults and their times (random, and printed); may be repeated
+  --seeds <a>-<b>    one run after the other, with a summary at the end
   --topology <name>  ${TOPOLOGIES.join(', ')}; without it the seed chooses
-  --plan             print what would go wrong, and end`;
+  --plan             print the faults, and end`;
 
 const LARGEST_SEED = 2 ** 32 - 1;
 const MOST_SEEDS = 1_000;
 
-/** @throws Error with a sentence for whoever typed it */
+/** @throws Error with a sentence for the user */
 export function readOptions(args: readonly string[], drawnSeed: number): ChaosOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -5,7 +5,7 @@ import type { ChaosWorkspace } from './found-workspaces.ts';
 import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
 import { createKnownEndpoint, type KnownEndpoint } from './known-endpoint.ts';
 
-/** A receiver as its workspace sees it in the end. */
+/** The final state of a receiver, as its workspace sees it. */
 export type ShownReceiver = {
   readonly id: string;
   readonly url: string;
@@ -15,11 +15,11 @@ export type ShownReceiver = {
 
 export type ReceiversInTheEnd = {
   readonly shown: readonly ShownReceiver[];
-  /** When they were asked for, epoch ms. */
+  /** When they were read, epoch ms. */
   readonly at: number;
 };
 
-/** What every workspace sees in the end. */
+/** The final receivers of every workspace. */
 export async function readReceivers(
   herald: Herald,
   via: HeraldProcess | undefined,
@@ -35,7 +35,7 @@ export async function readReceivers(
   return { shown: lists.flat(), at };
 }
 
-/** Registrations that nobody knew of, and that were made after all: known by their paths. */
+/** Registrations without an answer that took effect, found by their paths. */
 export function findUnclear(
   { shown }: ReceiversInTheEnd,
   unclear: readonly UnclearReceiver[],

@@ -4,7 +4,7 @@ import { type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 /** Times in ms. */
 export type LoggedAttempt = { readonly at: number; readonly durationMs: number; readonly status?: number };
 
-/** A delivery as Redis has it at the end. */
+/** The final record of a delivery in Redis. */
 export type DeliveryRecord = {
   readonly id: string;
   readonly endpointId: string;
@@ -16,7 +16,7 @@ export type DeliveryRecord = {
   readonly createdAt: number;
   /** Epoch ms. */
   readonly settledAt?: number;
-  /** Its log; no status where no answer came. */
+  /** Its log; attempts without an answer have no status. */
   readonly attempts: readonly LoggedAttempt[];
   /** Whether it waits in a group, or is in work. */
   readonly isCarried: boolean;
@@ -24,7 +24,7 @@ export type DeliveryRecord = {
 
 const CHUNK = 500;
 
-/** Every delivery that there is. */
+/** All deliveries in Redis. */
 export async function readRecords(redis: RedisClient, { shards }: Keyspace): Promise<DeliveryRecord[]> {
   const lists = await Promise.all(shards.map((keys) => readShard(redis, keys)));
   return lists.flat();

@@ -2,7 +2,7 @@ import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { AskedReplay } from './ledger.ts';
 
-/** Replays that were asked for, with what became of each. */
+/** Requested replays, each with its final state. */
 export async function readReplays(redis: RedisClient, keyspace: Keyspace, asked: readonly AskedReplay[]) {
   return await Promise.all(
     asked.map(async (replay) => {

@@ -5,17 +5,17 @@ import type { LinkFault } from './plan.ts';
 export type RedisLink = AsyncDisposable & {
   readonly url: string;
   /**
-   * 'cut': connections are reset, and new ones too. 'silence': bytes wait. 'delay': every chunk is late. 'forget': nothing passes any more on
-   * the connections that there are, nor does their end; new ones work.
+   * 'cut': connections are reset, new ones too. 'silence': bytes wait. 'delay': every chunk is late. 'forget': existing
+   * connections are dead for good, and don't even close; new ones work.
    */
   begin(fault: LinkFault): void;
   heal(): void;
 };
 
-/** How late a chunk is, each way, in ms. */
+/** Delay of a chunk, each way, in ms. */
 const DELAY_MS = 40;
 
-/** A process's way to Redis, which can be cut, silenced, slowed and forgotten. Nothing is ever lost in the middle of a connection, nor reordered. */
+/** A process's link to Redis, with faults. Bytes within a connection are never lost or reordered. */
 export async function startRedisLink(port: number): Promise<RedisLink> {
   const sockets = new Set<Socket>();
   const pipes = new Set<{ release: () => void; forget: () => void }>();

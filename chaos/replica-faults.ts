@@ -5,16 +5,18 @@ import type { ReplicaFault } from './plan.ts';
 
 export type ReplicaFaults = {
   begin(shard: number, fault: ReplicaFault): Promise<void>;
-  /** Ends when every master has a replica in step with it: what is replicated outlives one server at a time. */
+  /** Waits until every master has a replica in sync: replicated data survives the loss of one server at a time. */
   end(fault: ReplicaFault): Promise<void>;
-  /** How often a replica took its master's place. */
+  /** Number of failovers. */
   readonly failovers: number;
 };
 
-/** Sentinels give a master that comes back its new role after 10 s, and begin no failover so shortly after another. */
+/**
+ * Sentinels reconfigure a former master 10 s after it comes back, and start no failover shortly after another; in ms.
+ */
 const DEADLINE_MS = 90_000;
 
-/** Faults of servers that Sentinels watch, or of a cluster's. One at a time. */
+/** Faults of servers under Sentinels or of a cluster, one at a time. */
 export function createReplicaFaults(topology: Topology, keyspace: Keyspace): ReplicaFaults {
   let failovers = 0;
   let struck: { readonly server: RunningRedis; readonly key: string; readonly master: RunningRedis } | undefined;
@@ -52,7 +54,7 @@ async function findReplicaOf({ servers }: Topology, master: RunningRedis): Promi
   throw new Error(`the master at ${master.port} has no replica`);
 }
 
-/** Half of the servers are masters, and each has its replica. */
+/** Half of the servers are masters, each with a replica. */
 async function isReplicated({ servers }: Topology): Promise<boolean> {
   const replies = await Promise.all(servers.map(readReplication));
   const masters = replies.filter((reply) => /role:master\r[^]*slave0:[^\r]*state=online/.test(reply));

@@ -5,13 +5,13 @@ import type { ChaosTask } from './create-task.ts';
 import type { Ledger } from './ledger.ts';
 import type { Effect, Insist } from './patient-client.ts';
 
-/** One transition to report; without an event it emits nothing. */
+/** A transition to report; without an event it emits none. */
 export type Item = { readonly task: ChaosTask; readonly report: Report; readonly event?: TaskEventName };
 
 export type FactReporter = {
-  /** Reports one transition until it is accepted. `by` the legacy close or the cancel: asks for it on that path instead. */
+  /** Reports a transition until it is accepted. `by`: uses the path of the legacy close or of the cancel. */
   report(item: Item, by?: 'cancel' | 'close'): Promise<Accepted>;
-  /** Reports many at once, those again that were refused for an outage, until all are accepted. */
+  /** Reports many at once, and repeats those that an outage refused, until all are accepted. */
   reportBatch(items: readonly Item[]): Promise<void>;
 };
 

@@ -5,7 +5,7 @@ import type { Outcome, Run } from './run-chaos.ts';
 
 const SHOWN = 10;
 
-/** What repeats a run. */
+/** The command that repeats a run. */
 export function commandOf({ seed, seconds, scenario }: Run): string {
   return `npm run chaos -- --seconds ${seconds} --seed ${seed} --topology ${scenario.topology}`;
 }
@@ -74,7 +74,7 @@ export function formatReport(outcome: Outcome): string {
   return `${table}\n${verdict}`;
 }
 
-/** Writes what happened, and when something was wrong what all processes printed. Returns the file. */
+/** Writes the report; after a problem also the output of all processes. Returns the file. */
 export async function writeReport(folder: string, outcome: Outcome, logs: string): Promise<string> {
   const takenAt = new Date().toISOString();
   await mkdir(folder, { recursive: true });
@@ -84,7 +84,7 @@ export async function writeReport(folder: string, outcome: Outcome, logs: string
   return file;
 }
 
-/** Writes what all processes of a run printed that came to no verdict. Returns the file. */
+/** Writes the output of all processes of a run without a verdict. Returns the file. */
 export async function writeLogs(folder: string, seed: number, logs: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = `${baseOf(folder, seed, new Date().toISOString())}.log`;

@@ -1,7 +1,9 @@
 import type { KnownEndpoint } from './known-endpoint.ts';
 import type { Insist } from './patient-client.ts';
 
-/** Rotates the signing secret of what is at a path. Tries that were not answered put secrets in force that nobody was shown. */
+/**
+ * Rotates the signing secret of an endpoint. Tries without an answer may put secrets in force that were never shown.
+ */
 export async function rotateSecret(
   insist: Insist,
   key: string,
@@ -14,6 +16,6 @@ export async function rotateSecret(
   const { secret } = answer.body as { secret: string };
   const { from, by, until, isUnclear } = answer.effect;
   if (isUnclear) known.change({ value: undefined, from, by: Infinity, until });
-  // Until the overlap ends the old one signs too.
+  // The old secret signs too until the overlap ends.
   known.change({ value: secret, from, by: by + overlapSeconds * 1_000, until: by });
 }

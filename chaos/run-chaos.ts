@@ -28,14 +28,14 @@ export type Run = { readonly seed: number; readonly seconds: number; readonly sc
 
 export type Outcome = Run & {
   readonly plan: readonly string[];
-  /** From the end of the last fault until nothing was left to do. */
+  /** From the end of the last fault until no work was left, in ms. */
   readonly recoveryMs: number;
   readonly fleet: Fleet['counts'];
   readonly redisFaults: number;
   readonly failovers: number;
-  /** Looks at the queue while a worker lived. */
+  /** Number of looks at the queue while a worker lived. */
   readonly looks: number;
-  /** The longest that a delivery was seen to wait that might go, while a worker lived. */
+  /** Longest observed wait of a sendable delivery while a worker lived, in ms. */
   readonly longestWaitMs: number;
   readonly askedAgain: { readonly redeliveries: number; readonly replays: number };
   readonly ledger: Ledger['counts'];
@@ -50,17 +50,17 @@ const ENV = {
   RETRY_SCHEDULE: SCHEDULE.join(','),
   DELIVERY_TIMEOUT: `${DELIVERY_TIMEOUT_MS}ms`,
 };
-/** A lease, the look for those that have ended, and the longest wait of a breaker that such a run opens. */
+/** A lease, the search for ended leases, and the longest wait of a breaker in a run. */
 const RECOVERY_DEADLINE_MS = 150_000;
-/** Redis out of reach at a record's write, and a connection that answers late. */
+/** Redis unreachable during the write of a record, and a late connection. */
 const LATE_MS = 15_000;
 
-/** A run without a verdict: its own tools failed, or the service never came back. */
+/** A run without a verdict: its tools failed, or the service never recovered. */
 export type Spoiled = { readonly kind: 'spoiled'; readonly run: Run; readonly reason: string };
-/** `logs` is what all processes printed. */
+/** `logs`: the output of all processes. */
 export type Ended = ({ readonly kind: 'judged'; readonly outcome: Outcome } | Spoiled) & { readonly logs: string };
 
-/** One run: load, what the plan lets go wrong, recovery, verdict. */
+/** One run: load, the faults of the plan, recovery, verdict. */
 export async function runChaos(run: Run, say: (line: string) => void): Promise<Ended> {
   const { topology, shards } = run.scenario;
   const late: string[] = [];

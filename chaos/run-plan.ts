@@ -8,8 +8,8 @@ export type Perform = {
 };
 
 /**
- * Lets every action begin and end in its time, at the end of the run at the latest. What concerns one target happens in order.
- * Returns what could not be begun or ended, such as a server that did not come back.
+ * Begins and ends every action at its time, at the latest at the end of the run. The actions of one target happen in
+ * order. Returns failed begins and ends, such as a server that did not come back.
  */
 export async function runPlan(
   plan: readonly Action[],

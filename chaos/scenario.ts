@@ -1,7 +1,7 @@
 import type { TopologyKind } from '../tests/support/start-topology.ts';
 import { createRandom } from './random.ts';
 
-/** What a run's Herald stands on. */
+/** The topology and the shards of a run. */
 export type Scenario = { readonly topology: TopologyKind; readonly shards: number };
 
 const SINGLE_SHARE = 0.6;
@@ -12,7 +12,7 @@ const SHARDS: Readonly<Record<TopologyKind, readonly number[]>> = {
   cluster: [3, 6],
 };
 
-/** Both follow from the seed; the number of shards does so too when the topology was asked for. */
+/** Both follow from the seed. With a requested topology, only the number of shards does. */
 export function chooseScenario(seed: number, asked?: TopologyKind): Scenario {
   const topology = asked ?? chooseTopology(createRandom(seed, 'topology').next());
   return { topology, shards: createRandom(seed, 'shards').pick(SHARDS[topology]) };

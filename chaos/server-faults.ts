@@ -10,11 +10,11 @@ export type ServerFaults = {
   end(fault: ServerFault): Promise<void>;
 };
 
-/** Bytes that still fit on the disk when it is about to be full. */
+/** Bytes left on a disk that is about to be full. */
 const ROOM_BYTES = 4_096;
 
 export function createServerFaults(server: RunningRedis): ServerFaults {
-  // Not by a connection that the last fault broke.
+  // A new connection: the last fault may have broken the old one.
   const setMaxmemory = (bytes: number) =>
     waitFor('Redis to take a memory limit', async () =>
       (await askRedis(server.port, `CONFIG SET maxmemory ${bytes}`)).startsWith('+OK'),
@@ -53,7 +53,7 @@ export function createServerFaults(server: RunningRedis): ServerFaults {
   };
 }
 
-/** @throws Error when the machine lacks what the runs need */
+/** @throws Error when the machine lacks something that the runs need */
 export function assertFaultsArePossible(): void {
   if (findExecutable('prlimit') === undefined) {
     throw new Error('prlimit, which limits the size of Redis’ files, is not on the PATH; install util-linux');
@@ -64,7 +64,7 @@ async function limitFileSize(pid: number, limit: string): Promise<void> {
   await promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${limit}:unlimited`]);
 }
 
-/** Of the append-only file that grows. */
+/** The append-only file that grows now. */
 async function sizeOfLog(dir: string): Promise<number> {
   const folder = join(dir, 'appendonlydir');
   const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));

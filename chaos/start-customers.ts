@@ -12,11 +12,11 @@ export type CustomersDeps = Omit<ChangeDeps, 'onUnclear'> & {
 };
 
 export type Customers = Load & {
-  /** Registrations whose answers never came. */
+  /** Registrations without an answer. */
   readonly unclear: readonly UnclearReceiver[];
 };
 
-/** In each workspace somebody who changes its receivers, and asks for deliveries again, one thing at a time. */
+/** A customer for each workspace, who changes receivers and asks for redeliveries, one request at a time. */
 export function startCustomers(deps: CustomersDeps): Customers {
   const stopping = new AbortController();
   const unclear: UnclearReceiver[] = [];

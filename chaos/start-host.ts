@@ -2,16 +2,16 @@ import { freePort, startReceiver, type CertificateAuthority, type ReceivedReques
 import { assertWebhook } from '../tests/support/find-webhook-breaches.ts';
 import type { Mood } from './plan.ts';
 
-/** One request at a host, and what it was answered. */
+/** A request at a host, and its answer. */
 export type Arrival = {
   readonly request: ReceivedRequest;
   readonly deliveryId: string;
   readonly answer: number | 'hang' | 'reset';
-  /** Which of the hosts. */
+  /** Index of the host. */
   readonly host: number;
 };
 
-/** A receivers' host whose answers follow from its mood, and which keeps them with the requests. */
+/** A host of receivers. Its mood decides its answers; it keeps them with the requests. */
 export type Host = AsyncDisposable & {
   readonly origin: string;
   /** In the order of arrival. */

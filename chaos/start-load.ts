@@ -15,7 +15,7 @@ export type LoadDeps = CreateTaskDeps & {
 };
 
 export type Load = {
-  /** Begins no new Task, and waits until those under way are told to the end. */
+  /** Begins no new Task, and waits until the running ones have ended. */
   stop(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ const BATCH_LANES = 2;
 const TASKS_OF_A_BATCH = 8;
 const REPEATED_SHARE = 0.15;
 
-/** Executors and customers that tell Tasks from beginning to end, and never let go of what was not answered. */
+/** Executors and customers that take Tasks from beginning to end, and repeat every request without an answer. */
 export function startLoad(deps: LoadDeps): Load {
   const { seed, ledger } = deps;
   const stopping = new AbortController();
@@ -87,7 +87,7 @@ async function tellTask(deps: LoadDeps, random: Random): Promise<void> {
   else await tell({ report: DONE, event: 'task.done' });
 }
 
-/** Several Tasks of several workspaces, their reports in batches, some of them twice in one. */
+/** Several Tasks of several workspaces, reported in batches, some reports twice in one batch. */
 async function tellBatch(deps: LoadDeps, random: Random): Promise<void> {
   const { reporter, workspaces } = deps;
   const tasks: ChaosTask[] = [];
@@ -107,7 +107,7 @@ async function tellBatch(deps: LoadDeps, random: Random): Promise<void> {
   await tell({ report: DONE, event: 'task.done' });
 }
 
-/** The same fact, reported again on the canonical path, is known, and has the same id. */
+/** Checks that the same fact, reported again on the canonical path, is known and has the same id. */
 export async function expectDuplicate(
   { reporter, ledger }: Pick<LoadDeps, 'reporter' | 'ledger'>,
   item: Item,

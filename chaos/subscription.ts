@@ -1,7 +1,7 @@
 import type { KnownEndpoint } from './known-endpoint.ts';
 import type { AcceptedFact } from './ledger.ts';
 
-/** Whether an endpoint was subscribed when a transition was accepted: 'possible' when something changed at just that time. */
+/** Whether an endpoint was subscribed when a transition was accepted; 'possible' when a change may overlap. */
 export type Subscription = 'certain' | 'possible' | 'none';
 
 export function subscriptionOf(fact: AcceptedFact, endpoint: KnownEndpoint): Subscription {
@@ -13,7 +13,7 @@ export function subscriptionOf(fact: AcceptedFact, endpoint: KnownEndpoint): Sub
   return isThere.includes(false) || wants.includes(false) ? 'possible' : 'certain';
 }
 
-/** Whether it may have been disabled or removed between two times, which ends what is pending for it. */
+/** Whether it may have been disabled or removed between two times, which ends its pending deliveries. */
 export function mayHaveBeenOff({ exists, enabled }: KnownEndpoint, from: number, to: number): boolean {
   return exists.possible(from, to).includes(false) || enabled.possible(from, to).includes(false);
 }

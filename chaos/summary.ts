@@ -18,7 +18,7 @@ const COUNTS: readonly Column[] = [
   ['out of order', ({ counts }) => counts.outOfOrder],
 ];
 
-/** A table of several runs, one row each, and the commands that repeat those that went wrong or came to no verdict. */
+/** A table of runs, and the commands that repeat those with problems or without a verdict. */
 export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Spoiled[]): string {
   const rows = outcomes.map((outcome) => [
     String(outcome.seed),
@@ -53,7 +53,7 @@ export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Sp
   });
 }
 
-/** Writes the table, and all outcomes beside it. Returns the file of the table. */
+/** Writes the table, and all results beside it. Returns the file of the table. */
 export async function writeSummary(
   folder: string,
   outcomes: readonly Outcome[],

@@ -1,20 +1,22 @@
-/** One change of something. Times are epoch ms. */
+/** A change of a value. Times are epoch ms. */
 export type Change<T> = {
   readonly value: T;
-  /** It took effect no earlier. */
+  /** Earliest time of its effect. */
   readonly from: number;
-  /** It surely was in force once by then; Infinity: it may never have been. */
+  /** By then it has surely taken effect; Infinity: it may never have. */
   readonly by: number;
-  /** It took effect no later; later than `by` when some request for it was never answered, and may be carried out late. */
+  /**
+   * Latest time of its effect; later than `by` when a request for it was never answered, and may be carried out late.
+   */
   readonly until: number;
 };
 
-/** The values that something had over time, as far as somebody can know who only asks for changes and gets answers, or none. */
+/** The possible values over time, inferred from requests for changes and their answers. */
 export type Timeline<T> = {
   change(change: Change<T>): void;
-  /** Every value that may have been in force at some moment between two times. */
+  /** Every value that may have been in force between two times. */
   possible(from: number, to: number): T[];
-  /** The one last asked for. */
+  /** The value that was requested last. */
   latest(): T;
 };
 
@@ -23,7 +25,7 @@ export function createTimeline<T>(initial: T, since = -Infinity): Timeline<T> {
   return {
     change: (change) => void changes.push(change),
     possible(from, to) {
-      // A change is over once another one, which began after it could last take effect, has surely been made.
+      // A change is over when a later one, begun after its latest effect, has surely taken effect.
       const isOver = (change: Change<T>, index: number) =>
         changes.some((later, place) => place > index && later.from >= change.until && later.by <= from);
       return changes.filter((change, index) => change.from <= to && !isOver(change, index)).map(({ value }) => value);

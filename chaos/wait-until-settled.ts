@@ -3,7 +3,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { messageOf, waitFor } from '@herald/test-kit';
 import { readPendingWork } from '../tests/support/delivery-state.ts';
 
-/** Waits until nothing is left to do anywhere; returns what was left after so long, or undefined. */
+/** Waits until no work is left; returns the work that was left at the deadline, or undefined. */
 export async function waitUntilNothingIsLeft(
   redis: RedisClient,
   { shards }: Keyspace,

@@ -5,17 +5,17 @@ import { createWaitJudge, type WaitJudge } from './judge-waits.ts';
 import { lookAtQueue } from './look-at-queue.ts';
 
 const LOOK_EVERY_MS = 500;
-/** A Redis that takes longer is at fault. */
+/** A slower answer of Redis counts as a fault, in ms. */
 const ANSWER_WITHIN_MS = 1_000;
 
 export type QueueWatch = AsyncDisposable & {
-  /** Ends the looks. */
+  /** Stops looking. */
   readonly stop: () => Promise<Pick<WaitJudge, 'violations' | 'looks' | 'longestMs'>>;
 };
 
 /**
- * Looks at the queue twice a second, whether anything waits although it may go.
- * @param ableSince since when some worker has been able to work, by `performance.now`; undefined: none is
+ * Looks at the queue twice a second for deliveries that wait without a reason.
+ * @param ableSince since when some worker has been able to work, by `performance.now`; undefined: none is able
  */
 export function watchQueue(redis: RedisClient, { shards }: Keyspace, ableSince: () => number | undefined): QueueWatch {
   const judge = createWaitJudge();
@@ -30,7 +30,7 @@ export function watchQueue(redis: RedisClient, { shards }: Keyspace, ableSince: 
   };
   const run = async () => {
     while (!stopping.signal.aborted) {
-      // Redis away is one of the faults.
+      // An unreachable Redis is one of the faults.
       await look().catch(judge.skip);
       await pause(LOOK_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

@@ -1,9 +1,9 @@
-/** Since when something has been well. Times are by `performance.now`. */
+/** Since when a part has been healthy. Times are by `performance.now`. */
 export type WellBeing = {
   readonly fail: () => void;
-  /** It is well again; it has come to itself after so long. */
+  /** The fault is over; recovery takes so long, in ms. */
   readonly recover: (afterMs: number) => void;
-  /** In the future: it is still coming to itself. Infinity: it isn't well. */
+  /** A time in the future: it is still recovering. Infinity: it is unhealthy. */
   readonly since: number;
 };
 
@@ -23,8 +23,8 @@ export function createWellBeing(now: () => number = () => performance.now()): We
 }
 
 /**
- * Since when somebody has been able to work who needs several things to be well; undefined: nobody is.
- * @param needs of each, what must be well
+ * Since when some worker has been able to work; undefined: none is able.
+ * @param needs for each worker, the parts that must be healthy
  */
 export function ableSince(needs: readonly (readonly WellBeing[])[], now: number): number | undefined {
   const since = needs.map((each) => Math.max(...each.map((one) => one.since)));

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { judgeAudit } from './audit/judge-audit.ts';
 
-// `npm run check:audit`, part of `npm run verify`. npm gives up before the limit, and says why.
+// `npm run check:audit`, part of `npm run verify`. npm gives up before this limit, and prints the reason.
 const LIMIT_MS = 60_000;
 const { stdout, error } = spawnSync(
   'npm',

@@ -1,7 +1,7 @@
 import { NPM_VERSIONS } from './install-scripts/npm-versions.ts';
 import { provesRecording, tryInstall } from './install-scripts/try-install.ts';
 
-// `npm run check:install-scripts [-- <version of npm>...]`: half a minute for each version, so that `npm test` does without.
+// `npm run check:install-scripts [-- <version of npm>...]` takes half a minute a version, so `npm test` leaves it out.
 const chosen = process.argv.slice(2);
 if (!(await provesRecording()))
   throw new Error('the recorder saw no script of a package that has one: nothing can be said');

@@ -3,7 +3,7 @@ import { findService } from './demo/find-service.ts';
 import { playDemo } from './demo/play-demo.ts';
 import { createTimeline } from './demo/timeline.ts';
 
-/** Exit code 0 when every delivery came once and was signed well. */
+/** The exit code is 0 when every delivery arrived once, with valid signatures. */
 async function run(aborted: AbortSignal): Promise<number> {
   await using service = await findService(join(import.meta.dirname, '..'), process.env);
   console.log(
@@ -18,11 +18,11 @@ async function run(aborted: AbortSignal): Promise<number> {
   const duplicates = arrivals.filter(({ isDuplicate }) => isDuplicate).length;
   console.log(`\n${arrivals.length} deliveries, ${verified} verified, ${duplicates} duplicates.`);
   for (const fault of faults) console.error(`FAULT  ${fault}`);
-  if (faults.length === 0) console.log('Everything arrived once and was signed well.');
+  if (faults.length === 0) console.log('Everything arrived once, with valid signatures.');
   return faults.length === 0 ? 0 : 1;
 }
 
-// The first Ctrl-C still removes the receiver and stops a service of our own; a later one ends us, and it, at once.
+// The first Ctrl-C removes the receiver and stops a service that the demo has started; a second one kills both at once.
 const interruption = new AbortController();
 const interruptedAt: number[] = [];
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -35,7 +35,7 @@ test.each(PAGES)('every path of the repository that %s names exists', (page) => 
     ...proseOf(page).matchAll(/`((?:apps|packages|tests|docs|scripts|bench|ops|e2e|integration)\/[^`\s]*)`/g),
   ];
   const paths = named.map(([, path = '']) => path.replace(/^(?=e2e|integration)/, 'tests/'));
-  // What a build makes, by its source; tests may be named without their ending.
+  // Build results are found by their sources. Tests may be named without their ending.
   const spellings = (path: string) => [
     path,
     path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'),

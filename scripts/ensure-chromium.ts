@@ -1,5 +1,5 @@
 import { ensureChromium } from './local/ensure-chromium.ts';
 
-// Before `npm test`, which looks at the operators' board as they do. Without a browser those tests are skipped, and the rest is run.
+// Runs before `npm test`, which opens the operators' board in a browser. Without one, these tests are skipped.
 const missing = ensureChromium();
 if (missing !== undefined) console.error(missing);

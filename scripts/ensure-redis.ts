@@ -1,6 +1,6 @@
 import { ensureRedisServer } from './local/ensure-redis-server.ts';
 
-// Before `npm test`, whose tests start, kill and restart servers of their own; a REDIS_URL is never touched by them.
+// Runs before `npm test`. The tests start, kill and restart their own servers, and never touch REDIS_URL.
 try {
   ensureRedisServer();
 } catch (error) {

@@ -24,7 +24,10 @@ function readArrows(root: string): Map<string, Set<string>> {
   return arrows;
 }
 
-/** How many folders stand under each other from this one down; the ground floor is 1. @throws Error with a circle, if there is one */
+/**
+ * How many folders stand under each other from this one down; the ground floor is 1.
+ * @throws Error with a circle, if there is one
+ */
 function countFloors(arrows: ReadonlyMap<string, ReadonlySet<string>>, node: string, above: readonly string[]): number {
   if (above.includes(node)) throw new Error(`a circle: ${[...above, node].join(' → ')}`);
   // A file in no folder starts a package or is shared by its folders: it is no floor of its own.

@@ -11,7 +11,7 @@ const RUINED_STOP_MS = 5_000;
 
 const root = join(import.meta.dirname, '..');
 
-/** Runs until it is told to stop (0), or until something fails (1). */
+/** Runs until a request to stop (exit code 0), or a failure (1). */
 async function run(): Promise<number> {
   const stopRequest = listenForStop(process.env);
   const settings = readLocalSettings(process.env);
@@ -32,7 +32,7 @@ async function run(): Promise<number> {
     console.log('Stopped.');
     return 0;
   }
-  // Without Redis the others can't stop in order; what is left after a while ends with us.
+  // Without Redis the others can't stop in order. Those that are left after a while end with this process.
   console.error(`\n${end.why} Stopping the others.`);
   await Promise.race([herald.stop(), pause(RUINED_STOP_MS)]);
   console.error(`\nStopped: ${end.why}`);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { judgeTestFile, type FileVerdict } from './topology/judge-test-file.ts';
 
 const USAGE = 'usage: npm run test:topology -- sentinel|cluster [part of a path ...]';
-/** A file that takes longer has failed, in ms. */
+/** Time limit of a test file, in ms. */
 const LIMIT_MS = 300_000;
-/** They choose their topologies themselves, and are run by npm test. */
+/** Tests that choose their topologies themselves; `npm test` runs them. */
 const LEFT_OUT = 'tests/e2e/topologies/';
 
-/** Runs the end-to-end tests on another topology than one server, file by file, and says in a line how each went. */
+/** Runs the end-to-end tests on another topology, file by file, and prints a line for each. */
 async function testTopology(topology: string, parts: readonly string[]): Promise<boolean> {
   const files = globSync('tests/e2e/**/*.test.ts')
     .filter((file) => !file.startsWith(LEFT_OUT) && (parts.length === 0 || parts.some((part) => file.includes(part))))
@@ -38,7 +38,7 @@ async function testTopology(topology: string, parts: readonly string[]): Promise
   }
 }
 
-/** Jest's report, or nothing when there is none. */
+/** Jest's report; undefined when there is none. */
 async function runFile(file: string, topology: string, report: string): Promise<string | undefined> {
   await rm(report, { force: true });
   const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', file, '--selectProjects=e2e', '-w=1'];

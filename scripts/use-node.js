@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Puts the Node that `npm ci` brought first on the PATH of npm scripts. npm does it itself from 11.6 on; before, it takes away
-// the link to this platform's Node together with the package of the other platform, which has a command of the same name.
-// Scripts call this file by its path: a shell that has looked up `node` once would go on with the one that it found.
+// Puts the Node that `npm ci` installed first on the PATH of npm scripts. npm 11.6 and later do it themselves. Earlier
+// ones remove the link to this platform's Node together with the package of the other platform, which has a command of
+// the same name. Scripts call this file by its path: a shell that has looked up `node` once would keep the one that it
+// found.
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

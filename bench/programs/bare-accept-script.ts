@@ -1,4 +1,4 @@
-/** As many commands on as many keys as accepting a transition takes, and nothing decided. */
+/** The commands and keys of accepting a transition, without its decisions. */
 export const BARE_ACCEPT_LUA = /* lua */ `
 -- KEYS[1] Task (hash)   KEYS[2] facts (hash)   KEYS[3] version (string)   KEYS[4], KEYS[5] Tasks by status (zset)
 -- KEYS[6] ready (zset)   KEYS[7] wake mark (zset)   KEYS[8] settings (hash)

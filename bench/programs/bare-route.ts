@@ -6,7 +6,7 @@ import type { BareRouteInput } from '../scenarios/accept.ts';
 import { BARE_ACCEPT_LUA } from './bare-accept-script.ts';
 import { readInput, reply } from './program-io.ts';
 
-// The least that an Express service could do to accept a transition: parse the JSON, run one script, answer.
+// The minimum of an Express service that accepts a transition: parse the JSON, run one script, answer.
 
 const { redisUrl, fanOut } = readInput() as BareRouteInput;
 const redis = await connectRedis({

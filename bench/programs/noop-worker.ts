@@ -4,7 +4,7 @@ import { startCpuReading } from '../cpu-time.ts';
 import type { NoopWorkerInput } from '../floor.ts';
 import { readInput, reply } from './program-io.ts';
 
-// BullMQ alone: takes every job and does nothing, with the settings of the real worker.
+// Only BullMQ: takes every job and does nothing, with the settings of the real worker.
 
 const { redisUrl, queue, prefix, count, concurrency, pids } = readInput() as NoopWorkerInput;
 const redis = await connectRedis({

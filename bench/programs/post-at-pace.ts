@@ -4,7 +4,7 @@ import { atPace } from '../at-pace.ts';
 import type { PostAtPaceInput, PostedAt } from '../measure-latency.ts';
 import { readInput, reply } from './program-io.ts';
 
-// What a request needs from the hands of node:https to a receiver, at the pace of the deliveries and with nothing behind it.
+// The time of a request from node:https to a receiver, at the pace of the deliveries, without Herald.
 
 const { urls, caFile, everyMs, count, fanOut, body } = readInput() as PostAtPaceInput;
 const agent = new Agent({ ca: readFileSync(caFile), keepAlive: true });

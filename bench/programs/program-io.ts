@@ -1,4 +1,4 @@
-/** What the bench gave this program. */
+/** The input of this program from the bench. */
 export function readInput(): unknown {
   return JSON.parse(process.env.BENCH_INPUT ?? '{}');
 }

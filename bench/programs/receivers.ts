@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Arrival, ReceiversInput, ReceiverState } from '../start-receivers.ts';
 import { readInput, reply } from './program-io.ts';
 
-// Receivers in a process of their own, as cheap as node:https lets them be, and a page that says what they got.
+// Receivers in a separate process, as cheap as node:https allows, and a page with their counts.
 
 const DRIBBLE_EVERY_MS = 200;
 const { certPem, keyPem, behaviours, recordArrivals } = readInput() as ReceiversInput;

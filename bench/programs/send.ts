@@ -6,7 +6,7 @@ import { startCpuReading } from '../cpu-time.ts';
 import type { SendInput } from '../floor.ts';
 import { readInput, reply } from './program-io.ts';
 
-// The sender alone, or node:https alone, from cold: requests such as deliveries are, with signatures that were made before.
+// Only the sender, or only node:https, without warm-up: requests like deliveries, with signatures made in advance.
 
 const { client, urls, caFile, count, concurrency, pids } = readInput() as SendInput;
 

@@ -3,11 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SlowBehaviour, SlowClientsInput, SlowClientsReply } from '../slow-clients-variants.ts';
 import { readInput, reply } from './program-io.ts';
 
-// Clients that hold connections and give nothing for them. A connection that the API closes is opened anew.
+// Clients that hold connections and send next to nothing. They replace a connection that the API closes.
 
-/** Between two bytes of a slow client. */
+/** Time between two bytes of a slow client. */
 const BYTE_EVERY_MS = 1_000;
-/** Opened in one go, ten times a second. The API closes a silent one after 10 s, so 10,000 of them come back at this pace too. */
+/**
+ * Connections opened at once, ten times a second. The API closes silent ones after 10 s, so 10,000 come back at this
+ * pace.
+ */
 const OPENED_AT_A_TIME = 100;
 
 const { port, groups, key } = readInput() as SlowClientsInput;
@@ -23,7 +26,7 @@ const OPENING: Record<SlowBehaviour, string> = {
     'content-type: application/json\r\ncontent-length: 200000\r\n\r\n{"input":"',
 };
 
-/** Loopback has many addresses: a client's ports don't run out for the connections that were closed lately. */
+/** Uses many loopback addresses, so that recently closed connections don't use up a client's ports. */
 function hold(behaviour: SlowBehaviour, index: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.1.${1 + (index % 200)}` });
@@ -42,7 +45,7 @@ function hold(behaviour: SlowBehaviour, index: number): Promise<void> {
     if (!socket.connecting) open = Math.max(0, open - 1);
     reopened++;
     resolve(undefined);
-    // A moment later, and not all in the same one.
+    // After a random delay, so that they don't all reconnect at once.
     setTimeout(() => void hold(behaviour, index), 100 + Math.random() * 400);
   });
   socket.resume();

@@ -26,10 +26,10 @@ const FAN_OUTS = [1, 10] as const;
 type FanOut = (typeof FAN_OUTS)[number];
 const KINDS = ['single', 'batch'] as const;
 
-/** What one fan-out brings with each way of writing to the disk. */
+/** Results of one fan-out with each way of writing to the disk. */
 type FanOutTurns = { readonly fanOut: FanOut; readonly bare: Accepted[] } & Readonly<Record<Fsync, Turns<AcceptRound>>>;
 
-/** Transitions accepted per second while no worker runs, beside an Express route that only runs a script. */
+/** Transitions accepted per second while no worker runs, compared with an Express route that only runs a script. */
 export const accept: Scenario = async ({ options: { repeats, builds, profile }, say }) => {
   const measured = FAN_OUTS.map((fanOut): FanOutTurns => ({
     fanOut,

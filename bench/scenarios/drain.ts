@@ -7,7 +7,7 @@ import { median } from '../statistics.ts';
 import { judgeRounds } from '../targets.ts';
 import { createTurns } from '../turns.ts';
 
-/** Everything is accepted while no worker runs; then one worker process sends it, as fast as it can. */
+/** Everything is accepted while no worker runs. Then one worker process sends it, as fast as it can. */
 export const drain: Scenario = async ({ options, say }) => {
   const plan = planDrain(options.count);
   const { count } = plan;

@@ -2,7 +2,7 @@ import { measureFloor, type FloorRound } from '../floor.ts';
 import { floorRows, PACE_COLUMNS } from '../floor-rows.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** What BullMQ and an HTTPS client cost by themselves: nothing built of both can be faster than their composition. */
+/** The cost of BullMQ and of an HTTPS client alone: a service made of both can't be faster than their composition. */
 export const floor: Scenario = async ({ options: { count, repeats }, say }) => {
   const rounds: FloorRound[] = [];
   for (let round = 1; round <= repeats; round++) {

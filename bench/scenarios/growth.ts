@@ -19,7 +19,7 @@ const DEADLINE_MS = 600_000;
 
 type Variant = {
   readonly name: string;
-  /** Receivers of all workspaces. Default: the measured ones. */
+  /** Receivers of all workspaces. Default: only the measured ones. */
   readonly registered?: number;
   /** Delayed deliveries of a few destinations. */
   readonly behind?: number;
@@ -29,7 +29,7 @@ type Variant = {
 type Round = { readonly acceptedPerSecond: number; readonly drainedPerSecond: number };
 type Herald = AsyncDisposable & { readonly variant: Variant; readonly measure: () => Promise<Round> };
 
-/** Whether Herald gets slower with what it holds: all variants stand side by side, and take turns. */
+/** Whether Herald gets slower with more data: all variants are set up at once, and take turns. */
 export const growth: Scenario = async ({ options, say }) => {
   const { count, repeats, receivers: most, behind, destinations } = options;
   const variants: Variant[] = [
@@ -81,7 +81,7 @@ export const growth: Scenario = async ({ options, say }) => {
   };
 };
 
-/** Stands by until it is its turn; a worker runs only while it drains. */
+/** Waits for its turn; a worker runs only while it drains. */
 async function startVariant(variant: Variant, count: number): Promise<Herald> {
   await using cleanUp = new AsyncDisposableStack();
   const ca = await createCertificateAuthority();
@@ -114,16 +114,16 @@ async function startVariant(variant: Variant, count: number): Promise<Herald> {
   return { variant, measure, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Has deliveries of a workspace of its own accepted, and lets all of them wait for their second attempt. */
+/** Accepts deliveries of a separate workspace, and makes all of them wait for their second attempt. */
 async function addDelayed(apiPort: number, redisUrl: string, env: HeraldEnv, count: number): Promise<void> {
-  // Nobody listens there, and nobody calls.
+  // Nothing listens there, and nothing calls.
   const origins = Array.from({ length: OWN_RECEIVERS }, (_, index) => `https://127.0.0.1:${40_001 + index}`);
   await using tasks = await startTasks({ apiPort, env, origins, tasks: TASKS, workspace: 'ws_behind' });
   await tasks.checkIn(Math.ceil(count / OWN_RECEIVERS));
   await delayPending(redisUrl);
 }
 
-/** Deliveries per second, from the first that is seen. */
+/** Deliveries per second, from the first seen arrival on. */
 async function watch(receivers: Receivers, before: number, expected: number): Promise<number> {
   const seenFirst = await waitFor('the first delivery', receivers.count, {
     until: (seen) => seen > before,

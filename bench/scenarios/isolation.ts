@@ -7,7 +7,10 @@ import { createTurns, type BuildRounds, type Turns } from '../turns.ts';
 
 type VariantTurns = { readonly variant: Variant; readonly turns: Turns<IsolationFigures> };
 
-/** What bad destinations do to healthy ones. The run without bad ones comes first, and all ratios are to the same build's. */
+/**
+ * The effect of bad destinations on healthy ones. The run without bad ones comes first; ratios refer to that of the
+ * same build.
+ */
 export const isolation: Scenario = async ({ options: { seconds, variants, builds }, say }) => {
   const measured: VariantTurns[] = [];
   for (const [index, variant] of [HEALTHY, ...chooseVariants(variants)].entries()) {

@@ -11,10 +11,10 @@ import { createTurns } from '../turns.ts';
 
 const FAN_OUT = 10;
 
-/** Deliveries whose transitions have one endpoint each, and deliveries that share theirs. */
+/** Deliveries with one endpoint for each transition, and deliveries that share a transition. */
 type Bytes = { readonly alone: RedisBytes; readonly shared: RedisBytes };
 
-/** What a pending and a settled delivery cost Redis, and whether a worker grows with what it has delivered. */
+/** Redis memory of a pending and of a settled delivery, and whether a worker grows with its deliveries. */
 export const memory: Scenario = async ({ options: { count, deliveries, builds }, say }) => {
   say(`memory, BullMQ's jobs alone, ${count} of them`);
   const jobBytes = await measureJobs(count);
@@ -84,7 +84,7 @@ function withoutKinds({ alone, shared }: Bytes) {
   return { alone: pick(alone), shared: pick(shared) };
 }
 
-/** The growth of used_memory for each of BullMQ's jobs, with nothing else there. */
+/** The growth of used_memory per BullMQ job, in an otherwise empty Redis. */
 async function measureJobs(count: number): Promise<number> {
   await using redis = await startBenchRedis();
   const before = await readRedisMemory(redis.url);

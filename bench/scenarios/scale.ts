@@ -19,7 +19,7 @@ type Round = {
   readonly awaited: ReplicatedAccept;
 };
 
-/** What one worker, one API and one Redis carry, and so what a load needs. */
+/** The capacity of one worker, one API and one Redis, and the processes that a load needs. */
 export const scale: Scenario = async ({ options: { count, repeats }, say }) => {
   const plan = planDrain(count);
   const rounds: Round[] = [];
@@ -117,7 +117,7 @@ function loadsTable(rounds: readonly Round[]): Table {
   };
 }
 
-/** Whole processes are no measurements: they are printed without places behind the point. */
+/** Numbers of processes are printed without decimals. */
 function toCount(cell: Cell): Cell {
   return typeof cell === 'number' ? cell.toLocaleString('en') : cell;
 }

@@ -5,7 +5,9 @@ import { NEEDED_FILES, SLOW_VARIANTS } from '../slow-clients-variants.ts';
 import type { Cell } from '../table.ts';
 import { judgeWorst } from '../targets.ts';
 
-/** What slow and idle clients do to healthy requests. The run without them comes first, and all ratios are to it. */
+/**
+ * The effect of slow and idle clients on healthy requests. The run without them comes first; all ratios refer to it.
+ */
 export const slowClients: Scenario = async ({ options: { seconds }, say }) => {
   refuseFewFiles();
   const measured: { name: string; figures: SlowClientsFigures }[] = [];
@@ -42,7 +44,7 @@ export const slowClients: Scenario = async ({ options: { seconds }, say }) => {
   return { tables: [table], raw: { measured }, targets };
 };
 
-/** Node raises its own limit of open files as far as the system lets it; beyond that only whoever runs this can. */
+/** Node raises its limit of open files as far as the system allows. Beyond that the user must raise it. */
 function refuseFewFiles(): void {
   const limit = execFileSync('/bin/sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim();
   if (limit !== 'unlimited' && Number(limit) < NEEDED_FILES) {

@@ -9,10 +9,10 @@ import { createTurns, type BuildRounds, type Turns } from '../turns.ts';
 
 const FAN_OUTS = [1, 10] as const;
 
-/** What one fan-out brings with each way of writing to the disk. */
+/** Results of one fan-out with each way of writing to the disk. */
 type FanOutTurns = { readonly fanOut: number } & Readonly<Record<Fsync, Turns<Through>>>;
 
-/** Everything at once: an executor reports in batches, and a worker delivers meanwhile, all on the same processors. */
+/** Everything at once: an executor reports in batches while a worker delivers, all on the same processors. */
 export const through: Scenario = async ({ options: { count, repeats, builds }, say }) => {
   const floors: FloorRound[] = [];
   const measured = FAN_OUTS.map((fanOut): FanOutTurns => ({

@@ -1,13 +1,13 @@
-/** What `npm audit --json` said, as far as it decides anything. */
+/** The result of `npm audit --json`. */
 export type AuditVerdict =
-  /** Nothing was judged: the registry has no such service, or can't be reached. */
+  /** There is no result: the registry has no audit service, or can't be reached. */
   | { readonly kind: 'skipped'; readonly reason: string }
-  /** npm itself couldn't ask, for example because the lock file is gone. */
+  /** npm itself failed, for example because the lock file is missing. */
   | { readonly kind: 'broken'; readonly reason: string }
   | { readonly kind: 'clean'; readonly packages: number }
   | { readonly kind: 'found'; readonly findings: readonly string[] };
 
-/** Any finding counts, whatever its severity. `text` is the standard output. */
+/** Findings of any severity count. `text` is the standard output. */
 export function judgeAudit(text: string): AuditVerdict {
   const report = readJson(text);
   if (!isObject(report)) return { kind: 'broken', reason: 'no report' };
@@ -18,7 +18,7 @@ export function judgeAudit(text: string): AuditVerdict {
   return findings.length > 0 ? { kind: 'found', findings } : { kind: 'clean', packages: countPackages(report) };
 }
 
-/** The registry's errors have a `message` of their own; those of npm are in `error` alone. */
+/** Errors of the registry have a `message`; those of npm have only `error`. */
 function judgeError({ message, error }: Record<string, unknown>): AuditVerdict {
   if (typeof message === 'string') return { kind: 'skipped', reason: message };
   const summary = isObject(error) && typeof error.summary === 'string' ? error.summary : 'no report';

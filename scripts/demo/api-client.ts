@@ -1,6 +1,6 @@
 export type Call = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<Record<string, unknown>>;
 
-/** Calls the API with one key. An answer that is not 2xx is an error with the problem's own words. */
+/** Calls the API with one key. An answer other than 2xx is an error with the text of the problem. */
 export function createCall(apiUrl: string, key: string, aborted?: AbortSignal): Call {
   return async (method, path, body) => {
     const response = await fetch(apiUrl + path, {

@@ -15,7 +15,7 @@ export interface DemoService extends AsyncDisposable {
   isOwn: boolean;
 }
 
-/** The service that `npm start` runs, or else one of our own, in a temporary folder and on other ports. */
+/** The service of `npm start`; if it doesn't run, a new one in a temporary folder, on other ports. */
 export async function findService(root: string, env: NodeJS.ProcessEnv): Promise<DemoService> {
   const folder = await openLocalFolder(localFolderOf(root, env));
   const running = await findRunningService(folder);
@@ -37,7 +37,7 @@ async function startOwn(root: string, env: NodeJS.ProcessEnv): Promise<DemoServi
   await using cleanUp = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'herald-demo-'));
   cleanUp.defer(() => rm(dir, { recursive: true, force: true }));
-  // Nothing of what the environment says about a service is meant for this one.
+  // Variables of the environment are meant for other services, not for this one.
   const { PATH, HOME, LOG_LEVEL } = env;
   const ports = { PORT: String(await freePort()), WORKER_PORT: String(await freePort()) };
   const settings = readLocalSettings({ PATH, HOME, LOG_LEVEL, ...ports });

@@ -1,7 +1,7 @@
 import { verify, verifyStandard } from '@herald/receiver';
 import type { ReceivedRequest } from '@herald/test-kit';
 
-/** What is wrong with a webhook that claims to be from Herald; empty when a receiver may trust it. */
+/** The problems of a webhook that claims to be from Herald; none when a receiver may trust it. */
 export function judgeRequest({ headers, rawBody }: ReceivedRequest, secret: string): string[] {
   const problems: string[] = [];
   if (!verify(rawBody, headers, secret)) problems.push('x-service-signature is wrong');

@@ -19,8 +19,8 @@ const EXPECTED = [
 ] as const;
 
 /**
- * Takes one Task through its life before the eyes of a real receiver; returns what went wrong, in sentences. When `aborted`
- * it throws, but still removes its receiver.
+ * Takes one Task through its life, with a real receiver. Returns the problems as sentences. When `aborted`, it removes
+ * its receiver and throws.
  */
 export async function playDemo(service: DemoService, timeline: Timeline, aborted: AbortSignal): Promise<string[]> {
   const call = createCall(service.apiUrl, service.apiKey, aborted);
@@ -56,7 +56,7 @@ export async function playDemo(service: DemoService, timeline: Timeline, aborted
     timeline.note(`executor reported ${type}`);
   };
 
-  /** Goes on when both have it, or after the deadline: what is missing then is counted at the end. */
+  /** Waits until both have it, or for the deadline: the end counts missing ones. */
   const bothHave = async (event: string) => {
     const endpoints = () => timeline.arrivals.filter((arrival) => arrival.event === event).map((a) => a.endpoint);
     const isThere = () => {

@@ -11,15 +11,15 @@ export interface Arrival {
 
 export interface Timeline {
   readonly arrivals: readonly Arrival[];
-  /** Prints what we do. */
+  /** Prints a step of the demo. */
   note(text: string): void;
-  /** From when on an endpoint's requests can be verified. */
+  /** Names an endpoint and its secret, so that its requests can be verified. */
   trust(endpoint: string, secret: unknown): void;
   /** Judges one request, and prints it. */
   arrive(endpoint: string, request: ReceivedRequest): void;
 }
 
-/** Prints what happens as it happens, with the milliseconds since the start. */
+/** Prints events at once, with the milliseconds since the start. */
 export function createTimeline(print: (line: string) => void): Timeline {
   const startedAt = performance.now();
   const secrets = new Map<string, string>();
@@ -54,7 +54,7 @@ export function createTimeline(print: (line: string) => void): Timeline {
   };
 }
 
-/** What is missing, double or not verified among the arrivals; each expected one is an endpoint and an event. */
+/** Missing, repeated and unverified arrivals. `expected` has pairs of an endpoint and an event. */
 export function findFaults(arrivals: readonly Arrival[], expected: readonly (readonly [string, string])[]): string[] {
   const names = new Set(
     [...expected, ...arrivals.map((a) => [a.endpoint, a.event] as const)].map((pair) => pair.join(' ← ')),

@@ -2,13 +2,13 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface ScriptRecorder {
-  /** For an npm process: it runs every script through a shell that writes down which one it is. */
+  /** Environment of an npm process: it runs every script through a shell that records the script's name. */
   readonly env: Readonly<Record<string, string>>;
-  /** What ran so far, in order, such as `postinstall some-package`. */
+  /** The scripts that have run so far, in order, such as `postinstall some-package`. */
   read(): Promise<readonly string[]>;
 }
 
-/** Keeps its shell and its list in `folder`, whose path must hold no quote. */
+/** Keeps its shell and its list in `folder`, whose path must contain no quote. */
 export async function createScriptRecorder(folder: string): Promise<ScriptRecorder> {
   const list = join(folder, 'scripts-that-ran.txt');
   const shell = join(folder, 'recording-shell');

@@ -8,17 +8,17 @@ import { createScriptRecorder } from './record-scripts.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT_MS = 300_000;
-/** All that `npm ci` reads, and what npm scripts begin with. */
+/** The files that `npm ci` reads, and the one that npm scripts begin with. */
 const NEEDED = ['package.json', 'package-lock.json', '.npmrc', 'scripts/use-node.js', '{apps,packages}/*/package.json'];
 
 export interface TriedInstall {
   /** Scripts that ran during `npm ci`, such as `postinstall some-package`. */
   readonly ran: readonly string[];
-  /** The version of the Node that an npm script gets, such as `v24.21.0`. */
+  /** The version of Node that npm scripts use, such as `v24.21.0`. */
   readonly node: string;
 }
 
-/** `npm ci` of a fresh checkout by another version of npm, which comes from the registry; what is in npm's cache is not fetched again. */
+/** Runs `npm ci` in a fresh checkout, by another version of npm from the registry, with npm's cache. */
 export async function tryInstall(version: string): Promise<TriedInstall> {
   return inFolder(async (folder) => {
     const checkout = join(folder, 'checkout');
@@ -35,7 +35,7 @@ export async function tryInstall(version: string): Promise<TriedInstall> {
   });
 }
 
-/** Whether a script that does run is recorded: without that, an empty list would say nothing. */
+/** Proves that scripts are recorded when they run: otherwise an empty list would mean nothing. */
 export async function provesRecording(): Promise<boolean> {
   return inFolder(async (folder) => {
     const dependency = join(folder, 'dependency');
@@ -61,7 +61,7 @@ async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** With the Node of the machine, as on a fresh one, and nothing that the npm of this script has set. */
+/** Uses the machine's own Node, without the variables that npm has set for this script. */
 async function runNpm(npm: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const path = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'));

@@ -15,8 +15,8 @@ const PACKAGE_MANAGERS = [
 const SKIPPED = 'the tests of the board in a browser are skipped';
 
 /**
- * Silent when Chromium or Chrome is on the PATH. Otherwise installs it where we may: as root, or in CI. Returns a sentence
- * with the command to type when there is none in the end.
+ * Does nothing when Chromium or Chrome is on the PATH. Otherwise installs it as root, or in CI. Returns a sentence with
+ * the command to type when it is still missing.
  */
 export function ensureChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (findChromium() !== undefined) return undefined;

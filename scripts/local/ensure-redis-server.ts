@@ -9,8 +9,8 @@ const PACKAGE_MANAGERS = [
 ];
 
 /**
- * Silent when redis-server or valkey-server is on the PATH. Otherwise installs it where we may: as root, or in CI.
- * Throws with the command to type when there is no server in the end.
+ * Does nothing when redis-server or valkey-server is on the PATH. Otherwise installs it as root, or in CI.
+ * @throws Error with the command to type when it is still missing
  */
 export function ensureRedisServer(env: NodeJS.ProcessEnv = process.env): void {
   if (findRedisServer() !== undefined) return;

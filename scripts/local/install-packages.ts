@@ -1,7 +1,7 @@
 import { findExecutable } from '@herald/test-kit';
 import { spawnSync } from 'node:child_process';
 
-/** How one package manager of this world installs what is wanted. */
+/** How a package manager installs the package. */
 export type PackageManager = {
   readonly program: string;
   readonly commands: readonly string[];
@@ -9,18 +9,18 @@ export type PackageManager = {
 };
 
 export type Installation = {
-  /** What to type, for a person. */
+  /** The commands for a person to type. */
   readonly typed: string;
-  /** As root, or in CI, nobody needs to be asked. */
+  /** Root and CI need no consent. */
   readonly mayRun: boolean;
-  /** What the installer says goes to stderr. Whether it worked is seen by whether the program is there. */
+  /** Runs the commands; their output goes to stderr. The caller checks whether the program is there afterwards. */
   readonly run: () => void;
 };
 
-/** Longest run of one command, in ms: without a network some wait for ever. */
+/** Time limit of a command, in ms: without a network some wait for ever. */
 const COMMAND_LIMIT_MS = 600_000;
 
-/** How to install with the package manager that is here; undefined when none of them is. */
+/** How this machine's package manager installs it; undefined when there is none that is known. */
 export function findInstallation(
   managers: readonly PackageManager[],
   env: NodeJS.ProcessEnv,

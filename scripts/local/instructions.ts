@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { LOCAL_OPERATOR, type LocalHerald } from './start-local-herald.ts';
 
-/** What to know and what to type once the service runs. Every command can be copied as it stands. */
+/** Addresses and commands of the running service. Every command can be copied unchanged. */
 export function toInstructions({ apiUrl, workerUrl, redisUrl, board, apiKey, executorKey }: LocalHerald): string {
   const post = (path: string, body: object) =>
     `curl -sS -X POST ${apiUrl}${path} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;

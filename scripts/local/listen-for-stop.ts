@@ -1,15 +1,15 @@
 export interface StopRequest {
   /** Resolves with the reason of the first request to stop. */
   requested: Promise<string>;
-  /** From now on a request means an orderly stop; before, it ends us at once, and our processes with us. */
+  /** Makes a request mean an orderly stop. Before, it ends this process and its children at once. */
   heraldIsUp(): void;
 }
 
-// A Ctrl-C comes twice under npm: from the terminal, and passed on by npm. Only a later one is a second wish.
+// Under npm a Ctrl-C arrives twice: from the terminal, and from npm. Only a later one counts as a second request.
 const ECHO_MS = 1_000;
 const INTERRUPTED = 130;
 
-/** Ctrl-C, SIGTERM, a closed terminal, and under npm also the death of npm, which otherwise would leave us behind. */
+/** Listens for Ctrl-C, SIGTERM, a closed terminal, and under npm also for the end of npm. */
 export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
   const { promise: requested, resolve } = Promise.withResolvers<string>();
   let isUp = false;

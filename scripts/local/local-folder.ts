@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** What a service on one machine keeps between two starts. Mode 0700, its files 0600. */
+/** The data of a local service, kept between starts. The folder has mode 0700, its files 0600. */
 export interface LocalFolder {
   readonly dir: string;
   readonly secretsKey: string;
@@ -32,13 +32,13 @@ type FileName =
   | 'redis-port'
   | 'running.json';
 
-/** `.herald/` in the repository, or what HERALD_DIR says. */
+/** HERALD_DIR, or by default `.herald/` in the repository. */
 export function localFolderOf(root: string, env: NodeJS.ProcessEnv): string {
   const given = env.HERALD_DIR ?? '';
   return resolve(root, given === '' ? '.herald' : given);
 }
 
-/** Opens the folder; the first time, makes it with a key for the signing secrets and a certificate authority. */
+/** Opens the folder. The first time, creates it with a key for the signing secrets and a certificate authority. */
 export async function openLocalFolder(dir: string): Promise<LocalFolder> {
   await mkdir(dir, { recursive: true });
   await chmod(dir, 0o700);
@@ -50,7 +50,7 @@ export async function openLocalFolder(dir: string): Promise<LocalFolder> {
       throw error;
     }
   };
-  // By a rename: a crash leaves the old file or none, never half a key.
+  // Renames a complete file: a crash leaves the old file or none, never half a key.
   const write = async (name: FileName, text: string) => {
     const draft = join(dir, `${name}.${process.pid}.tmp`);
     await writeFile(draft, `${text.trim()}\n`, { mode: 0o600 });

@@ -20,13 +20,13 @@ export interface KeyMaker {
   env: Readonly<Record<string, string>>;
 }
 
-/** The keys of the folder; those it doesn't have yet are made. */
+/** The API keys of the folder; missing ones are made. */
 export async function keepKeys(folder: LocalFolder, maker: KeyMaker): Promise<LocalKeys> {
   const keep = async (kind: keyof typeof KINDS) => (await folder.read(kind)) ?? (await makeKey(kind, folder, maker));
   return { apiKey: await keep('api-key'), executorKey: await keep('executor-key') };
 }
 
-/** Replaces keys that this Redis doesn't know, any more or yet: another Redis, an emptied one, an expired key. */
+/** Replaces keys that this Redis doesn't know: it may be another one, or emptied, or the keys have expired. */
 export async function replaceUnknownKeys(
   keys: LocalKeys,
   apiUrl: string,

@@ -1,12 +1,12 @@
 import { isPortFree } from '@herald/test-kit';
 
-/** Where the two processes listen, and everything else that the environment said. */
+/** The addresses of the two processes, and the other settings of the environment. */
 export interface LocalSettings {
   api: Listener;
   worker: Listener;
-  /** What was set; a variable that is set but empty counts as unset, as it does for the processes themselves. */
+  /** The variables that are set. An empty one counts as unset, as it does for the processes. */
   given: Readonly<Record<string, string>>;
-  /** Whether Redis is somebody else's. */
+  /** Whether the environment names a Redis. */
   hasRedis: boolean;
 }
 
@@ -14,7 +14,7 @@ interface Listener {
   variable: 'PORT' | 'WORKER_PORT';
   host: string;
   port: number;
-  /** As seen from this machine. */
+  /** The url on this machine. */
   url: string;
 }
 
@@ -40,7 +40,7 @@ function readListener(variable: Listener['variable'], text: string, host: string
   return { variable, host, port, url: `http://${seenHost.includes(':') ? `[${seenHost}]` : seenHost}:${port}` };
 }
 
-/** Throws, with a sentence that says what to set, when somebody else listens on one of the ports. */
+/** @throws Error that says what to set, when another program listens on one of the ports */
 export async function refuseTakenPorts({ api, worker }: LocalSettings): Promise<void> {
   for (const { variable, port, host } of [api, worker]) {
     if (await isPortFree(port, host)) continue;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { hasCode } from '@herald/test-kit';
 import type { LocalFolder } from './local-folder.ts';
 
-/** What `npm start` leaves in its folder while it runs, for `npm run demo` and for a second `npm start`. */
+/** A file that `npm start` writes while it runs, for `npm run demo` and for a second `npm start`. */
 export interface RunningService {
   pid: number;
   apiUrl: string;
 }
 
-/** The service that runs from this folder, or undefined; what a killed one left behind doesn't count. */
+/** The service that runs from this folder, or undefined. The file of a killed service doesn't count. */
 export async function findRunningService(folder: Pick<LocalFolder, 'read'>): Promise<RunningService | undefined> {
   const text = await folder.read('running.json');
   if (text === undefined) return undefined;
@@ -17,7 +17,7 @@ export async function findRunningService(folder: Pick<LocalFolder, 'read'>): Pro
   return isAlive(service.pid) ? service : undefined;
 }
 
-/** Two services on one append-only file would ruin it: the second is refused. The claim ends with this process. */
+/** Claims the folder until this process ends: a second service would destroy the append-only file, and is refused. */
 export async function claimFolder(folder: LocalFolder, apiUrl: string): Promise<void> {
   const other = await findRunningService(folder);
   if (other !== undefined) {

@@ -7,9 +7,9 @@ import type { LocalFolder } from './local-folder.ts';
 import { keepKeys, replaceUnknownKeys } from './local-keys.ts';
 import type { LocalSettings } from './local-settings.ts';
 
-/** The user for whom a local board is opened. */
+/** The user of the local board. */
 export const LOCAL_OPERATOR = 'operator';
-/** Far more than a try-out needs; full, it refuses writes instead of taking the machine's memory. */
+/** Far more than a trial needs. A full Redis refuses writes instead of taking the machine's memory. */
 const LOCAL_REDIS_MEMORY = '1gb';
 
 export interface LocalHeraldOptions {
@@ -17,7 +17,7 @@ export interface LocalHeraldOptions {
   root: string;
   folder: LocalFolder;
   settings: LocalSettings;
-  /** Whether the logs of API and worker go to our terminal; otherwise they show only in an error. */
+  /** Whether the logs of API and worker go to the terminal. Otherwise only errors quote them. */
   showLogs: boolean;
 }
 
@@ -27,19 +27,19 @@ export interface LocalHerald {
   redisUrl: string | undefined;
   board: {
     url: string;
-    /** Where the password is; undefined when the environment brought credentials. */
+    /** The file of the password; undefined when the environment has credentials. */
     passwordFile: string | undefined;
   };
   apiKey: string;
   executorKey: string;
   ca: CertificateAuthority;
-  /** Resolves with a sentence when one of the processes ends without having been told to. */
+  /** Resolves with a sentence when one of the processes ends by itself. */
   died: Promise<string>;
-  /** API, then worker, then Redis; all of them, even when one fails to stop. */
+  /** Stops API, worker and Redis, in this order, even when one fails to stop. */
   stop(): Promise<void>;
 }
 
-/** Starts what a service needs on one machine, in this order: Redis, worker, API. A failure stops what was started. */
+/** Starts Redis, worker and API, in this order. After a failure it stops those that were started. */
 export async function startLocalHerald({ root, folder, settings, showLogs }: LocalHeraldOptions): Promise<LocalHerald> {
   const programs = { api: join(root, 'apps/api/dist/main.js'), worker: join(root, 'apps/worker/dist/main.js') };
   const unbuilt = Object.values(programs).find((file) => !existsSync(file));
@@ -98,12 +98,12 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
   };
 }
 
-/** Whether the environment brings credentials for the board: then all of them, or the API says what is missing. */
+/** Whether the environment has credentials for the board. If one is missing, the API says so. */
 function hasOperator({ given }: LocalSettings): boolean {
   return 'OPERATOR_USER' in given || 'OPERATOR_PASSWORD' in given;
 }
 
-/** On the port of the last time if that is free: whoever looks into it with redis-cli finds it again. */
+/** Uses the same port as last time if it is free, so that redis-cli finds it again. */
 async function startLocalRedis(folder: LocalFolder) {
   ensureRedisServer();
   const dir = join(folder.dir, 'redis');

@@ -1,6 +1,6 @@
 import { entryAt, findProductionPackages, type Lock, type LockedPackage } from './production-packages.ts';
 
-/** A CycloneDX 1.6 document, as far as ours goes. */
+/** The parts of a CycloneDX 1.6 document that are used. */
 export interface Sbom {
   readonly bomFormat: 'CycloneDX';
   readonly components: readonly Component[];
@@ -18,13 +18,16 @@ export interface Component {
 
 const APPS = ['apps/api', 'apps/cli', 'apps/worker'];
 
-/** Everything that the image installs, and the optional packages of other platforms; nothing that only builds or tests. */
+/**
+ * Lists the packages that the image installs, and optional ones of other platforms. Leaves out those for builds and
+ * tests.
+ */
 export function createSbom(lock: Lock, { serialNumber, timestamp }: { serialNumber: string; timestamp: string }): Sbom {
   const packages = findProductionPackages(lock, APPS);
   const refAt = (path: string) => refOf(path, entryAt(lock, path));
   const components = new Map<string, Component>();
   const dependencies = new Map<string, Set<string>>([[refAt(''), new Set(APPS.map(refAt))]]);
-  // One version of a package can be in several places, and each of them may find others of what it needs.
+  // One version of a package can be in several places, with different dependencies in each.
   for (const [path, needed] of [...packages].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const ref = refAt(path);
     const component = describe(path, entryAt(lock, path));
@@ -43,7 +46,7 @@ export function createSbom(lock: Lock, { serialNumber, timestamp }: { serialNumb
   };
 }
 
-/** Folders of ours are in no registry: they get no purl, under which a scanner would take another's package for them. */
+/** Herald's own packages are in no registry. They get no purl: a scanner would find a foreign package under it. */
 function describe(path: string, entry: LockedPackage): Component {
   const ref = refOf(path, entry);
   const isOurs = !path.includes('node_modules/');

@@ -1,20 +1,20 @@
-/** package-lock.json (lockfileVersion 3), as far as it says what depends on what. */
+/** The dependencies in a package-lock.json (lockfileVersion 3). */
 export interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
 export interface LockedPackage {
-  /** Of a folder of ours, or of what is installed under another name. */
+  /** Name of a workspace, or of a package that is installed under another name. */
   readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
   readonly license?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
-  /** Needed by what is optional, and for development. */
+  /** Needed for optional packages and for development. */
   readonly devOptional?: boolean;
   readonly link?: boolean;
-  /** The folder that a link leads to. */
+  /** The target of a link. */
   readonly resolved?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface LockedPackage {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** What `roots` (folders of ours, such as `apps/api`) need when they run, themselves included: path → paths that it needs. */
+/** Packages that `roots` (such as `apps/api`) need at run time, with themselves: path → paths of its dependencies. */
 export function findProductionPackages(lock: Lock, roots: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const waiting = [...roots];
@@ -36,8 +36,8 @@ export function findProductionPackages(lock: Lock, roots: readonly string[]): Re
 }
 
 /**
- * What is optional counts where the lock file has it, packages for other platforms too. npm installs a peer that is optional
- * unless it is there for development alone.
+ * Optional packages count when the lock file has them, those for other platforms too. npm installs an optional peer
+ * unless it is only there for development.
  */
 function findNeeded(lock: Lock, path: string): readonly string[] {
   const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = entryAt(lock, path);
@@ -51,7 +51,7 @@ function findNeeded(lock: Lock, path: string): readonly string[] {
   });
 }
 
-/** As Node looks for it: in the node_modules of the folder itself, then of each folder above it. */
+/** Resolves as Node does: in the node_modules of the folder, then of each folder above it. */
 function findPlace(lock: Lock, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;

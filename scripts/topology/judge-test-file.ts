@@ -1,10 +1,10 @@
-/** How a test file went; the details name what didn't pass, and why. */
+/** The result of a test file; the details name the tests that didn't pass, and why. */
 export type FileVerdict = {
   readonly kind: 'passed' | 'needs one server' | 'failed';
   readonly details: readonly string[];
 };
 
-/** The part of Jest's report that is judged. */
+/** The part of Jest's report that is used. */
 type Report = {
   readonly testResults: readonly {
     readonly message: string;
@@ -16,10 +16,10 @@ type Report = {
   }[];
 };
 
-/** What a test says that asks for the one server where there are several. */
+/** The error of a test that needs a single server. */
 const NEEDS_ONE_SERVER = 'this test needs one Redis server';
 
-/** Judges Jest's JSON report of one file; without one the file didn't end in time, or crashed. */
+/** Judges Jest's JSON report of one file. Undefined: the file didn't end in time, or crashed. */
 export function judgeTestFile(report: string | undefined): FileVerdict {
   if (report === undefined) return { kind: 'failed', details: ['no report: it did not end in time, or crashed'] };
   const { testResults } = JSON.parse(report) as Report;

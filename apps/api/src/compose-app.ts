@@ -1,5 +1,5 @@
 import { createActionUrl } from '@herald/core';
-import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import { addTracing } from '@herald/runtime/tracing/create-tracing';
 import type { ApiConfig } from '@herald/config/api-config';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';

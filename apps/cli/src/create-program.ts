@@ -1,7 +1,5 @@
 import { Command } from 'commander';
 import type { CommandDeps } from './context/command-deps.ts';
-import { readSecretsConfig } from './context/config.ts';
-import { createSecretsOperations } from './secrets/create-secrets-operations.ts';
 import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createKeysCommand } from './keys/keys-command.ts';
@@ -10,26 +8,6 @@ import { createReceiversCommand } from './receivers/receivers-command.ts';
 import { createReplayCommand } from './replays/replay-command.ts';
 import { createShardsCommand } from './shards/shards-command.ts';
 import { createSecretsCommand } from './secrets/secrets-command.ts';
-
-export type ProgramDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
-
-/** The command `herald`: a table of contents. */
-export function createProgram(deps: ProgramDeps): Command {
-  const { env } = deps;
-  const program = new Command('herald')
-    .description('Operate Herald: signed webhooks for Task transitions.')
-    .addCommand(createDoctorCommand(deps))
-    .addCommand(createQueuesCommand(deps))
-    .addCommand(createReceiversCommand(deps))
-    .addCommand(createDeliveriesCommand(deps))
-    .addCommand(createReplayCommand(deps))
-    .addCommand(createKeysCommand(deps))
-    .addCommand(createShardsCommand(deps))
-    .addCommand(createSecretsCommand({ ...deps, operations: createSecretsOperations(() => readSecretsConfig(env)) }))
-    .addHelpText('after', AFTER);
-  showHelpAfterErrors(program);
-  return program;
-}
 
 const AFTER = `
 It works on the Redis of the service, and reads the same environment: REDIS_URL (redis://127.0.0.1:6379 without it),
@@ -40,8 +18,26 @@ Not sure what is wrong?   herald doctor
 What waits, and why?      herald queues
 Help for one command:     herald deliveries --help`;
 
-/** Each command inherits nothing from one above it that was made apart. */
-function showHelpAfterErrors(command: Command): void {
+/** The command `herald`. */
+export function createProgram(deps: CommandDeps): Command {
+  const program = new Command('herald')
+    .description('Operate Herald: signed webhooks for Task transitions.')
+    .addCommand(createDoctorCommand(deps))
+    .addCommand(createQueuesCommand(deps))
+    .addCommand(createReceiversCommand(deps))
+    .addCommand(createDeliveriesCommand(deps))
+    .addCommand(createReplayCommand(deps))
+    .addCommand(createKeysCommand(deps))
+    .addCommand(createShardsCommand(deps))
+    .addCommand(createSecretsCommand(deps))
+    .addHelpText('after', AFTER);
+  complete(program);
+  return program;
+}
+
+/** Adds the options of every command: a command that is made apart inherits nothing from its parent. */
+function complete(command: Command): void {
   command.showHelpAfterError('(--help shows what there is)');
-  for (const each of command.commands) showHelpAfterErrors(each);
+  if (command.commands.length === 0) command.option('--json', 'print one JSON document, for programs');
+  for (const each of command.commands) complete(each);
 }

@@ -1,4 +1,4 @@
-import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import { addTracing } from '@herald/runtime/tracing/create-tracing';
 import { createEgressSender } from '@herald/egress/create-egress';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createKeyspace } from '@herald/store/keyspace/keys';

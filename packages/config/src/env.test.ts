@@ -51,7 +51,7 @@ test.each([
   expect(read).not.toThrow(/canary/);
 });
 
-test('what is special in the password of REDIS_URL may be percent-encoded', () => {
+test('special characters in the password of REDIS_URL may be percent-encoded', () => {
   const url = 'rediss://user:p%40ss%25%C3%A9@redis.example:6380/2';
   expect(readEnv(SharedEnv, { REDIS_URL: url }).REDIS_URL).toBe(url);
 });

@@ -1,11 +1,9 @@
+import { problemOf, Switch } from '@herald/runtime/env/env';
 import { z } from 'zod';
-
-/** Who may see the operator pages, and whether he may act there. */
-export type OperatorConfig = { readonly user: string; readonly password: string; readonly canWrite: boolean };
 
 const PASSWORD_LENGTH = 12;
 const DIFFERENT_CHARACTERS = 5;
-/** Sign-in sends both in one line, divided by the first colon (RFC 7617). */
+/** Sign-in sends both credentials in one line, separated by the first colon (RFC 7617). */
 const UNSENDABLE = /\p{Cc}/u;
 
 /** Without credentials the operator pages don't exist. */
@@ -25,37 +23,31 @@ export const OperatorEnv = z.object({
     )
     .refine((password) => !UNSENDABLE.test(password), 'must not contain control characters')
     .optional(),
-  OPERATOR_WRITE: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .transform((text) => text === 'true'),
+  OPERATOR_WRITE: Switch,
 });
 
-type Given = { readonly OPERATOR_USER?: string | undefined; readonly OPERATOR_PASSWORD?: string | undefined };
+type Given = Partial<z.infer<typeof OperatorEnv>>;
 
-/** One credential without the other is a mistake, and would leave the pages away without a word. */
+/** One credential without the other is a mistake: the pages would be missing, and nothing would say why. */
 export function withBothCredentials<Schema extends z.ZodType<Given>>(schema: Schema): Schema {
-  // Beside what else is wrong, not only once the rest is right.
-  const when = () => true;
   return schema
-    .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || password !== undefined, {
-      path: ['OPERATOR_PASSWORD'],
-      when,
-      error: 'must be set, since OPERATOR_USER is (openssl rand -base64 24 makes one)',
-    })
-    .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => password === undefined || user !== undefined, {
-      path: ['OPERATOR_USER'],
-      when,
-      error: 'must be set, since OPERATOR_PASSWORD is',
-    })
-    .refine(({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || user !== password, {
-      path: ['OPERATOR_PASSWORD'],
-      when,
-      error: 'must not be the same as OPERATOR_USER',
-    });
+    .refine(
+      ({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || password !== undefined,
+      problemOf('OPERATOR_PASSWORD', 'must be set, since OPERATOR_USER is (openssl rand -base64 24 makes one)'),
+    )
+    .refine(
+      ({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => password === undefined || user !== undefined,
+      problemOf('OPERATOR_USER', 'must be set, since OPERATOR_PASSWORD is'),
+    )
+    .refine(
+      ({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || user !== password,
+      problemOf('OPERATOR_PASSWORD', 'must not be the same as OPERATOR_USER'),
+    );
 }
 
-export function toOperatorConfig(given: Given & { readonly OPERATOR_WRITE: boolean }): OperatorConfig | undefined {
+export function toOperatorConfig(given: z.infer<typeof OperatorEnv>) {
   const { OPERATOR_USER: user, OPERATOR_PASSWORD: password, OPERATOR_WRITE: canWrite } = given;
   return user === undefined || password === undefined ? undefined : { user, password, canWrite };
 }
+/** The credentials of the operator pages, and whether they permit changes. */
+export type OperatorConfig = NonNullable<ReturnType<typeof toOperatorConfig>>;

@@ -1,16 +1,17 @@
-import { z } from 'zod';
+import { ParsedText, readItems } from '@herald/runtime/env/env';
 
 const ITEM = /^(\d{1,3})(?:-(\d{1,3}))?$/;
 
-/** `all` (undefined), or shards such as `0,2-3`, from 0; sorted, each once. */
-export const ShardList = z.string().transform((text, context): readonly number[] | undefined => {
-  if (text.trim() === 'all') return undefined;
-  const read = text.split(',').map((item) => readRange(item.trim()));
-  const ranges = read.filter((range) => range !== undefined);
-  if (ranges.length === read.length) return [...new Set(ranges.flat())].sort((a, b) => a - b);
-  context.addIssue({ code: 'custom', message: 'must be all, or shards separated by commas, such as 0,2-3' });
-  return z.NEVER;
-});
+/** `all`, or shards such as `0,2-3`, from 0; sorted, each once. */
+export const ShardList = ParsedText(
+  (text) => (text.trim() === 'all' ? ('all' as const) : readShards(text)),
+  'must be all, or shards separated by commas, such as 0,2-3',
+);
+
+function readShards(text: string): readonly number[] | undefined {
+  const ranges = readItems(text, readRange);
+  return ranges && [...new Set(ranges.flat())].sort((a, b) => a - b);
+}
 
 function readRange(item: string): number[] | undefined {
   const [, firstText, lastText = firstText] = ITEM.exec(item) ?? [];

@@ -3,16 +3,16 @@ import { LOG_LEVELS } from '@herald/runtime/log/logger';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { z } from 'zod';
 import { Duration } from './duration.ts';
-import { RedisEnv } from './redis-env.ts';
+import { RedisEnv, toRedisTarget } from './redis-env.ts';
 
-// The whole text, since Node's base64 skips what it doesn't know: a quoted or cut key would become another one.
+// Of the whole text: Node skips unknown characters in base64, so a quoted or cut key would become another key.
 const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 const SecretsKey = z.string({ error: 'must be set: openssl rand -base64 32 makes one' }).transform((text, context) => {
   const items = text.split(',').map((item) => item.trim());
   const wrong = items.findIndex((item) => !KEY_TEXT.test(item));
   if (wrong >= 0) {
-    // Which one, and never what it holds.
+    // The message never shows the key.
     const which = items.length === 1 ? '' : `: number ${wrong + 1} of ${items.length} is not`;
     const message = `must be base64 keys of 32 bytes, separated by commas${which}; openssl rand -base64 32 makes one`;
     context.addIssue({ code: 'custom', message });
@@ -36,3 +36,28 @@ export const RetentionEnv = z.object({
   RETENTION: Duration.default(7 * 86_400_000),
   TASK_RETENTION: Duration.default(30 * 86_400_000),
 });
+
+/** Variables that the API and the worker read. */
+export const ProcessEnv = z.object({
+  ...SharedEnv.shape,
+  ...SecretsEnv.shape,
+  ...RetentionEnv.shape,
+  /**
+   * Where traces go; there are none when it is unset. The library itself reads the other standard variables, such as
+   * OTEL_EXPORTER_OTLP_HEADERS and OTEL_SERVICE_NAME.
+   */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be the http url of a collector, such as http://127.0.0.1:4318' })
+    .optional(),
+});
+
+export function toProcessConfig(given: z.infer<typeof ProcessEnv>) {
+  return {
+    redis: toRedisTarget(given),
+    shardCount: given.SHARDS,
+    logLevel: given.LOG_LEVEL,
+    secretsKeys: given.SECRETS_KEY,
+    retentionMs: given.RETENTION,
+    traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
+  };
+}

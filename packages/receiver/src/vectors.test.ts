@@ -18,7 +18,7 @@ interface Vector {
   now: number;
   headers: Record<string, string>;
   body_base64: string;
-  /** By `x-service-signature` alone. */
+  /** Only by `x-service-signature`. */
   service_valid: boolean;
   /** By `webhook-signature`, with a tolerance of 300 s. */
   standard_valid: boolean;

@@ -1,2 +1,2 @@
-/** Herald's own version, as the user agent and the metrics show it. */
+/** Herald's version, which the user agent and the metrics show. */
 export const VERSION = '0.1.0';

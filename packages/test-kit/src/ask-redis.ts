@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 const LIMIT_MS = 2_000;
 
 /**
- * What a Redis on loopback says to one command, as the bytes of its reply; nothing of it when it isn't there. For set-ups that
- * aren't ready for a client yet. With a password it signs in first.
+ * Sends one command to a Redis on loopback, and returns the bytes of its reply; none when there is no server. For
+ * set-ups that aren't ready for a client yet. With a password it signs in first.
  */
 export async function askRedis(port: number, command: string, password?: string): Promise<string> {
   const signIn = password === undefined ? '' : `AUTH ${password}\r\n`;

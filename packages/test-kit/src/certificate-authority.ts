@@ -10,7 +10,7 @@ export interface Certificate {
 }
 
 export interface CertificateAuthority extends Certificate {
-  /** A server certificate for these DNS names and IP addresses; on demand a client's too. */
+  /** A server certificate for these DNS names and IP addresses; on request also valid for a client. */
   issueCertificate(request: { hosts: readonly string[]; isForClientsToo?: boolean }): Promise<Certificate>;
 }
 
@@ -18,7 +18,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A new authority, ECDSA P-256, valid for ten years. Keep its `certPem` and `keyPem` to have the same one again later. */
+/** A new authority, ECDSA P-256, valid for ten years. Keep its `certPem` and `keyPem` to restore it later. */
 export async function createCertificateAuthority(name = 'Herald local CA'): Promise<CertificateAuthority> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -35,7 +35,7 @@ export async function createCertificateAuthority(name = 'Herald local CA'): Prom
   return readCertificateAuthority({ certPem: certificate.toString('pem'), keyPem: await toPem(keys.privateKey) });
 }
 
-/** The authority that was kept. Throws when the PEM is not one. */
+/** Restores an authority. Throws when the PEM is not one. */
 export async function readCertificateAuthority({ certPem, keyPem }: Certificate): Promise<CertificateAuthority> {
   const authority = new x509.X509Certificate(certPem);
   const der = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' });
@@ -67,7 +67,7 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
   };
 }
 
-/** From a day ago: processes under test may have a clock that is hours behind. */
+/** Valid from a day ago: the clocks of processes under test may be hours behind. */
 function validFor(durationMs: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return { notBefore: new Date(now - 24 * HOUR_MS), notAfter: new Date(now + durationMs) };

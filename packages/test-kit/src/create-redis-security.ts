@@ -3,16 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCertificateAuthority } from './certificate-authority.ts';
 
-/** TLS and a password for servers of Redis, which then announce themselves as `localhost`. */
+/** TLS and a password for Redis servers, which then announce themselves as `localhost`. */
 export interface RedisSecurity {
   readonly caFile: string;
   readonly certFile: string;
   readonly keyFile: string;
-  /** Of servers and Sentinels alike. */
+  /** The password of servers and Sentinels. */
   readonly password: string;
 }
 
-/** A throw-away authority and its certificate for `localhost`, as files in a folder of the caller's. */
+/** A temporary authority and its certificate for `localhost`, as files in the caller's folder. */
 export async function createRedisSecurity(dir: string): Promise<RedisSecurity> {
   const ca = await createCertificateAuthority();
   // The nodes of a cluster ask each other for one.
@@ -31,8 +31,8 @@ export async function createRedisSecurity(dir: string): Promise<RedisSecurity> {
 }
 
 /**
- * Settings of a server or Sentinel whose clients, replicas and neighbours use TLS at a port of its own. The plain port stays,
- * for whoever sets it up; the password is wanted at both.
+ * Settings of a server or Sentinel that clients, replicas and other nodes reach by TLS at a separate port. The plain
+ * port stays open for the set-up. Both ports require the password.
  */
 export function securitySettings({ caFile, certFile, keyFile, password }: RedisSecurity, tlsPort: number): string[][] {
   return [
@@ -43,7 +43,7 @@ export function securitySettings({ caFile, certFile, keyFile, password }: RedisS
     ['tls-auth-clients', 'no'],
     ['tls-replication', 'yes'],
     ['requirepass', password],
-    // A name may lead to either address.
+    // The name may resolve to either address.
     ['bind', '127.0.0.1', '-::1'],
   ];
 }

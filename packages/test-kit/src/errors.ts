@@ -1,4 +1,4 @@
-/** Whether Node gave the error one of these codes. Not by `instanceof`: in jest, Node's errors are of another realm. */
+/** Whether the error has one of these codes. Without `instanceof`: in jest, Node's errors belong to another realm. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));
 }

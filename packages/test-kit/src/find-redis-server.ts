@@ -6,7 +6,7 @@ export function findRedisServer(path = process.env.PATH ?? ''): string | undefin
   return findExecutable('redis-server', path) ?? findExecutable('valkey-server', path);
 }
 
-/** Where the PATH has a program of this name. */
+/** The path of a program that the PATH has. */
 export function findExecutable(name: string, path = process.env.PATH ?? ''): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable);

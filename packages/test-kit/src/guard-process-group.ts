@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 
-// Reads what to guard from its input. The input ends when our process is gone, however it went, SIGKILL included.
+// Reads the groups from its input. The input ends when our process is gone, even after SIGKILL.
 const WATCHER_SH = `
 groups=
 while read -r verb group; do
@@ -17,8 +17,8 @@ const guarded = new Set<number>();
 let watcher: { child: ChildProcess; input: Socket } | undefined;
 
 /**
- * Has a process group killed as soon as this process is gone. One small shell watches for all groups; it has a group of its
- * own, so that a Ctrl-C doesn't reach it, and leaves with the last group released.
+ * Has a process group killed as soon as this process is gone. One small shell watches all groups. It has its own group,
+ * so that a Ctrl-C doesn't reach it, and ends with the last released group.
  */
 export function guardProcessGroup(group: number): void {
   guarded.add(group);
@@ -26,7 +26,7 @@ export function guardProcessGroup(group: number): void {
   watcher.input.write(`guard ${group}\n`);
 }
 
-/** Ends the guard. Call it as soon as the group's leader is gone: its number may then be given to somebody else. */
+/** Ends the guard. Call it as soon as the group's leader is gone: the system may reuse its number. */
 export function releaseProcessGroup(group: number): void {
   if (!guarded.delete(group)) return;
   watcher?.input.write(`release ${group}\n`);

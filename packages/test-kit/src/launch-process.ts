@@ -4,19 +4,21 @@ import { hasCode } from './errors.ts';
 import { guardProcessGroup, releaseProcessGroup } from './guard-process-group.ts';
 
 export interface LaunchOptions {
-  /** For messages: "api", "worker". */
+  /** The name in messages: "api", "worker". */
   name: string;
   command: string;
   args?: readonly string[];
-  /** The whole environment of the process, PATH excepted, which is passed on: no variable of a test runner leaks in. */
+  /**
+   * The whole environment of the process, except for PATH, which is inherited: no variable of a test runner leaks in.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  /** Runs it as this user and group; only root may. Default: as ourselves. */
+  /** Runs it as this user and group, which only root may do. Default: the current user. */
   uid?: number;
   onLine?: (line: OutputLine) => void;
-  /** Lets it write to our own terminal instead; nothing is kept then, and `onLine` sees nothing. */
+  /** Lets it write to our terminal: no line is kept then, and `onLine` gets none. */
   inheritOutput?: boolean;
-  /** How many lines are kept; the oldest leave first. Default 100,000. */
+  /** Most lines that are kept; the oldest are dropped first. Default 100,000. */
   keptLines?: number;
 }
 
@@ -39,20 +41,22 @@ export interface LaunchedProcess extends AsyncDisposable {
   output(): string;
   /** The last lines of the output, as a paragraph for an error. */
   tail(): string;
-  /** Resolves when the process is gone and all of its output is here; never rejects. */
+  /** Resolves when the process is gone and all of its output has arrived; never rejects. */
   readonly exited: Promise<ProcessExit>;
   hasExited(): boolean;
-  /** Sends a signal (default SIGKILL) to this process alone, and returns at once; wait for `exited`. */
+  /** Sends a signal (default SIGKILL) only to this process, and returns at once; wait for `exited`. */
   kill(signal?: NodeJS.Signals): void;
-  /** SIGTERM, then waits; may be called twice. One that ignores SIGTERM is killed, and that is an error. Default 30 s. */
+  /**
+   * Sends SIGTERM and waits (default 30 s); may be called twice. A process that ignores SIGTERM is killed: an error.
+   */
   stop(deadlineMs?: number): Promise<ProcessExit>;
 }
 
 const TAIL_LINES = 40;
 
 /**
- * Starts a real process as the leader of a group of its own: a Ctrl-C at the terminal doesn't reach it, whatever it started
- * ends with it, and all of them end with us.
+ * Starts a real process as the leader of its own group. A Ctrl-C at the terminal doesn't reach it, its children end
+ * with it, and all of them end with this process.
  */
 export async function launchProcess(options: LaunchOptions): Promise<LaunchedProcess> {
   const { name, command, args = [], env = {}, cwd, uid, onLine, inheritOutput = false, keptLines = 100_000 } = options;
@@ -122,7 +126,7 @@ export async function launchProcess(options: LaunchOptions): Promise<LaunchedPro
     throw new Error(`${name} did not stop within ${deadlineMs} ms of SIGTERM and was killed\n${tail()}`);
   };
   let stopping: Promise<ProcessExit> | undefined;
-  // A second SIGTERM would mean "at once" to many a process, so there is only one.
+  // Only one SIGTERM: many processes end at once after a second one.
   const stop = (deadlineMs = 30_000) => (stopping ??= stopWithin(deadlineMs));
   return {
     name,
@@ -150,7 +154,7 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // ESRCH: already gone. EPERM: on macOS, a group of which only the not yet collected leader is left.
+    // ESRCH: already gone. EPERM: on macOS, a group of which only the leader is left, not collected yet.
     if (hasCode(error, 'ESRCH', 'EPERM')) return;
     throw error;
   }

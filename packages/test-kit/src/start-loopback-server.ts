@@ -8,9 +8,9 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 export interface LoopbackServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** All that were ever accepted. */
+  /** All connections that were ever accepted. */
   readonly connections: Socket[];
-  /** Settles when no accepted connection is open any more. */
+  /** Settles when all accepted connections are closed. */
   allClosed(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function startHttps(
   return listen(createHttpsServer({ ...credentials, keepAliveTimeout: 60_000 }, onRequest), host);
 }
 
-/** Speaks TLS and then whatever `onConnection` says. */
+/** Speaks TLS, and then the protocol of `onConnection`. */
 export function startTls(credentials: Credentials, onConnection: (socket: TLSSocket) => void): Promise<LoopbackServer> {
   return listen(
     createTlsServer(credentials, (socket) => {

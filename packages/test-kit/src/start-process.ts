@@ -5,7 +5,7 @@ import { waitFor } from './wait-for.ts';
 export type RunningProcess = LaunchedProcess;
 
 export interface ProcessOptions extends LaunchOptions {
-  /** Ready when a line of either stream says so, or when a GET of this URL answers 2xx. Without it: once it is started. */
+  /** Ready when a line of either stream matches, or a GET of this URL answers 2xx. Without it: once it has started. */
   readyWhen?: ((line: string) => boolean) | string | URL;
   /** Default 30 s. */
   readyDeadlineMs?: number;
@@ -13,7 +13,7 @@ export interface ProcessOptions extends LaunchOptions {
 
 const POLL_TIMEOUT_MS = 2_000;
 
-/** Starts a process and waits until it is ready. When it isn't in time, or ends before, the error carries its last output. */
+/** Starts a process and waits until it is ready. If it isn't in time, or ends, the error contains its last output. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { readyWhen, readyDeadlineMs = 30_000, onLine, ...launch } = options;
   let lineSeen = false;

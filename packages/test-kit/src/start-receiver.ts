@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   /** Names in lower case; repeated ones joined by a comma. */
   headers: Readonly<Record<string, string>>;
   rawBody: Buffer;
-  /** Epoch milliseconds at which the headers were here. */
+  /** When the headers had arrived, epoch ms. */
   receivedAt: number;
 }
 
@@ -32,29 +32,29 @@ export type Respond = (request: ReceivedRequest, index: number) => AnyAnswer | P
 
 export interface ReceiverOptions {
   ca: CertificateAuthority;
-  /** A function, or answers used in turn, the last of which repeats. Default: 200. */
+  /** A function, or answers in order, the last of which repeats. Default: 200. */
   respond?: Respond | readonly AnyAnswer[];
   /** Without it: any free one. */
   port?: number;
-  /** Looks at every request before it is answered. When it throws, `next` and `close` do. */
+  /** Checks every request before it is answered. When it throws, `next` and `close` throw. */
   inspect?: (request: ReceivedRequest) => void;
 }
 
 export interface Receiver extends AsyncDisposable {
   /** `https://127.0.0.1:<port>` */
   readonly origin: string;
-  /** `<origin>/hook`; every other path is received just the same. */
+  /** `<origin>/hook`; every other path is received too. */
   readonly url: string;
-  /** All requests so far, those with a complete body, in the order of completion. */
+  /** All requests with a complete body so far, in the order of completion. */
   readonly requests: readonly ReceivedRequest[];
-  /** The first request that no earlier `next` returned, now or when it comes. Default 10 s. */
+  /** The first request that no earlier `next` has returned; waits for it, by default 10 s. */
   next(deadlineMs?: number): Promise<ReceivedRequest>;
-  /** All requests, as soon as there are at least this many. Default 10 s. */
+  /** All requests, as soon as there are at least this many; waits by default 10 s. */
   waitForCount(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
   close(): Promise<void>;
 }
 
-/** A real HTTPS server on loopback that records what it is sent. A `respond` that throws makes `next` and `close` throw. */
+/** A real HTTPS server on loopback that records requests. A `respond` that throws makes `next` and `close` throw. */
 export async function startReceiver({ ca, respond = [200], port = 0, inspect }: ReceiverOptions): Promise<Receiver> {
   const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1', '::1', 'localhost'] });
   const decide = typeof respond === 'function' ? respond : answerInTurn(respond);

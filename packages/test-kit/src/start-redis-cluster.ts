@@ -6,7 +6,7 @@ import { waitFor } from './wait-for.ts';
 export interface RunningRedisCluster extends AsyncDisposable {
   /** All six. */
   readonly nodes: readonly RunningRedis[];
-  /** The node that serves a slot now; undefined while none does. */
+  /** The node that serves a slot now; undefined while there is none. */
   findMasterOf(slot: number): Promise<RunningRedis | undefined>;
   close(): Promise<void>;
 }
@@ -14,14 +14,14 @@ export interface RunningRedisCluster extends AsyncDisposable {
 const MASTERS = 3;
 const SLOTS = 16_384;
 const FORM_DEADLINE_MS = 30_000;
-/** A node that doesn't answer for so long is taken for dead, in ms: longer than a busy machine keeps a process waiting. */
+/** A node without an answer for longer counts as dead, in ms: longer than a busy machine keeps a process waiting. */
 const NODE_TIMEOUT_MS = 2_000;
 const SECURITY_ARGS = [
   ...['--tls-cluster', 'yes', '--cluster-announce-hostname', 'localhost'],
   ...['--cluster-preferred-endpoint-type', 'hostname'],
 ];
 
-/** A Redis Cluster of three masters with a replica each, on loopback ports of its own. */
+/** A Redis Cluster of three masters with a replica each, on its own loopback ports. */
 export async function startRedisCluster(
   options: Pick<RedisOptions, 'appendonly' | 'args' | 'security'> = {},
 ): Promise<RunningRedisCluster> {
@@ -34,7 +34,7 @@ export async function startRedisCluster(
       const args = [
         ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
         ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
-        // However long a replica was without its master, it may take its place.
+        // A replica may take its master's place, however long it was disconnected.
         ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
         ...(security ? [...SECURITY_ARGS, '--masterauth', security.password] : []),
         ...(options.args ?? []),
@@ -110,7 +110,7 @@ function slotAt(index: number): number {
   return Math.floor((index * SLOTS) / MASTERS);
 }
 
-/** The port of the live master of a slot, from what CLUSTER NODES says. */
+/** The port of the live master of a slot, from the reply of CLUSTER NODES. */
 function readOwner(text: string, slot: number): number | undefined {
   for (const line of text.split('\n')) {
     const [, address = '', flags = '', , , , , link, ...ranges] = line.trim().split(' ');

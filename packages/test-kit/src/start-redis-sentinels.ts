@@ -11,11 +11,11 @@ import { waitFor } from './wait-for.ts';
 
 export interface RunningRedisSentinels extends AsyncDisposable {
   readonly masterName: string;
-  /** Where clients dial the three Sentinels. */
+  /** Ports of the three Sentinels, for clients. */
   readonly ports: readonly number[];
   /** The two that hold the data, whichever of them is the master. */
   readonly servers: readonly RunningRedis[];
-  /** The one that most Sentinels call the master. */
+  /** The master, as most Sentinels see it. */
   findMaster(): Promise<RunningRedis | undefined>;
   close(): Promise<void>;
 }
@@ -24,11 +24,11 @@ const MASTER_NAME = 'herald';
 const SENTINELS = 3;
 const QUORUM = 2;
 const READY_DEADLINE_MS = 30_000;
-/** A master that doesn't answer for so long is taken for dead, in ms: longer than a busy machine keeps a process waiting. */
+/** A master without an answer for longer counts as dead, in ms: longer than a busy machine keeps a process waiting. */
 const DOWN_AFTER_MS = 2_000;
 const FAILOVER_TIMEOUT_MS = 5_000;
 
-/** A master with a replica, and three Sentinels that watch them, on loopback ports of their own. */
+/** A master with a replica, and three Sentinels that watch them, on their own loopback ports. */
 export async function startRedisSentinels(
   options: Pick<RedisOptions, 'appendonly' | 'args' | 'security'> = {},
 ): Promise<RunningRedisSentinels> {
@@ -43,7 +43,7 @@ export async function startRedisSentinels(
   ];
   const master = starting.use(await startRedis({ ...options, args }));
   const replica = starting.use(await startRedis({ ...options, args }));
-  // Said, and not an argument: a server that became the master and is restarted would follow the one that follows it.
+  // By a command, not an argument: a replica that became the master would, after a restart, follow its own replica.
   await ask(replica.port, `REPLICAOF ${host} ${master.clientPort}`);
   const isInSync = async () => (await ask(replica.port, 'INFO replication')).includes('master_link_status:up');
   await waitFor('the replica to be in sync', isInSync, READY_DEADLINE_MS);

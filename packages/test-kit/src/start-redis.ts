@@ -10,17 +10,17 @@ import { launchProcess, type LaunchedProcess, type ProcessExit } from './launch-
 import { waitFor } from './wait-for.ts';
 
 export interface RedisOptions {
-  /** Where its data lives. Without it: a temporary folder that leaves at close. */
+  /** The folder of its data. Default: a temporary one, removed at close. */
   dir?: string;
   /** Without it: a free one. */
   port?: number;
-  /** Append-only file, synced every second: what was acknowledged survives a SIGKILL. Default false. */
+  /** Append-only file, synced every second: acknowledged writes survive a SIGKILL. Default false. */
   appendonly?: boolean;
   /** Further arguments, such as `['--maxmemory', '8mb']`. */
   args?: readonly string[];
-  /** A file size limit makes its writes fail, as a full disk does, instead of ending it. Default false. */
+  /** A file size limit makes its writes fail, as a full disk does, and doesn't end it. Default false. */
   outlivesFullDisk?: boolean;
-  /** It may still be loading its data when it is given to the test. Default false. */
+  /** Returns while the server may still be loading its data. Default false. */
   mayBeLoading?: boolean;
   /** TLS and a password; default: neither. */
   security?: RedisSecurity | undefined;
@@ -29,11 +29,11 @@ export interface RedisOptions {
 export interface RunningRedis extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Where clients dial it: with TLS another port. */
+  /** The port for clients: with TLS another one than `port`. */
   readonly clientPort: number;
   readonly dir: string;
   readonly pid: number;
-  /** Of the server that runs now. */
+  /** The end of the server that runs now. */
   readonly exited: Promise<ProcessExit>;
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
@@ -46,7 +46,7 @@ export interface RunningRedis extends AsyncDisposable {
 const READY_DEADLINE_MS = 10_000;
 const TRIES = 5;
 
-/** A real redis-server (or valkey-server) of your own on a loopback port. It ends with this process, however that ends. */
+/** Starts a real redis-server (or valkey-server) on a loopback port. It ends with this process, however that ends. */
 export async function startRedis(options: RedisOptions = {}): Promise<RunningRedis> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'herald-redis-')));
   const removeDir = async () => {
@@ -124,7 +124,7 @@ async function startServer(dir: string, options: RedisOptions): Promise<{ port: 
 
 function commandLine(command: string, args: string[], { outlivesFullDisk = false }: RedisOptions) {
   if (!outlivesFullDisk) return { command, args };
-  // An ignored signal stays ignored in what the shell becomes.
+  // An ignored signal stays ignored in the process that replaces the shell.
   return { command: '/bin/sh', args: ['-c', 'trap "" XFSZ; exec "$0" "$@"', command, ...args] };
 }
 
@@ -146,7 +146,9 @@ function toArguments(settings: readonly (readonly string[])[]): string[] {
   return settings.flatMap(([name, ...values]) => [`--${name}`, ...values]);
 }
 
-/** Whether the server at the port is loaded, and is the one with this process id: a neighbour may have taken the port. */
+/**
+ * Whether the server at the port has loaded its data, and has this process id: another server may have taken the port.
+ */
 async function isAnswering(port: number, pid: number, { security, mayBeLoading }: RedisOptions): Promise<boolean> {
   const reply = await askRedis(port, 'PING\r\nINFO server', security?.password);
   const isHere = reply.startsWith('+PONG') || (mayBeLoading === true && reply.startsWith('-LOADING'));

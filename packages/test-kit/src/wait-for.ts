@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** What a probe returns once there is something to see. */
+/** The value that a probe finds. */
 type Seen<T> = Exclude<T, undefined | null | false>;
 
 export interface WaitOptions<T> {
-  /** Goes on polling until this holds; without it anything but undefined, null and false ends the wait. */
+  /** Polls until this holds. Without it any value but undefined, null and false ends the wait. */
   until?: (seen: Seen<T>) => boolean;
   /** Default 10 s. */
   deadlineMs?: number;
@@ -15,8 +15,8 @@ const OVERDUE = Symbol('the probe has not answered yet');
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Polls until the probe sees something, and returns it. A probe that throws ends the wait at once with its own error.
- * When the deadline passes, the error says what was awaited and what was seen last.
+ * Polls until the probe finds a value, and returns that. A probe that throws ends the wait at once with its own error.
+ * When the deadline passes, the error names the awaited and the last value.
  */
 export async function waitFor<T>(
   what: string,

@@ -1,20 +1,18 @@
-import type { WithHerald } from './open-herald.ts';
+import type { OpenHerald } from './open-herald.ts';
 import type { Output } from '../output/create-output.ts';
 import type { StartProgress } from './start-progress.ts';
 
-/** What a group of commands is made of. */
 export type CommandDeps = {
-  readonly withHerald: WithHerald;
+  readonly openHerald: OpenHerald;
   readonly output: Output;
   readonly startProgress: StartProgress;
+  readonly env: NodeJS.ProcessEnv;
   /** Epoch ms. */
   readonly now: () => number;
 };
 
+/** `createProgram` gives every command the option --json. */
 export type JsonOption = { json?: true };
-
-/** Every command has it. */
-export const JSON_OPTION = ['--json', 'print one JSON document, for programs'] as const;
 
 /** The end of a command's help. */
 export function examples(...lines: readonly string[]): string {

@@ -1,89 +1,88 @@
+import { NotFoundError, type WorkspaceId } from '@herald/core';
+import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
+import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { ConfigError } from '@herald/runtime/env/env';
-import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
-import { createResources, type Resources } from '@herald/runtime/lifecycle/resources';
+import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createResources } from '@herald/runtime/lifecycle/resources';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { judgeShards } from '@herald/store/shards/judge-shards';
 import { startClock } from '@herald/store/clock/start-clock';
 import type { Clock } from '@herald/store/clock/clock';
-import { readCliConfig, type CliConfig } from './config.ts';
-
-/** The service's data, for the length of one command. */
-export type Herald = {
-  readonly config: CliConfig;
-  readonly redis: RedisClient;
-  /** Absent unless REDIS_MIN_REPLICAS asks for replicas. */
-  readonly awaitReplication: AwaitReplication | undefined;
-  readonly keyspace: Keyspace;
-  /** Another connection, for what occupies one. */
-  readonly connect: () => Promise<RedisClient>;
-  readonly resources: Resources;
-  /** Epoch ms. */
-  readonly now: () => number;
-};
 
 /**
- * Runs a command on the service's data, and releases whatever it opened.
- * With `anyShards` and `anyRedis`, the command doesn't care.
- * @throws ConfigError when SHARDS isn't what the data is laid out for, or a former version's data has yet to be taken over
- * @throws RedisUnreachableError when Redis lacks what every command needs
+ * The settings of the service that the CLI needs to reach its data.
+ * @throws ConfigError with every problem at once
  */
-export type WithHerald = <T>(
-  use: (herald: Herald) => Promise<T>,
-  options?: { anyShards?: boolean; anyRedis?: boolean },
-) => Promise<T>;
-
-export async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
-  const record = await createShardRecordStore(redis).read();
-  const refusal = judgeShards({ record }, shardCount)[0] ?? (await findLayoutProblem(redis, record));
-  if (refusal) throw new ConfigError(refusal.sentence);
+export function readCliConfig(env: NodeJS.ProcessEnv) {
+  const given = readEnv(withOneRedis(SharedEnv.extend(RetentionEnv.shape)), env);
+  return {
+    redis: toRedisTarget(given),
+    minReplicas: given.REDIS_MIN_REPLICAS,
+    shardCount: given.SHARDS,
+    retentionMs: given.RETENTION,
+  };
 }
 
-/** @param follow is told of Redis' clock, which decides from then on */
-export function createWithHerald(
-  env: NodeJS.ProcessEnv,
-  now: () => number,
-  follow: (clock: Clock) => void,
-): WithHerald {
-  return async (use, { anyShards = false, anyRedis = false } = {}) => {
+export function createHeraldAccess(env: NodeJS.ProcessEnv) {
+  let clock: Clock | undefined;
+  /** Epoch ms: the machine's time until a command has connected, and then that of Redis. */
+  const now = () => clock?.now() ?? Date.now();
+  /**
+   * Connects to the service's data for one command. `anyShards` and `anyRedis` leave out the checks.
+   * @throws ConfigError when SHARDS doesn't fit the data, or the data has the layout of another version
+   * @throws RedisUnreachableError when Redis lacks something that every command needs
+   */
+  const openHerald = async ({ anyShards = false, anyRedis = false } = {}) => {
     const config = readCliConfig(env);
+    const { redis: target, minReplicas, shardCount } = config;
     const resources = createResources(() => undefined);
+    /** Opens another connection, for commands that occupy one. */
     const connect = async () => {
-      // A lost connection shows in the command that needed it.
-      const onError = () => undefined;
-      const redis = await connectRedis({ target: config.redis, use: 'request', name: 'herald-cli', onError });
+      // A lost connection fails the command that needs it.
+      const redis = await connectRedis({ target, use: 'request', name: 'herald-cli', onError: () => undefined });
       resources.add('redis', () => closeRedis(redis));
       return redis;
     };
     try {
       const redis = await connect();
-      const { minReplicas, shardCount } = config;
-      if (!anyRedis) await demandAccess(redis, { target: config.redis, minReplicas, shardCount });
-      const clock = await startClock(redis).catch((error: unknown) => {
+      if (!anyRedis) await demandAccess(redis, { target, minReplicas, shardCount });
+      const running = await startClock(redis).catch((error: unknown) => {
         if (!anyRedis) throw error;
         return undefined;
       });
-      if (clock) {
-        resources.add('clock', clock.stop);
-        follow(clock);
-      }
+      if (running) resources.add('clock', running.stop);
+      clock = running;
       if (!anyShards) await refuseOtherShards(redis, shardCount);
+      const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      return await use({
-        config,
-        redis,
-        awaitReplication,
-        keyspace: createKeyspace(shardCount),
-        connect,
-        resources,
-        now,
-      });
-    } finally {
+      return { config, redis, awaitReplication, keyspace, connect, now, [Symbol.asyncDispose]: resources.release };
+    } catch (error) {
       await resources.release();
+      throw error;
     }
   };
+  return { openHerald, now };
+}
+export type OpenHerald = ReturnType<typeof createHeraldAccess>['openHerald'];
+export type Herald = Awaited<ReturnType<OpenHerald>>;
+
+async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
+  const record = await createShardRecordStore(redis).read();
+  const refusal = judgeShards({ record }, shardCount)[0] ?? (await findLayoutProblem(redis, record));
+  if (refusal) throw new ConfigError(refusal.sentence);
+}
+
+const LOOK_UP = { delivery: 'ofDelivery', receiver: 'ofEndpoint', callback: 'ofEndpoint', replay: 'ofReplay' } as const;
+
+/** The workspace that owns a thing. @throws NotFoundError */
+export async function findOwner(herald: Herald, thing: keyof typeof LOOK_UP, id: string): Promise<WorkspaceId> {
+  const owner = await createOwnerLookUp(herald)[LOOK_UP[thing]](id);
+  if (owner === undefined) throw new NotFoundError(thing, id);
+  return owner;
 }

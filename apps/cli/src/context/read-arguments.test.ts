@@ -1,4 +1,4 @@
-import { readEndpointId, readLimit, readListOf, readReceiverId, readTime } from './read-arguments.ts';
+import { readEndpointId, readLimit, listReader, readReceiverId, timeReader } from './read-arguments.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
@@ -7,13 +7,13 @@ test.each([
   ['2030-01-31T12:00:00Z', NOW],
   ['2030-01-31T14:00+02:00', NOW],
 ])('the time %s', (text, at) => {
-  expect(readTime(() => NOW)(text)).toBe(at);
+  expect(timeReader(() => NOW)(text)).toBe(at);
 });
 
 test.each(['', 'today', '2030-01-31', '2030-13-31T12:00:00Z', '2030-01-31T12:00:00', '-2h', '1893456000000'])(
   'the time %j is refused with two examples',
   (text) => {
-    expect(() => readTime(() => NOW)(text)).toThrow(/such as 2h or 3d, or a time such as 2030/);
+    expect(() => timeReader(() => NOW)(text)).toThrow(/such as 2h or 3d, or a time such as 2030/);
   },
 );
 
@@ -28,8 +28,8 @@ test.each(['', '0', '1001', '5.5', '1e3', '-1'])('the limit %j is refused', (tex
   expect(() => readLimit(text)).toThrow('from 1 to 1000');
 });
 
-test('a list takes what it knows, and nothing else', () => {
-  const read = readListOf(['failed', 'canceled']);
+test('a list accepts known items only', () => {
+  const read = listReader(['failed', 'canceled']);
   expect(read('canceled,failed')).toEqual(['failed', 'canceled']);
   for (const text of ['', 'failed,', 'failed,lost']) expect(() => read(text)).toThrow('must be of failed, canceled');
 });

@@ -1,4 +1,5 @@
 import { ID_PATTERNS, readDuration, WorkspaceIdText } from '@herald/core';
+import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
 import { InvalidArgumentError } from 'commander';
 
@@ -8,57 +9,58 @@ export function readWorkspace(text: string): string {
   throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'is not a workspace id');
 }
 
-/** An id of Herald's own, such as `wh_…`: a wrong one is told apart from one that isn't there. */
-export function readId(thing: keyof typeof ID_PATTERNS, example: string) {
-  return (text: string): string => {
-    if (ID_PATTERNS[thing].test(text)) return text;
-    throw new InvalidArgumentError(`must be the id of a ${thing}, such as ${example}`);
+/** A parser of arguments: `message` is the error when `read` returns undefined. */
+export function argumentReader<T>(read: (text: string) => T | undefined, message: string) {
+  return (text: string): T => {
+    const value = read(text);
+    if (value === undefined) throw new InvalidArgumentError(message);
+    return value;
   };
 }
 
-export const readReceiverId = readId('receiver', 'wh_01m7wyndtadddfeszmz5b3xx5r');
-export const readDeliveryId = readId('delivery', 'dlv_ixeizp4snsuommspdcs6oacmpu52wjbz');
-export const readReplayId = readId('replay', 'rpl_00112233445566778899aabb');
-export const readTaskId = readId('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
+/** Checks the form of an id, so that a mistyped one is told apart from an unknown one. */
+function idReader(thing: keyof typeof ID_PATTERNS, example: string) {
+  const read = (text: string) => (ID_PATTERNS[thing].test(text) ? text : undefined);
+  return argumentReader(read, `must be the id of a ${thing}, such as ${example}`);
+}
+
+export const readReceiverId = idReader('receiver', 'wh_01m7wyndtadddfeszmz5b3xx5r');
+export const readDeliveryId = idReader('delivery', 'dlv_ixeizp4snsuommspdcs6oacmpu52wjbz');
+export const readReplayId = idReader('replay', 'rpl_00112233445566778899aabb');
+export const readTaskId = idReader('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
 
 const CALLBACK_ID = /^cb_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** A receiver's id, or a callback's. */
+/** The id of a receiver or a callback. */
 export function readEndpointId(text: string): string {
   return CALLBACK_ID.test(text) ? text : readReceiverId(text);
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** A time, or how long ago it was: `2030-01-31T12:00:00Z`, `2h`. Epoch ms. */
-export function readTime(now: () => number) {
-  return (text: string): number => {
+/** A time such as `2030-01-31T12:00:00Z`, or how long ago it was, such as `2h`; as epoch ms. */
+export function timeReader(now: () => number) {
+  return argumentReader((text) => {
     const agoMs = readDuration(text);
     if (agoMs !== undefined) return now() - agoMs;
     const at = INSTANT.test(text) ? Date.parse(text) : NaN;
-    if (!Number.isNaN(at)) return at;
-    throw new InvalidArgumentError('must be how long ago, such as 2h or 3d, or a time such as 2030-01-31T12:00:00Z');
-  };
+    return Number.isNaN(at) ? undefined : at;
+  }, 'must be how long ago, such as 2h or 3d, or a time such as 2030-01-31T12:00:00Z');
 }
 
-/** One of a list, or several of it separated by commas. */
-export function readListOf<Item extends string>(items: readonly Item[]) {
-  return (text: string): Item[] => {
-    const named = text.split(',');
-    const found = items.filter((item) => named.includes(item));
-    if (found.length === named.length) return found;
-    throw new InvalidArgumentError(`must be of ${items.join(', ')}, separated by commas`);
-  };
+/** One or more of `items`, separated by commas. */
+export function listReader<Item extends string>(items: readonly Item[]) {
+  return argumentReader(
+    (text) => {
+      const named = text.split(',');
+      const found = items.filter((item) => named.includes(item));
+      return found.length === named.length ? found : undefined;
+    },
+    `must be of ${items.join(', ')}, separated by commas`,
+  );
 }
 
-export function readLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= 1_000) return limit;
-  throw new InvalidArgumentError('must be a whole number from 1 to 1000');
-}
-
-export function readShardCount(text: string): number {
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= SHARD_LIMIT) return count;
-  throw new InvalidArgumentError(`must be a whole number from 1 to ${SHARD_LIMIT}`);
-}
+const countReader = (limit: number) =>
+  argumentReader((text) => readInteger(text, 1, limit), `must be a whole number from 1 to ${limit}`);
+export const readLimit = countReader(1_000);
+export const readShardCount = countReader(SHARD_LIMIT);

@@ -1,27 +1,34 @@
 import { DELIVERY_STATUSES, EVENT_NAMES, NotFoundError, type DeliveryId } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS, toAttemptRow, toDeliveryFacts, toDeliveryRow } from './delivery-row.ts';
-import { toAttemptJson, toDeliveryJson } from './delivery-json.ts';
-import { findDelivery } from './find-delivery.ts';
-import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { findOwner, type Herald } from '../context/open-herald.ts';
 import {
   readDeliveryId,
   readEndpointId,
   readLimit,
   readTaskId,
-  readTime,
+  timeReader,
   readWorkspace,
 } from '../context/read-arguments.ts';
+import {
+  ATTEMPT_COLUMNS,
+  DELIVERY_COLUMNS,
+  toAttemptJson,
+  toAttemptRow,
+  toDeliveryFacts,
+  toDeliveryJson,
+  toDeliveryRow,
+} from './describe-delivery.ts';
+import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** `herald deliveries`: what was sent, what waits, and once more. */
-export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps): Command {
-  const deliveries = new Command('deliveries').description('list deliveries, look at one, make one once more');
+/** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
+export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps): Command {
+  const deliveries = new Command('deliveries').description('list deliveries, show one, or redeliver one');
   deliveries
     .command('list')
     .description(
@@ -40,13 +47,12 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     )
     .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
     .addOption(new Option('--event <name>', 'of this event').choices(EVENT_NAMES))
-    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', readTime(now))
+    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       examples(
-        'herald deliveries list --status failed                    those that failed lately, of everybody',
+        'herald deliveries list --status failed                    those that failed lately, of all workspaces',
         'herald deliveries list --workspace ws_x --since 2h',
         'herald deliveries list --receiver wh_… --status pending --event task.done',
       ),
@@ -55,7 +61,8 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
       const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
       if (isNarrow === undefined && wanted.status !== 'failed')
         command.error('error: name a --receiver, --task or --workspace, or ask for --status failed alone');
-      const { list, hasMore } = await withHerald((herald) => listDeliveries(herald, wanted));
+      await using herald = await openHerald();
+      const { list, hasMore } = await listDeliveries(herald, wanted);
       if (json) output.json(list.map(toDeliveryJson));
       else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), 'There is no such delivery.');
       if (hasMore) output.note(`There are more than these ${list.length}: --limit shows more, --since fewer.`);
@@ -64,10 +71,10 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     .command('show')
     .description('one delivery with all of its attempts')
     .argument('<id>', 'of the delivery', readDeliveryId)
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald deliveries show dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
-      const { description, attempts } = await withHerald((herald) => findDelivery(herald, id));
+      await using herald = await openHerald();
+      const { description, attempts } = await findDelivery(herald, id);
       if (json) {
         output.json({ ...toDeliveryJson(description), attempts: attempts.map(toAttemptJson) });
         return;
@@ -79,24 +86,26 @@ export function createDeliveriesCommand({ withHerald, output, now }: CommandDeps
     });
   deliveries
     .command('redeliver')
-    .description('one more attempt now, with the same id and the same bytes, whatever became of the delivery')
+    .description('make one more attempt now, with the same id and the same bytes, in any status of the delivery')
     .argument('<id>', 'of the delivery', readDeliveryId)
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {
-      const delivery = await withHerald(async (herald) => {
-        const workspaceId = await createOwnerLookUp(herald).ofDelivery(id);
-        if (workspaceId === undefined) throw new NotFoundError('delivery', id);
-        const redeliver = createRedeliver({
-          log: createDeliveryLog(herald),
-          report: { requested: () => undefined },
-          now,
-        });
-        return await redeliver(workspaceId, id);
-      });
+      await using herald = await openHerald();
+      const log = createDeliveryLog(herald);
+      const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
+      const delivery = await redeliver(await findOwner(herald, 'delivery', id), id);
       if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);
     });
   return deliveries;
+}
+
+async function findDelivery(herald: Herald, id: DeliveryId) {
+  const { redis, keyspace } = herald;
+  const workspaceId = await findOwner(herald, 'delivery', id);
+  const description = await describeDelivery(redis, keyspace.of(workspaceId), id);
+  const found = await createDeliveryLog(herald).find(workspaceId, id);
+  if (!found || !description) throw new NotFoundError('delivery', id);
+  return { description, attempts: found.attempts };
 }

@@ -1,9 +1,10 @@
 import type { Finding } from '@herald/runtime/findings/finding';
 
-/** What a part of the set-up looks like: what is wrong with it, or a sentence that says that it is well. */
+/** The result for one part of the set-up. */
 export type Check = {
   readonly name: 'configuration' | 'redis' | 'shards' | 'secrets' | 'workers' | 'work';
   readonly findings: readonly Finding[];
+  /** The sentence without findings. */
   readonly well: string;
 };
 

@@ -1,13 +1,11 @@
 import type { Finding } from '@herald/runtime/findings/finding';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import type { Check } from './check.ts';
 import { PROCESSES, type Process } from './check-configuration.ts';
 import { examine } from './examine.ts';
-import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
 import { countOf } from '../output/count-of.ts';
-
-export type DoctorCommandDeps = CommandDeps & { readonly env: NodeJS.ProcessEnv };
 
 type Line = {
   readonly level: Finding['level'] | 'ok' | 'skipped';
@@ -17,43 +15,30 @@ type Line = {
   readonly sentence: string;
 };
 
-const PAINT: Record<Line['level'], (text: string) => Cell> = {
-  ok: good,
-  warning: doubtful,
-  error: bad,
-  skipped: (text) => text,
-};
+const PAINT = { ok: good, warning: doubtful, error: bad, skipped: plain };
 
-/** `herald doctor`: what is wrong with a set-up, and what to set. */
-export function createDoctorCommand({ withHerald, output, env }: DoctorCommandDeps): Command {
+/** `herald doctor`: finds the problems of a set-up. */
+export function createDoctorCommand(deps: CommandDeps): Command {
+  const { output } = deps;
   return new Command('doctor')
-    .description('check the configuration, Redis and the work that waits: what is wrong, and what to set')
+    .description('check the configuration, Redis and the pending work, and say how to solve each problem')
     .addOption(
       new Option('--for <process>', 'whose variables this environment has; without it: both').choices(PROCESSES),
     )
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
-It reads the environment as api and worker do at their start, and starts neither. In Redis it only reads, but for one key
-that leaves by itself, to see whether writes are taken. The exit code is 0, also with warnings, and 1 with errors.
+It reads the environment as api and worker do at their start, and starts neither. In Redis it only reads, except for one
+key that expires by itself: it tests whether Redis accepts writes. The exit code is 1 with errors, and 0 otherwise.
 ${examples('herald doctor', 'herald doctor --for worker')}`,
     )
     .action(async ({ for: only, json }: JsonOption & { for?: Process }) => {
-      const { checks, skipped } = await examine({ env, withHerald, processes: only ? [only] : PROCESSES });
+      const { checks, skipped } = await examine(deps, only ? [only] : PROCESSES);
       const lines = checks.flatMap(toLines);
-      const count = (level: Line['level']) => lines.filter((line) => line.level === level).length;
-      const [errors, warnings] = [count('error'), count('warning')];
-      if (json)
-        output.json({ status: errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok', findings: lines, skipped });
-      else {
-        const unseen = skipped.map((check): Line => ({
-          level: 'skipped',
-          check,
-          sentence: 'see the errors above first',
-        }));
-        for (const line of [...lines, ...unseen]) output.line(toText(line, output.paint));
-      }
+      const [errors, warnings] = [countLevel(lines, 'error'), countLevel(lines, 'warning')];
+      const status = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok';
+      if (json) output.json({ status, findings: lines, skipped });
+      else for (const line of [...lines, ...skipped.map(toSkippedLine)]) output.line(toText(line, output.paint));
       if (errors > 0) output.problem(`Wrong: ${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}.`);
       else if (!json) output.line(warnings === 0 ? 'All is well.' : `It works, with ${countOf(warnings, 'warning')}.`);
     });
@@ -64,11 +49,14 @@ function toLines({ name, findings, well }: Check): Line[] {
   return findings.map(({ level, code, sentence }) => ({ level, check: name, code, sentence }));
 }
 
-const LEVEL_WIDTH = 'warning'.length;
-const CHECK_WIDTH = 'configuration'.length;
+const toSkippedLine = (check: string): Line => ({ level: 'skipped', check, sentence: 'see the errors above first' });
 
-/** Colours take no room: what is padded is the text. */
+function countLevel(lines: readonly Line[], level: Line['level']): number {
+  return lines.filter((line) => line.level === level).length;
+}
+
+/** Pads the plain text: colours take no room. */
 function toText({ level, check, sentence }: Line, paint: (cell: Cell) => string): string {
-  const gap = ' '.repeat(LEVEL_WIDTH - level.length);
-  return `${paint(PAINT[level](level))}${gap}  ${check.padEnd(CHECK_WIDTH)}  ${paint(sentence)}`;
+  const gap = ' '.repeat('warning'.length - level.length);
+  return `${paint(PAINT[level](level))}${gap}  ${check.padEnd('configuration'.length)}  ${paint(sentence)}`;
 }

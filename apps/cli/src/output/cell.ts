@@ -2,20 +2,22 @@ import type { styleText } from 'node:util';
 
 type Style = Extract<Parameters<typeof styleText>[0], string>;
 
-/** A text with a colour, which only terminals show. */
+/** A text with a style, which only terminals show. */
 export type Painted = { readonly text: string; readonly style: Style };
 
-/** What stands in a column: a Date is relative on a terminal and exact elsewhere; undefined is nothing. */
+/** The content of a column. A Date is shown relative to now on a terminal, and exact elsewhere. */
 export type Cell = string | number | Date | Painted | undefined;
 
+export const plain = (text: string): Cell => text;
 export const good = (text: string): Painted => ({ text, style: 'green' });
 export const doubtful = (text: string): Painted => ({ text, style: 'yellow' });
 export const bad = (text: string): Painted => ({ text, style: 'red' });
 
-// What moves cursors, changes colours, reverses a line or ends it: customers write descriptions, receivers write answers.
+// Characters that move cursors, change colours, reverse a line or end it. Customers write descriptions, receivers write
+// answers.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** Text of others, on one line and without any power over a terminal. */
+/** Untrusted text on one line, without characters that control a terminal. */
 export function plainText(text: string): string {
   return text.replace(UNPRINTABLE, ' ');
 }

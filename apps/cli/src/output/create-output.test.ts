@@ -48,13 +48,13 @@ test('a pipe gets tab-separated values with exact times, and the names of the co
   expect(written.stdout).toBe('id\tstatus\tat\nwh_1\tfailed\t2030-01-31T11:57:00.000Z\nwh_22\t7\t\nid\n');
 });
 
-test('what others wrote has no power over a terminal, and breaks no line', () => {
+test('text of others can’t control a terminal, and breaks no line', () => {
   const { output, written } = record(false);
   output.table(['a', 'b'], [[`x${ESCAPE}[2Jy`, 'one\ttwo\nthree\u202egnp']], 'none');
   expect(written.stdout).toBe('a\tb\nx [2Jy\tone two three gnp\n');
 });
 
-test('one thing is shown a fact per line, relative and exact, without what is unknown', () => {
+test('facts are shown one a line, relative and exact, without unknown ones', () => {
   const { output, written } = record(true, { NO_COLOR: '1' });
   output.facts({ id: 'dlv_1', accepted: new Date(NOW - 5_000), settled: undefined });
   expect(written.stdout).toBe('id        dlv_1\naccepted  2030-01-31T11:59:55.000Z (5 s ago)\n');

@@ -4,22 +4,6 @@ import { plainText } from './cell.ts';
 import { renderTable } from './render-table.ts';
 import { relativeText } from './time-text.ts';
 
-/** Where a command's words go. Answers are on stdout; notes and problems on stderr, so that stdout stays what was asked for. */
-export type Output = {
-  readonly line: (text: string) => void;
-  /** One document, for programs. */
-  readonly json: (document: unknown) => void;
-  /** For people aligned; not on a terminal as tab-separated values with exact times, the names of the columns first. */
-  readonly table: (columns: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string) => void;
-  /** One thing, a fact per line; facts that are undefined are left out. */
-  readonly facts: (facts: Readonly<Record<string, Cell>>) => void;
-  /** Something to know beside the answer. */
-  readonly note: (text: string) => void;
-  /** What went wrong; the exit code becomes 1. */
-  readonly problem: (text: string) => void;
-  readonly paint: (cell: Cell) => string;
-};
-
 export type OutputDeps = {
   readonly stdout: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
   readonly stderr: Pick<NodeJS.WriteStream, 'write'>;
@@ -29,12 +13,16 @@ export type OutputDeps = {
   readonly setExitCode: (code: number) => void;
 };
 
-export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps): Output {
+/** Writes answers to stdout. Notes and problems go to stderr, so that stdout holds only what was asked for. */
+export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps) {
   const isTerminal = stdout.isTTY;
-  // https://no-color.org: present and not empty, whatever its value
+  // https://no-color.org: any value but an empty one
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
-  const line = (text: string) => {
+  const line = (text: string): void => {
     stdout.write(`${text}\n`);
+  };
+  const note = (text: string): void => {
+    stderr.write(`${text}\n`);
   };
   const paint = (cell: Cell): string => {
     if (cell === undefined) return isTerminal ? '-' : '';
@@ -44,38 +32,36 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     const text = plainText(cell.text);
     return hasColours ? styleText(cell.style, text, { validateStream: false }) : text;
   };
+  const dim = (text: string) => paint({ text, style: 'dim' });
   return {
     line,
-    json(document) {
+    note,
+    paint,
+    /** Writes a problem; the exit code becomes 1. */
+    problem(text: string): void {
+      note(text);
+      setExitCode(1);
+    },
+    /** Writes one JSON document, for programs. A Date becomes an ISO time. */
+    json(document: unknown): void {
       line(JSON.stringify(document, undefined, 2));
     },
-    table(columns, rows, whenEmpty) {
+    /** Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. */
+    table(columns: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string): void {
       const cells = rows.map((row) => row.map(paint));
       if (!isTerminal) for (const row of [columns, ...cells]) line(row.join('\t'));
       else if (rows.length === 0) line(whenEmpty);
-      else
-        line(
-          renderTable(
-            columns.map((name) => paint({ text: name.toUpperCase(), style: 'dim' })),
-            cells,
-          ),
-        );
+      else line(renderTable([columns.map((name) => dim(name.toUpperCase())), ...cells]));
     },
-    facts(facts) {
+    /** Writes one fact a line, without those that are undefined. */
+    facts(facts: Readonly<Record<string, Cell>>): void {
       const known = Object.entries(facts).filter(([, cell]) => cell !== undefined);
       const width = Math.max(...known.map(([name]) => name.length));
       for (const [name, cell] of known) {
         const exact = cell instanceof Date && isTerminal ? `${cell.toISOString()} (${paint(cell)})` : paint(cell);
-        line(isTerminal ? `${paint({ text: name.padEnd(width), style: 'dim' })}  ${exact}` : `${name}\t${exact}`);
+        line(isTerminal ? `${dim(name.padEnd(width))}  ${exact}` : `${name}\t${exact}`);
       }
     },
-    note(text) {
-      stderr.write(`${text}\n`);
-    },
-    problem(text) {
-      stderr.write(`${text}\n`);
-      setExitCode(1);
-    },
-    paint,
   };
 }
+export type Output = ReturnType<typeof createOutput>;

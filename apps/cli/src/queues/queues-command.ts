@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import { DESTINATION_COLUMNS, QUEUE_COLUMNS, toDestinationRow, toQueueRow, toServiceFacts } from './queue-rows.ts';
-import { readQueues } from './read-queues.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { relativeText, spanText } from '../output/time-text.ts';
+import { readQueues, type DestinationLine, type QueueLine, type Queues } from './read-queues.ts';
 
-/** Destinations that are shown to people; --json has all that were looked at. */
+/** Destinations in the table; --json has all that were looked at. */
 const SHOWN_DESTINATIONS = 20;
 
-/** `herald queues`: what waits, where, for how long, and who is there to send it. */
-export function createQueuesCommand({ withHerald, output, now }: CommandDeps): Command {
+/** `herald queues`: shows the queues, the destinations and the workers. */
+export function createQueuesCommand({ openHerald, output, now }: CommandDeps): Command {
   return new Command('queues')
-    .description('what waits, for how long, and who is there to send it')
-    .option(...JSON_OPTION)
+    .description('pending work, how long it has waited, and the workers')
     .addHelpText(
       'after',
       `
@@ -19,13 +19,14 @@ Queue: the deliveries of a shard that are not settled.
   active     being sent
   delayed    for the time of their next try, or for a destination that is paused or gives no answers
   overdue    how long the first has waited for a worker
-Destinations: those for which deliveries wait, due or not. Each holds up nobody but itself.
+Destinations: those for which deliveries wait, due or not. None holds up another one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
 ${examples('herald queues', 'watch -n 2 herald queues')}`,
     )
     .action(async ({ json }: JsonOption) => {
-      const queues = await withHerald(readQueues);
+      await using herald = await openHerald();
+      const queues = await readQueues(herald);
       if (json) {
         output.json(queues);
         return;
@@ -40,4 +41,43 @@ ${examples('herald queues', 'watch -n 2 herald queues')}`,
       if (left > 0) output.note(`Deliveries wait for ${left} more destinations.`);
       if (queues.workers === 0) output.note('No worker was seen lately: nothing is sent. Start one.');
     });
+}
+
+const QUEUE_COLUMNS = ['shard', 'queue', 'waiting', 'active', 'delayed', 'overdue', 'state'];
+
+/** Deliveries wait longer for a worker only when there are too few, or none; in ms. */
+const DOUBTFUL_AFTER_MS = 10_000;
+
+function toQueueRow({ shard, queue, waiting, active, delayed, oldestDueMs, isPaused }: QueueLine): Cell[] {
+  const span = oldestDueMs > 0 ? spanText(oldestDueMs) : undefined;
+  const overdue = span !== undefined && oldestDueMs > DOUBTFUL_AFTER_MS ? doubtful(span) : span;
+  return [shard, queue, waiting, active, delayed, overdue, isPaused ? bad('paused') : good('running')];
+}
+
+const DESTINATION_COLUMNS = ['destination', 'workspace', 'deliveries', 'due', 'state', 'longest due'];
+
+function toDestinationRow(destination: DestinationLine, now: number): Cell[] {
+  const { host, workspace, deliveries, due, waitsSince } = destination;
+  const longestDue = waitsSince === null ? undefined : spanText(Math.max(0, now - waitsSince.getTime()));
+  return [host ?? '(removed)', workspace ?? undefined, deliveries, due, stateOf(destination, now), longestDue];
+}
+
+function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: DestinationLine, now: number): Cell {
+  if (state === 'paused') return doubtful(`paused, ends ${relativeTo(pausedUntil, now)}`);
+  if (state === 'breaker_open')
+    return bad(`open breaker, ${unanswered} unanswered, next probe ${relativeTo(nextProbeAt, now)}`);
+  return good(nextDueAt === null ? 'flowing' : `flowing, next try ${relativeTo(nextDueAt, now)}`);
+}
+
+function relativeTo(time: Date | null, now: number): string {
+  return relativeText(Math.max(now, time?.getTime() ?? now), now);
+}
+
+function toServiceFacts({ workers, runningReplays, failedLately, destinationCount }: Queues) {
+  return {
+    'workers seen lately': workers === 0 ? bad('0') : good(String(workers)),
+    'destinations with waiting deliveries': destinationCount,
+    'replays under way': runningReplays,
+    'deliveries failed lately': failedLately,
+  };
 }

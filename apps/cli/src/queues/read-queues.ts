@@ -3,8 +3,9 @@ import { createFailedView } from '@herald/store/operators/failed-view';
 import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import type { Herald } from '../context/open-herald.ts';
+import { toDate } from '../output/time-text.ts';
 
-/** All that waits, as Redis has it. Times are ISO, spans in ms. */
+/** All pending work, for programs. Spans are in ms. */
 export async function readQueues({ config, redis, keyspace, now }: Herald) {
   const readState = createServiceStateReader({ redis, keyspace, presence: createWorkerPresence(redis), now });
   const destinations = createDestinationView({ redis, keyspace, now });
@@ -35,7 +36,7 @@ export type Queues = Awaited<ReturnType<typeof readQueues>>;
 export type QueueLine = Queues['queues'][number];
 export type DestinationLine = Queues['destinations'][number];
 
-/** With waiting deliveries, also those that were not looked at. */
+/** Destinations with waiting deliveries, those that were not looked at included. */
 function countDestinations({ shards }: ServiceState): number {
   const counts = shards.flatMap(({ queue: { byHealth, groupsNotLookedAt } }) => [
     groupsNotLookedAt,
@@ -55,13 +56,9 @@ function toDestinationJson(destination: DestinationDescription, now: number) {
     inWork,
     state: isOpen ? ('breaker_open' as const) : heldUntil === undefined ? ('flowing' as const) : ('paused' as const),
     unanswered,
-    nextProbeAt: toIso(nextProbeAt),
-    pausedUntil: toIso(heldUntil),
-    waitsSince: toIso(firstDueAt <= now ? firstDueAt : undefined),
-    nextDueAt: toIso(firstDueAt > now ? firstDueAt : undefined),
+    nextProbeAt: toDate(nextProbeAt) ?? null,
+    pausedUntil: toDate(heldUntil) ?? null,
+    waitsSince: firstDueAt <= now ? new Date(firstDueAt) : null,
+    nextDueAt: firstDueAt > now ? new Date(firstDueAt) : null,
   };
-}
-
-function toIso(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

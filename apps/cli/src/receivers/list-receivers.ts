@@ -1,21 +1,22 @@
-import type { WorkspaceId } from '@herald/core';
+import { EVENT_NAMES, type WorkspaceId } from '@herald/core';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import { walkReceivers } from '@herald/store/endpoints/walk-endpoints';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Herald } from '../context/open-herald.ts';
+import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { toDate } from '../output/time-text.ts';
 
-/** Receivers, by workspace and then by age. There is no index of all: without a workspace every key is looked at. */
+/** Receivers, by workspace and then by age. There is no index of all: without a workspace this looks at every key. */
 export async function listReceivers(
   { redis, keyspace, now }: Herald,
   workspaceId: WorkspaceId | undefined,
   withUrls: boolean,
   onProgress: (looked: number, total: number) => void,
 ) {
-  const store = createReceiverStore({ redis, keyspace });
   const found: EndpointRecord[] = [];
-  if (workspaceId !== undefined) found.push(...(await store.list(workspaceId)));
+  if (workspaceId !== undefined) found.push(...(await createReceiverStore({ redis, keyspace }).list(workspaceId)));
   else {
     for await (const { receivers, looked, total } of walkReceivers(redis, keyspace)) {
       found.push(...receivers);
@@ -30,23 +31,34 @@ export async function listReceivers(
     return {
       id,
       workspace: receiver.workspaceId,
-      url: withUrls ? url : originOf(url),
+      url: withUrls ? url : (URL.parse(url)?.origin ?? ''),
       events,
       description,
       state,
-      since: toIso(since),
-      ...(disabledReason !== undefined && { disabledReason }),
+      since: new Date(since),
+      disabledReason,
       consecutiveFailures: health.consecutiveFailures,
       backlog: destinations[index]?.due ?? 0,
-      lastSuccessAt: health.lastSuccessAt === undefined ? null : toIso(health.lastSuccessAt),
-      createdAt: toIso(createdAt),
+      lastSuccessAt: toDate(health.lastSuccessAt) ?? null,
+      createdAt: new Date(createdAt),
     };
   });
 }
-export type ListedReceiver = Awaited<ReturnType<typeof listReceivers>>[number];
+type ListedReceiver = Awaited<ReturnType<typeof listReceivers>>[number];
 
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? '';
+export const RECEIVER_COLUMNS = ['id', 'workspace', 'url', 'events', 'state', 'since', 'backlog', 'last success'];
+
+const PAINT = { healthy: good, failing: doubtful, paused: doubtful, disabled: bad };
+
+export function toReceiverRow(receiver: ListedReceiver): Cell[] {
+  const { id, workspace, url, since, backlog, lastSuccessAt } = receiver;
+  const hasAll = receiver.events.length === 0 || receiver.events.length === EVENT_NAMES.length;
+  const events = hasAll ? 'all' : receiver.events.join(',');
+  const state = PAINT[receiver.state](`${receiver.state}${detailOf(receiver)}`);
+  return [id, workspace, url, events, state, since, backlog, lastSuccessAt ?? undefined];
 }
 
-const toIso = (ms: number) => new Date(ms).toISOString();
+function detailOf({ state, disabledReason, consecutiveFailures }: ListedReceiver): string {
+  if (state === 'disabled') return disabledReason === undefined ? '' : ` (${disabledReason})`;
+  return state !== 'healthy' && consecutiveFailures > 0 ? ` (${consecutiveFailures} in a row)` : '';
+}

@@ -1,43 +1,38 @@
 import { NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
-import { createReceiverStore, type ReceiverStore } from '@herald/store/endpoints/receiver-store';
-import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { Command } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import type { Herald } from '../context/open-herald.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { findOwner, type Herald } from '../context/open-herald.ts';
 import { readReceiverId, readWorkspace } from '../context/read-arguments.ts';
-import { listReceivers } from './list-receivers.ts';
-import { toReceiverRow, RECEIVER_COLUMNS } from './receiver-row.ts';
+import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
 import { sendTestTo } from './send-test-to.ts';
 
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
-/** `herald receivers`: the receivers of customers, and what an operator may do to them. */
-export function createReceiversCommand({ withHerald, output, startProgress, now }: CommandDeps): Command {
+/** `herald receivers`: lists, tests, disables and enables the receivers of customers. */
+export function createReceiversCommand({ openHerald, output, startProgress, now }: CommandDeps): Command {
   const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
   receivers
     .command('list')
-    .description('every receiver, and how it is; of its url the origin alone, since the rest may hold tokens')
+    .description('every receiver, and its state; only the origin of its url, since the rest may contain tokens')
     .option('--workspace <id>', 'only those of this workspace', readWorkspace)
     .option('--urls', 'show whole urls')
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald receivers list', 'herald receivers list --workspace ws_x --urls'))
     .action(async ({ workspace, urls, json }: ListOptions) => {
       const progress = startProgress('looking for receivers {bar} {percentage}%');
-      const list = await withHerald((herald) =>
-        listReceivers(herald, workspace, urls === true, progress.show).finally(progress.stop),
-      );
+      await using herald = await openHerald();
+      const list = await listReceivers(herald, workspace, urls === true, progress.show).finally(progress.stop);
       if (json) output.json(list);
       else output.table(RECEIVER_COLUMNS, list.map(toReceiverRow), 'There is no receiver.');
     });
   receivers
     .command('test')
-    .description('have a worker send a webhook.test now, and say what the receiver answered; also to a disabled one')
+    .description('have a worker send a webhook.test now, also to a disabled receiver, and print the answer')
     .argument('<id>', 'of the receiver', readReceiverId)
-    .option(...JSON_OPTION)
     .addHelpText('after', examples('herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r'))
     .action(async (id: EndpointId, { json }: JsonOption) => {
-      const outcome = await withHerald(async (herald) => sendTestTo(herald, (await findReceiver(herald, id)).receiver));
+      await using herald = await openHerald();
+      const outcome = await sendTestTo(herald, await findReceiver(herald, id));
       if (json) output.json({ id, ...outcome });
       if (!('receiverStatus' in outcome)) output.problem(`Not delivered: ${outcome.error}.`);
       else if (!outcome.delivered) output.problem(`Not delivered: it answered ${outcome.receiverStatus}.`);
@@ -50,16 +45,13 @@ export function createReceiversCommand({ withHerald, output, startProgress, now 
       .command(name)
       .description(description)
       .argument('<id>', 'of the receiver', readReceiverId)
-      .option(...JSON_OPTION)
       .addHelpText('after', examples(`herald receivers ${name} wh_01m7wyndtadddfeszmz5b3xx5r`))
       .action(async (id: EndpointId, { json }: JsonOption) => {
-        const isChanged = await withHerald(async (herald) => {
-          const { store, receiver } = await findReceiver(herald, id);
-          if (receiver.enabled === enabled) return false;
-          if (!(await store.patch(receiver.workspaceId, id, { enabled }, now())))
-            throw new NotFoundError('receiver', id);
-          return true;
-        });
+        await using herald = await openHerald();
+        const { workspaceId, enabled: wasEnabled } = await findReceiver(herald, id);
+        const isChanged = wasEnabled !== enabled;
+        if (isChanged && !(await createReceiverStore(herald).patch(workspaceId, id, { enabled }, now())))
+          throw new NotFoundError('receiver', id);
         if (json) output.json({ id, enabled, changed: isChanged });
         else if (isChanged) output.line(`${enabled ? 'Enabled' : 'Disabled'} ${id}. ${consequence}`);
         else output.line(`${id} is ${name}d already; nothing was changed.`);
@@ -78,13 +70,8 @@ export function createReceiversCommand({ withHerald, output, startProgress, now 
   return receivers;
 }
 
-async function findReceiver(
-  herald: Herald,
-  id: EndpointId,
-): Promise<{ readonly store: ReceiverStore; readonly receiver: EndpointRecord }> {
-  const store = createReceiverStore(herald);
-  const workspaceId = await createOwnerLookUp(herald).ofEndpoint(id);
-  const receiver = workspaceId === undefined ? undefined : await store.find(workspaceId, id);
+async function findReceiver(herald: Herald, id: EndpointId) {
+  const receiver = await createReceiverStore(herald).find(await findOwner(herald, 'receiver', id), id);
   if (!receiver) throw new NotFoundError('receiver', id);
-  return { store, receiver };
+  return receiver;
 }

@@ -1,43 +1,34 @@
 import type { Replay } from '@herald/store/replays/replay-store';
+import { toDate } from '../output/time-text.ts';
 
-/** One sentence for people: what became of a replay, and what to type next. */
+/** The result of a replay in one sentence, with the next command. */
 export function describeReplay({ id, endpointId, status, replayed, seen, total }: Replay): string {
-  const counts = `${replayed} of ${Math.max(seen, total)} deliveries of that time`;
+  const deliveries = `${Math.max(seen, total)} deliveries of that time`;
   const next = `"herald deliveries list --receiver ${endpointId}" shows how they end`;
   switch (status) {
     case 'running':
       return `Started replay ${id}; "herald replay show ${id}" says how far it is.`;
     case 'done':
       return replayed === 0
-        ? `Nothing to replay: none of the ${Math.max(seen, total)} deliveries of that time has such a status.`
-        : `Replayed ${counts}: they are pending and go out now; ${next}.`;
+        ? `Nothing to replay: none of the ${deliveries} has such a status.`
+        : `Replayed ${replayed} of ${deliveries}: they are pending and go out now; ${next}.`;
     case 'stopped':
-      return `Replay ${id} was stopped after ${counts}: by request, or because the receiver was disabled or removed.`;
+      return `Replay ${id} was stopped after ${replayed} of ${deliveries}: by request, or because the receiver was disabled or removed.`;
   }
 }
 
-export function toReplayFacts({
-  id,
-  endpointId,
-  status,
-  statuses,
-  since,
-  until,
-  createdAt,
-  endedAt,
-  ...counts
-}: Replay) {
+export function toReplayFacts(replay: Replay) {
   return {
-    replay: id,
-    receiver: endpointId,
-    status,
-    'of status': statuses.join(', '),
-    since: new Date(since),
-    until: new Date(until),
-    started: new Date(createdAt),
-    ended: endedAt === undefined ? undefined : new Date(endedAt),
-    'looked at': `${counts.seen} of ${counts.total} deliveries`,
-    replayed: counts.replayed,
+    replay: replay.id,
+    receiver: replay.endpointId,
+    status: replay.status,
+    'of status': replay.statuses.join(', '),
+    since: new Date(replay.since),
+    until: new Date(replay.until),
+    started: new Date(replay.createdAt),
+    ended: toDate(replay.endedAt),
+    'looked at': `${replay.seen} of ${replay.total} deliveries`,
+    replayed: replay.replayed,
   };
 }
 
@@ -45,9 +36,9 @@ export function toReplayJson({ endpointId, since, until, createdAt, endedAt, ...
   return {
     ...replay,
     receiverId: endpointId,
-    since: new Date(since).toISOString(),
-    until: new Date(until).toISOString(),
-    createdAt: new Date(createdAt).toISOString(),
-    endedAt: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+    since: new Date(since),
+    until: new Date(until),
+    createdAt: new Date(createdAt),
+    endedAt: toDate(endedAt) ?? null,
   };
 }

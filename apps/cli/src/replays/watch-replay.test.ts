@@ -39,7 +39,7 @@ test('it shows how far the replay is until it ends', async () => {
   expect(state.stopped).toBe(1);
 });
 
-test('whoever stops watching is told at once how far it was, and the replay is left alone', async () => {
+test('an end of the watching returns the progress at once, and the replay goes on', async () => {
   const { state, startProgress } = recordProgress();
   const watching = new AbortController();
   const read = () => Promise.resolve({ ...RUNNING, seen: 2 });

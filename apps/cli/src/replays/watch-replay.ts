@@ -8,11 +8,11 @@ export type WatchReplayDeps = {
   readonly read: () => Promise<Replay>;
   readonly started: Replay;
   readonly startProgress: StartProgress;
-  /** Ends the watching, and not the replay: workers carry that out. */
+  /** Ends the watching. The replay goes on: workers carry it out. */
   readonly signal: AbortSignal;
 };
 
-/** Waits until the replay has ended, or nobody wants to watch it any more. */
+/** Shows the progress of a replay until it has ended, or `signal` is aborted. */
 export async function watchReplay({ read, started, startProgress, signal }: WatchReplayDeps): Promise<Replay> {
   const progress = startProgress('{bar} {value} of {total} deliveries looked at, {replayed} replayed');
   let replay = started;

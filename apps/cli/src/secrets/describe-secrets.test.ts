@@ -36,7 +36,7 @@ test('a sentence names twenty endpoints, and says how many more there are', () =
   expect(problem).not.toContain('wh_20');
 });
 
-test('a key that something still encrypts with is a problem that says what to restart', () => {
+test('a key that is still in use is a problem that names the processes to restart', () => {
   expect(describeReencrypt({ ...DONE, inUse: ['bbbb2222'] }).problems).toEqual([
     expect.stringMatching(/still encrypts with the key bbbb2222\. Make aaaa1111 the first of SECRETS_KEY in every API/),
   ]);

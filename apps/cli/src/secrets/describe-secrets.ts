@@ -2,19 +2,20 @@ import type { ForgetReport } from '@herald/store/secrets/forget-key-version';
 import type { ReencryptReport } from '@herald/store/secrets/reencrypt-secrets';
 import { countOf } from '../output/count-of.ts';
 
-/** What a command says: lines on stdout, and problems on stderr, any of which means exit code 1. */
+/** Lines for stdout, and problems for stderr. Any problem makes the exit code 1. */
 export type Told = { readonly lines: readonly string[]; readonly problems: readonly string[] };
 
-/** Ids that a sentence names; --json has all of them. */
+/** A sentence names at most so many ids; --json has all. */
 const NAMED = 20;
 
 const ROTATE = 'or rotate their secrets with "overlapSeconds": 0';
 
 export function describeReencrypt({ key, moved, inPlace, forgotten, inUse, unopenable }: ReencryptReport): Told {
+  const secretsAre = `${countOf(inPlace, 'secret')} ${inPlace === 1 ? 'is' : 'are'}`;
   const lines = [
     moved > 0
-      ? `Re-encrypted ${countOf(moved, 'secret')} with the key ${key}; now ${countOf(inPlace, 'secret')} ${inPlace === 1 ? 'is' : 'are'} encrypted with it.`
-      : `Nothing to re-encrypt: ${countOf(inPlace, 'secret')} ${inPlace === 1 ? 'is' : 'are'} encrypted with the key ${key}.`,
+      ? `Re-encrypted ${countOf(moved, 'secret')} with the key ${key}; now ${secretsAre} encrypted with it.`
+      : `Nothing to re-encrypt: ${secretsAre} encrypted with the key ${key}.`,
     ...forgotten.map((old) => `No secret is left under the key ${old}: drop it from SECRETS_KEY everywhere.`),
   ];
   const byKey = Map.groupBy(unopenable, ({ key: old }) => old);
@@ -34,31 +35,23 @@ export function describeReencrypt({ key, moved, inPlace, forgotten, inUse, unope
 }
 
 export function describeForget(fingerprint: string, { kind, endpointIds }: ForgetReport): Told {
+  const refuse = (problem: string): Told => ({ lines: [], problems: [problem] });
   switch (kind) {
     case 'unknown':
-      return { lines: [], problems: [`No secret of this Redis is encrypted with a key ${fingerprint}.`] };
+      return refuse(`No secret of this Redis is encrypted with a key ${fingerprint}.`);
     case 'listed':
-      return {
-        lines: [],
-        problems: [
-          `SECRETS_KEY lists the key ${fingerprint}, so it isn't lost: "herald secrets reencrypt" retires it.`,
-        ],
-      };
+      return refuse(
+        `SECRETS_KEY lists the key ${fingerprint}, so it isn't lost: "herald secrets reencrypt" retires it.`,
+      );
     case 'in_use':
-      return { lines: [], problems: [`Something still encrypts with the key ${fingerprint}: stop that API first.`] };
-    case 'forgotten':
-      return {
-        lines: [
-          `Forgot the key ${fingerprint}: processes start without it.`,
-          ...(endpointIds.length === 0
-            ? []
-            : [
-                `Nothing is delivered to ${listOf(endpointIds)}, whose secrets are encrypted with it, until those are rotated ` +
-                  'with "overlapSeconds": 0, or the key is back in SECRETS_KEY.',
-              ]),
-        ],
-        problems: [],
-      };
+      return refuse(`Something still encrypts with the key ${fingerprint}: stop that API first.`);
+    case 'forgotten': {
+      const forgotten = `Forgot the key ${fingerprint}: processes start without it.`;
+      const consequence =
+        `Nothing is delivered to ${listOf(endpointIds)}, whose secrets are encrypted with it, until those are rotated ` +
+        'with "overlapSeconds": 0, or the key is back in SECRETS_KEY.';
+      return { lines: endpointIds.length === 0 ? [forgotten] : [forgotten, consequence], problems: [] };
+    }
   }
 }
 

@@ -1,20 +1,22 @@
-import type { ReshardProgress, ReshardReport } from './reshard/reshard.ts';
+import { createFindRunning } from '@herald/store/shards/find-running';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { Command, Option } from 'commander';
-import { examples, JSON_OPTION, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { countOf } from '../output/count-of.ts';
 import { readShardCount } from '../context/read-arguments.ts';
-import { reshardTo } from './reshard-to.ts';
+import type { ReshardStep } from './reshard/move-records.ts';
+import { reshard, type ReshardReport } from './reshard/reshard.ts';
 
-const WORDS: Record<ReshardProgress['step'], string> = {
+const WORDS: Record<ReshardStep, string> = {
   indexes: 'indexes by shard',
   lists: 'logs',
   records: 'records',
   queue: 'queue',
-  leftovers: 'what is left',
+  leftovers: 'leftovers',
 };
 
 /** `herald shards`: the parts that all workspaces are divided into. */
-export function createShardsCommand({ withHerald, output, startProgress }: CommandDeps): Command {
+export function createShardsCommand({ openHerald, output, startProgress }: CommandDeps): Command {
   const shards = new Command('shards').description('the parts that all workspaces are divided into (SHARDS)');
   shards
     .command('reshard')
@@ -25,31 +27,30 @@ export function createShardsCommand({ withHerald, output, startProgress }: Comma
         .argParser(readShardCount)
         .makeOptionMandatory(),
     )
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
 Stop every API and worker first: it refuses while it sees one. Executors report again until they are answered with 2xx, so
-nothing is lost meanwhile. It copies before it deletes. When it was interrupted, however that was, nothing starts on this
-Redis until it was run again, and ended.
+nothing is lost meanwhile. It copies before it deletes. After an interruption nothing starts on this Redis until the
+command has been run again and has finished.
 ${examples('herald shards reshard --to 4')}`,
     )
     .action(async ({ to, json }: JsonOption & { to: number }) => {
       const progress = startProgress('{step} {bar} {percentage}%');
-      const report = await withHerald(
-        (herald) =>
-          reshardTo(herald, to, {
-            onProgress: ({ step, done, total }) => {
-              progress.show(done, total, { step: WORDS[step] });
-            },
-            onWatch: (processes, forMs) => {
-              output.note(
-                `${countOf(processes, 'process')} left without a word; watching for ${forMs / 1_000} s whether any lives.`,
-              );
-            },
-          }),
-        { anyShards: true },
-      ).finally(progress.stop);
+      const onProgress = (step: ReshardStep, done: number, total: number) => {
+        progress.show(done, total, { step: WORDS[step] });
+      };
+      const onWatch = (count: number, forMs: number) => {
+        const processes = countOf(count, 'process');
+        output.note(
+          `${processes} vanished without stopping in order; watching for ${forMs / 1_000} s whether any is alive.`,
+        );
+      };
+      await using herald = await openHerald({ anyShards: true });
+      const { redis, config, now } = herald;
+      const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
+      const deps = { ...herald, findRunning, onProgress };
+      const report = await reshard(deps, config.shardCount, to).finally(progress.stop);
       if (json) output.json(report);
       else for (const line of describeReport(report)) output.line(line);
     });
@@ -60,7 +61,7 @@ function describeReport({ kind, from, to, keys, enqueued, dropped }: ReshardRepo
   if (kind === 'in_place') return [`Nothing to reshard: the data is laid out for SHARDS=${to}.`];
   return [
     `Moved ${countOf(keys, 'key')} from ${countOf(from, 'shard')} to ${to}; ${countOf(enqueued, 'delivery')} enqueued again.`,
-    ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing any more.`] : []),
+    ...(dropped > 0 ? [`Dropped ${countOf(dropped, 'key')} that belonged to nothing.`] : []),
     `Start every API and worker with SHARDS=${to}.`,
   ];
 }

@@ -2,7 +2,7 @@ import { EventFormatError } from './event-format-error.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Judges one value; throws `EventFormatError` with its path. */
+/** Checks one value; throws `EventFormatError` with its path. */
 export type Check = (value: unknown, path: string) => void;
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -26,7 +26,7 @@ export function optional(check: Check): Check {
   };
 }
 
-/** Fields beyond those named are let through: a later Herald may send more. */
+/** Unknown fields are accepted: a later Herald may send more. */
 export function object(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     if (!isJsonObject(value)) throw new EventFormatError(path, 'an object');

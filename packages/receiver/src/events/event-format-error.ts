@@ -1,8 +1,8 @@
-/** A body that is no event of Herald's: it isn't JSON, or a field that an event must have isn't there. */
+/** The body is no event of Herald's: it isn't JSON, or lacks a required field. */
 export class EventFormatError extends Error {
   override readonly name = 'EventFormatError';
   readonly code = 'event_format';
-  /** Where, such as `task.id`; empty for the whole body. */
+  /** The path of the field, such as `task.id`; empty for the whole body. */
   readonly path: string;
   constructor(path: string, expected: string) {
     super(`the webhook's body is no event: ${path === '' ? 'it' : path} must be ${expected}`);

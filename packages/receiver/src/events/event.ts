@@ -8,7 +8,7 @@ export const EVENT_NAMES = [
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
-/** A status that a later Herald may add is passed on as it came. */
+/** A status of a later Herald is passed on unchanged. */
 export type TaskStatus =
   'queued' | 'running' | 'requires_action' | 'done' | 'canceled' | (string & Record<never, never>);
 
@@ -21,13 +21,13 @@ export type Outcome = {
 export type ApprovalRequest = { readonly id: string; readonly title: string; readonly description?: string };
 export type DecisionItem = { readonly id: string; readonly label: string; readonly description?: string };
 
-/** What every event about a Task carries. */
+/** The fields of every event about a Task. */
 export type TaskFacts = {
-  /** Of the transition: the same at every endpoint. Deduplicate by the delivery's id instead. */
+  /** Id of the transition, the same at every endpoint. Deduplicate by the delivery's id instead. */
   readonly id: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** Rises strictly from event to event of one Task. Deliveries may arrive in another order. */
+  /** Strictly increasing within a Task. Deliveries may arrive in another order. */
   readonly sequence: number;
   readonly task: { readonly id: string; readonly status: TaskStatus };
 };
@@ -35,16 +35,16 @@ export type TaskFacts = {
 /** After a material canonical checkpoint. */
 export type CheckInEvent = TaskFacts & { readonly event: 'task.check_in'; readonly outcome: Outcome };
 
-/** An approval or a decision is wanted. */
+/** The Task needs an approval or a decision. */
 export type RequiresActionEvent = TaskFacts & {
   readonly event: 'task.requires_action';
   readonly outcome: Outcome;
-  /** The primary one. */
+  /** The primary request. */
   readonly approval_request: ApprovalRequest;
-  /** To be sent back when the request is resolved. */
+  /** Sent back when the request is resolved. */
   readonly action_version: number;
   readonly decision_items: readonly DecisionItem[];
-  /** Whether the API may resolve it; otherwise a person must, at `action_url`. */
+  /** Whether the API may resolve the request; otherwise a person must, at `action_url`. */
   readonly api_resolvable: boolean;
   /** A page that asks for sign-in. */
   readonly action_url: string;
@@ -55,10 +55,10 @@ export type DoneEvent = TaskFacts & { readonly event: 'task.done' };
 /** Terminal. */
 export type CanceledEvent = TaskFacts & { readonly event: 'task.canceled' };
 
-/** From the test operation; about no Task. */
+/** Sent by the test operation; it concerns no Task. */
 export type TestEvent = { readonly event: 'webhook.test'; readonly id: string; readonly created_at: string };
 
-/** An event that this version of the kit doesn't know: a later Herald may send more of them. */
+/** An event of a later Herald, which this version of the kit doesn't know. */
 export type UnknownEvent = {
   readonly event: 'unknown';
   readonly id: string;
@@ -68,5 +68,5 @@ export type UnknownEvent = {
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** What a delivery says, to be told apart by `event`. */
+/** The event of a delivery; `event` tells the kinds apart. */
 export type HeraldEvent = CheckInEvent | RequiresActionEvent | DoneEvent | CanceledEvent | TestEvent | UnknownEvent;

@@ -23,9 +23,9 @@ const CHECKS: Readonly<Record<EventName, Check>> = {
 };
 
 /**
- * The event that a body holds. Verify first: this says nothing of who sent it. Fields that the kit doesn't know are kept, and
- * an event that it doesn't know comes back as `unknown`, so that a newer Herald breaks no receiver.
- * @throws EventFormatError when it isn't JSON, or a field of a known event is missing or of another type
+ * Parses the event of a body. Verify the signature first: this function doesn't. Unknown fields are kept, and an
+ * unknown event becomes `unknown`, so that a newer Herald breaks no receiver.
+ * @throws EventFormatError when the body isn't JSON, or a field of a known event is missing or has another type
  */
 export function parseEvent(rawBody: RawBody): HeraldEvent {
   const body = parseJson(rawBody);

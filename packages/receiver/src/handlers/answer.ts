@@ -1,13 +1,13 @@
 import type { Refusal } from '../signatures/judge-delivery.ts';
 
-/** What a request is answered. Herald keeps the first 1 KiB of it, so that its delivery log says what to change. */
+/** The answer to a request. Herald's delivery log shows the first 1 KiB of its body. */
 export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, string>>;
 };
 
-/** The body's own faults, met while reading it. */
+/** Errors while reading the body. */
 export type BodyFault = 'body_too_large' | 'body_incomplete' | 'body_already_read';
 
 const ROTATION = 'while a secret is being rotated, give both, the old one until the overlap ends';
@@ -41,7 +41,7 @@ export function refuse(reason: Refusal): Answer {
 
 export function refuseBody(fault: BodyFault): Answer {
   const [status, detail] = BODY_FAULTS[fault];
-  // What is left of the body is not read: the connection can't be used again.
+  // The rest of the body stays unread, so the connection can't be reused.
   const headers = fault === 'body_too_large' ? { connection: 'close' } : {};
   return { status, headers, body: { error: fault, detail } };
 }

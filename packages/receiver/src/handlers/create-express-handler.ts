@@ -6,8 +6,8 @@ import { checkOptions, type ReceiverOptions } from './receiver-options.ts';
 export type ExpressHandler = (req: NodeRequest, res: ServerResponse) => Promise<void>;
 
 /**
- * A handler for `app.post('/hooks/herald', …)` of Express 4 and 5, and for `http.createServer(…)`. It reads the raw body
- * itself, so it must come before any body parser.
+ * A handler for `app.post('/hooks/herald', …)` of Express 4 and 5, and for `http.createServer(…)`. It reads the raw
+ * body itself, so it must come before any body parser.
  * @throws TypeError for options that can't work
  */
 export function createExpressHandler(options: ReceiverOptions): ExpressHandler {

@@ -5,7 +5,7 @@ import { checkOptions, type ReceiverOptions } from './receiver-options.ts';
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler for servers that speak fetch's `Request` and `Response`: Hono, Next.js route handlers, Remix and others, on Node.
+ * A handler for servers with fetch's `Request` and `Response`: Hono, Next.js route handlers, Remix and others, on Node.
  * @throws TypeError for options that can't work
  */
 export function createFetchHandler(options: ReceiverOptions): FetchHandler {

@@ -34,7 +34,7 @@ async function serve(listener: RequestListener): Promise<Served> {
   };
 }
 
-/** What a receiver has seen, and the options that make it see. */
+/** The events that a receiver has handled, and its options. */
 function spy(more: Partial<ReceiverOptions> = {}) {
   const handled: string[] = [];
   const errors: unknown[] = [];

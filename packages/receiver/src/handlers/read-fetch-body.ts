@@ -1,6 +1,6 @@
 import type { BodyFault } from './answer.ts';
 
-/** The raw body, read as far as the limit. */
+/** Reads the raw body, up to the limit. */
 export async function readFetchBody(request: Request, limitBytes: number): Promise<Uint8Array | BodyFault> {
   if (request.bodyUsed) return 'body_already_read';
   if (Number(request.headers.get('content-length')) > limitBytes) return 'body_too_large';

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyFault } from './answer.ts';
 
-/** As much of Express' request as is needed; that of `node:http` will do. */
+/** The part of Express' request that is used; a request of `node:http` fits too. */
 export type NodeRequest = IncomingMessage & {
-  /** A Buffer from `express.raw()` is taken as the raw body. */
+  /** A Buffer from `express.raw()` counts as the raw body. */
   readonly body?: unknown;
-  /** So is this one, which some platforms provide. */
+  /** Some platforms provide the raw body here. */
   readonly rawBody?: unknown;
   readonly originalUrl?: string;
 };
 
-/** The raw body: what a raw parser kept of it, or else read from the stream, as far as the limit. */
+/** The raw body that a raw parser kept, or else read from the stream, up to the limit. */
 export async function readNodeBody(req: NodeRequest, limitBytes: number): Promise<Uint8Array | BodyFault> {
   for (const kept of [req.rawBody, req.body]) {
     if (kept instanceof Uint8Array) return kept.length > limitBytes ? 'body_too_large' : kept;
@@ -33,7 +33,7 @@ export async function readNodeBody(req: NodeRequest, limitBytes: number): Promis
     req.on('end', () => {
       resolve(Buffer.concat(chunks));
     });
-    // After the end these change nothing.
+    // After the end of the body these have no effect.
     for (const ending of ['error', 'close']) {
       req.on(ending, () => {
         resolve('body_incomplete');

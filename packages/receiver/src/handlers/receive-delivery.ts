@@ -14,7 +14,7 @@ export type IncomingDelivery = {
   readBody(limitBytes: number): Promise<Uint8Array | BodyFault>;
 };
 
-/** What to answer. Never rejects: what goes wrong on our side is reported, and answered 500, so that Herald tries again. */
+/** Returns the answer. Never rejects: an internal error is reported and answered with 500, and Herald tries again. */
 export async function receiveDelivery(options: CheckedOptions, request: IncomingDelivery): Promise<Answer> {
   try {
     return await judgeAndHandle(options, request);
@@ -55,11 +55,11 @@ function readEvent(rawBody: Uint8Array): HeraldEvent | EventFormatError {
   }
 }
 
-/** 2xx says that it was processed, now or before, and nothing else does: whatever is lost in between, Herald tries again. */
+/** Only a processed delivery is answered with 2xx. After any other answer, or none, Herald tries again. */
 async function handleOnce({ store, handle, onError }: CheckedOptions, event: HeraldEvent, id: string): Promise<Answer> {
   const claim = await store.claim(id);
   if (claim.kind === 'done') return succeed('duplicate');
-  // 409 and no Retry-After: Herald would hold back everything for this host, and not this delivery alone.
+  // Without Retry-After: with it Herald would pause all deliveries to this host.
   if (claim.kind === 'in_progress') return fail(409, 'in_progress', 'this delivery is being processed right now');
   try {
     await handle(event, { id });
@@ -67,7 +67,7 @@ async function handleOnce({ store, handle, onError }: CheckedOptions, event: Her
     await claim.release().catch(onError); // else it ends by itself
     throw error;
   }
-  // Processed is processed: asking for another try would process it twice for sure.
+  // Another try would surely process the delivery twice.
   await claim.complete().catch(onError);
   return succeed('processed');
 }

@@ -4,25 +4,25 @@ import { checkSecrets, type Secrets } from '../signatures/secrets.ts';
 import { DEFAULT_TOLERANCE_S } from '../signatures/verify-standard.ts';
 import { checkPositive, type DeliveryStore } from '../stores/delivery-store.ts';
 
-/** Finds the secrets of the endpoint that a request came to; none means that nobody is known there, and it is refused. */
+/** Finds the secrets of the endpoint that a request came to. Without any, the request is refused. */
 export type FindSecrets = (request: { readonly path: string }) => Secrets | Promise<Secrets>;
 
 export type ReceiverOptions = {
-  /** The endpoint's signing secret, or several while one replaces another; a function where callbacks share one handler. */
+  /** The endpoint's signing secret, or several during a rotation; a function where callbacks share one handler. */
   readonly secrets: Secrets | FindSecrets;
   readonly store: DeliveryStore;
   /**
-   * Called once per delivery, until it succeeds. Herald waits 15 s for the answer: write the event down here, and work on it
-   * afterwards. When this throws, the answer is 500 and the next try comes here again.
+   * Called once per delivery, until it succeeds. Herald waits 15 s for the answer: write the event down here, and work
+   * on it afterwards. When this throws, the answer is 500 and the next try comes here again.
    */
   readonly handle: (event: HeraldEvent, delivery: { readonly id: string }) => void | Promise<void>;
-  /** What went wrong on our side: `handle`, the store, or the set-up. Default: `console.error`. */
+  /** Gets errors of `handle`, of the store and of the set-up. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
-  /** Default: both. See the README before you choose less. */
+  /** Default: both. Read the README before you choose only one. */
   readonly signatures?: SignatureMode;
   /** Default 300. */
   readonly toleranceS?: number;
-  /** A longer body is answered 413. Default 1 MiB, which no body of Herald's reaches. */
+  /** A longer body is answered with 413. Default 1 MiB, more than any body of Herald's. */
   readonly limitBytes?: number;
   /** Epoch ms. Default: the clock. */
   readonly now?: () => number;

@@ -28,7 +28,7 @@ export type DeliveryToJudge = {
 
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-/** Whether a request is Herald's, and by which id it is to be deduplicated: the signed one where there is one. */
+/** Decides whether Herald sent a request, and by which id to deduplicate it: the signed id, if there is one. */
 export function judgeDelivery(delivery: DeliveryToJudge, options: StandardOptions = {}): Judgement {
   const { headers, mode } = delivery;
   const reason =

@@ -3,8 +3,8 @@ export type WebhookHeaders =
   { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One header's value; undefined when it is missing, given more than once, or no text.
- * @param headers what a server handed over; anything at all is taken without an error. Names may be in any case
+ * The value of a header; undefined when it is missing, repeated, or no text.
+ * @param headers of any server; any value is accepted without an error, and names in any case
  * @param name in lower case
  */
 export function readHeader(headers: unknown, name: string): string | undefined {

@@ -1,10 +1,10 @@
-/** A signing secret as Herald showed it (`whsec_…`), or several of them while one replaces another. */
+/** A signing secret as Herald showed it (`whsec_…`), or several during a rotation. */
 export type Secrets = string | readonly string[];
 
 const PREFIX = 'whsec_';
 const SHOWN = /^whsec_[A-Za-z0-9+/]{22,}={0,2}$/;
 
-/** What of this can be a key. An empty secret can't: anybody could sign with it. */
+/** The usable secrets. An empty one is not: anyone could sign with it. */
 export function usableSecrets(secrets: unknown): string[] {
   const list: unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   return list.filter((secret): secret is string => typeof secret === 'string' && secret.length > 0);
@@ -15,7 +15,9 @@ export function standardKeyOf(secret: string): Buffer {
   return Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64');
 }
 
-/** @throws TypeError that says what to change, when one is not as Herald showed it. It repeats nothing of a secret. */
+/**
+ * @throws TypeError that says what to change, when a secret has another form. Its message shows no part of a secret.
+ */
 export function checkSecrets(secrets: Secrets): readonly string[] {
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   for (const [index, secret] of list.entries()) {

@@ -5,21 +5,22 @@ import { readHeader, type WebhookHeaders } from './read-header.ts';
 import { standardKeyOf, usableSecrets, type Secrets } from './secrets.ts';
 
 export type StandardOptions = {
-  /** How far `webhook-timestamp` may be from now, either way. Default 300, as the Standard Webhooks specification says. */
+  /** Largest distance of `webhook-timestamp` from now. Default 300, as in the Standard Webhooks specification. */
   readonly toleranceS?: number;
   /** Epoch ms. Default: the clock. */
   readonly nowMs?: number;
 };
 
 export const DEFAULT_TOLERANCE_S = 300;
-// No dots: `id.timestamp.body` is signed, and a dot in the id would let its parts be cut in two ways.
+// No dots: a dot in the id would make the signed text `id.timestamp.body` ambiguous.
 const ID = /^[A-Za-z0-9_-]{1,256}$/;
 const TIMESTAMP = /^[0-9]{1,11}$/;
 
 /**
- * Whether one of the `v1` signatures in `webhook-signature` was made over `webhook-id`, `webhook-timestamp` and this body with one
- * of the secrets, and lately. This is the Standard Webhooks scheme: it covers the delivery's id (`webhook-id` is
- * `x-service-delivery`), and a captured request can't be replayed later. Constant time; never throws.
+ * Whether `webhook-signature` has a `v1` signature over `webhook-id`, `webhook-timestamp` and this body, made with one
+ * of the secrets, and within the tolerance. This is the Standard Webhooks scheme: it covers the delivery's id
+ * (`webhook-id` equals `x-service-delivery`), and a captured request can't be replayed later. Runs in constant time;
+ * never throws.
  */
 export function verifyStandard(
   rawBody: RawBody,
@@ -30,7 +31,7 @@ export function verifyStandard(
   return isFresh(headers, options) && isSignedByStandard(rawBody, headers, secrets);
 }
 
-/** Whether `webhook-timestamp` is within the tolerance. Says nothing of who wrote it. */
+/** Whether `webhook-timestamp` is within the tolerance. Doesn't check the signature. */
 export function isFresh(headers: unknown, { toleranceS = DEFAULT_TOLERANCE_S, nowMs }: StandardOptions): boolean {
   const timestamp = readHeader(headers, 'webhook-timestamp');
   if (timestamp === undefined || !TIMESTAMP.test(timestamp)) return false;
@@ -38,7 +39,7 @@ export function isFresh(headers: unknown, { toleranceS = DEFAULT_TOLERANCE_S, no
   return Math.abs(nowS - Number(timestamp)) <= toleranceS;
 }
 
-/** The signature alone, however old it is. */
+/** Checks only the signature, not the timestamp. */
 export function isSignedByStandard(rawBody: unknown, headers: unknown, secrets: unknown): boolean {
   const body = bytesOf(rawBody);
   const id = readHeader(headers, 'webhook-id');

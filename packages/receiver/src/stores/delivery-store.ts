@@ -1,17 +1,17 @@
 /**
- * What claiming a delivery came to. While it is claimed, nobody else gets it; `complete` marks it processed, `release` lets the
- * next try have it.
+ * The result of a claim. Nothing else gets a claimed delivery. `complete` marks it as processed; `release` leaves it to
+ * the next try.
  */
 export type Claim =
   | { readonly kind: 'claimed'; complete(): Promise<void>; release(): Promise<void> }
-  /** Someone is at it right now. */
+  /** It is being processed. */
   | { readonly kind: 'in_progress' }
   /** It was processed before. */
   | { readonly kind: 'done' };
 
-/** Remembers which deliveries were processed. Shared by all processes that receive for one endpoint, or it isn't much use. */
+/** Remembers which deliveries were processed. All processes of one endpoint must share it. */
 export interface DeliveryStore {
-  /** Of several that ask at once, one gets the claim. A claim that is neither completed nor released must end by itself. */
+  /** Only one of several concurrent calls gets the claim. A claim that isn't completed or released must expire. */
   claim(deliveryId: string): Promise<Claim>;
 }
 
@@ -19,17 +19,17 @@ export type StoreOptions = {
   /** How long a processed delivery is remembered. Default 7 days. */
   readonly ttlMs?: number;
   /**
-   * When a claim ends by itself, because its process died or its handler hangs. Longer than a handler may take: past it, a repeat
-   * would be processed beside it. Default 60 s.
+   * When a claim expires, because its process died or its handler hangs. It must be longer than a handler may take:
+   * later, a repeated delivery would be processed at the same time. Default 60 s.
    */
   readonly leaseMs?: number;
 };
 
-// Herald tries for 5 days, and keeps what it delivered for 7: within that time it can be told to deliver it once more.
+// Herald tries for 5 days. It keeps deliveries for 7 days, and can be asked to redeliver them within that time.
 export const DEFAULT_TTL_MS = 7 * 24 * 3_600_000;
 export const DEFAULT_LEASE_MS = 60_000;
 
-/** @throws TypeError for what is no positive number: with it nothing would be remembered. */
+/** @throws TypeError unless it is a positive number: otherwise nothing would be remembered. */
 export function checkPositive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new TypeError(`${name} must be a whole number above 0`);

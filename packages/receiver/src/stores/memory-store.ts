@@ -7,19 +7,19 @@ import {
 } from './delivery-store.ts';
 
 export type MemoryStoreOptions = StoreOptions & {
-  /** How many processed deliveries are remembered at most; the oldest are forgotten first. Default 100,000, about 20 MB. */
+  /** Most processed deliveries that are remembered; the oldest are forgotten first. Default 100,000, about 20 MB. */
   readonly max?: number;
   /** Epoch ms. Default: the clock. */
   readonly now?: () => number;
 };
 
-/** For one process: a restart forgets everything, and a second process knows nothing of it. */
+/** A store for a single process. A restart empties it. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): DeliveryStore {
   const { now = Date.now } = options;
   const ttlMs = checkPositive(options.ttlMs ?? DEFAULT_TTL_MS, 'ttlMs');
   const leaseMs = checkPositive(options.leaseMs ?? DEFAULT_LEASE_MS, 'leaseMs');
   const max = checkPositive(options.max ?? 100_000, 'max');
-  // Each holds one duration, so that the order of insertion is the order of expiry.
+  // All entries of a map last equally long, so that they expire in the order of insertion.
   const doneUntil = new Map<string, number>();
   const claims = new Map<string, { readonly until: number }>();
 

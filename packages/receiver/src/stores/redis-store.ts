@@ -7,12 +7,12 @@ import {
   type StoreOptions,
 } from './delivery-store.ts';
 
-/** As much of a client as is needed: ioredis has `call`, node-redis has `sendCommand`. */
+/** The part of a client that is used: ioredis has `call`, node-redis has `sendCommand`. */
 export type RedisClient =
   { call(command: string, ...args: string[]): Promise<unknown> } | { sendCommand(args: string[]): Promise<unknown> };
 
 export type RedisStoreOptions = StoreOptions & {
-  /** Before every key. Default `herald:delivery:`. */
+  /** Prefix of every key. Default `herald:delivery:`. */
   readonly prefix?: string;
 };
 
@@ -26,7 +26,10 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `;
 
-/** For any number of processes. One key per delivery: claimed with `SET NX PX`, processed once it says so. */
+/**
+ * A store for any number of processes. Each delivery has one key, claimed with `SET NX PX` and later marked as
+ * processed.
+ */
 export function createRedisStore(client: RedisClient, options: RedisStoreOptions = {}): DeliveryStore {
   const { prefix = 'herald:delivery:' } = options;
   const ttl = String(checkPositive(options.ttlMs ?? DEFAULT_TTL_MS, 'ttlMs'));
@@ -40,7 +43,7 @@ export function createRedisStore(client: RedisClient, options: RedisStoreOptions
       if (isText(await run('SET', key, token, 'PX', lease, 'NX'), 'OK')) {
         return {
           kind: 'claimed',
-          // Whoever holds the claim by now: processed is processed.
+          // Another process may hold the claim by now. The delivery is processed all the same.
           complete: async () => {
             await run('SET', key, DONE, 'PX', ttl);
           },
@@ -49,7 +52,7 @@ export function createRedisStore(client: RedisClient, options: RedisStoreOptions
           },
         };
       }
-      // A claim that ended between the two commands reads as one in progress: the next try gets it.
+      // A claim that expired between the two commands looks like one in progress. The next try gets it.
       if (!isText(await run('GET', key), DONE)) return { kind: 'in_progress' };
       await run('PEXPIRE', key, ttl); // Herald keeps it longer when it delivers it again, and so must we
       return { kind: 'done' };
@@ -57,7 +60,7 @@ export function createRedisStore(client: RedisClient, options: RedisStoreOptions
   };
 }
 
-/** Clients may be set up to give replies as bytes. */
+/** Clients can be configured to return bytes. */
 function isText(reply: unknown, expected: string): boolean {
   return (reply instanceof Uint8Array ? Buffer.from(reply).toString() : reply) === expected;
 }

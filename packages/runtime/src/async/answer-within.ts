@@ -1,4 +1,4 @@
-/** What a promise comes to, or `otherwise` when that takes longer than `ms`. What comes too late, an error too, is dropped. */
+/** The promise's value, or that of `otherwise` after `ms`. A value or an error that comes later is dropped. */
 export async function answerWithin<T, U>(ms: number, promise: Promise<T>, otherwise: () => U): Promise<T | U> {
   const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>();
   const timer = setTimeout(resolve, ms, 'overdue');

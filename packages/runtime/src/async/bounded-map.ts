@@ -1,4 +1,4 @@
-/** Remembers at most `limit` entries; the one that was first set longest ago makes room. */
+/** A map of at most `limit` entries: the oldest one makes room for a new one. */
 export function createBoundedMap<Key, Value>(limit: number): Pick<Map<Key, Value>, 'get' | 'set' | 'delete'> {
   const entries = new Map<Key, Value>();
   return {

@@ -1,7 +1,4 @@
-/**
- * Asks at most once in `ms`, however many want to know: those that come meanwhile get the same answer, also while it is
- * still on its way. A failure is remembered just as long.
- */
+/** Calls `load` at most once every `ms`; calls in between share its promise. A failure is remembered as long. */
 export function rememberFor<T>(ms: number, load: () => Promise<T>): () => Promise<T> {
   let known: { readonly answer: Promise<T>; readonly until: number } | undefined;
   return () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The environment is wrong; the message lists everything that is. */
+/** The environment is wrong; the message lists every problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   /** Each problem by itself, beginning with its variable. */
@@ -11,6 +11,15 @@ export class ConfigError extends Error {
   }
 }
 
+/** A text that `read` parses; `message` is the problem when it returns undefined. */
+export const ParsedText = <T>(read: (text: string) => T | undefined, message: string) =>
+  z.string().transform((text, context): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
 export const CommaList = z.string().transform((text) =>
   text
     .split(',')
@@ -18,14 +27,32 @@ export const CommaList = z.string().transform((text) =>
     .filter(Boolean),
 );
 
+/** Parses every item of a comma-separated text; undefined when `read` returns that for one. */
+export function readItems<T>(text: string, read: (item: string) => T | undefined): T[] | undefined {
+  const items = text.split(',').map((item) => read(item.trim()));
+  const known = items.filter((item) => item !== undefined);
+  return known.length === items.length ? known : undefined;
+}
+
+/** A number in decimal digits; undefined for any other text, and outside of `min` to `max`. */
+export function readInteger(text: string, min: number, max: number): number | undefined {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  return value >= min && value <= max ? value : undefined;
+}
+
 export const IntegerText = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+  ParsedText((text) => readInteger(text, min, max), `must be a whole number from ${min} to ${max}`);
 
 export const Port = IntegerText(0, 65_535);
+
+/** A switch that is off by default. */
+export const Switch = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .default('false')
+  .transform((text) => text === 'true');
+
+/** Options of a rule between variables: `name` gets the problem, which is listed even when others were found before. */
+export const problemOf = (name: string, error: string) => ({ path: [name], when: () => true, error });
 
 /**
  * Parses the environment. A variable that is set but empty counts as unset, except those named in `emptyMeans`.

@@ -1,10 +1,10 @@
-/** Something about a set-up that an operator should know. */
+/** A problem of a set-up. */
 export type Finding = {
-  /** `error`: it can't work like this. `warning`: it works, and something is lost or gets worse. */
+  /** `error`: Herald can't work like this. `warning`: it works, but loses something or gets worse. */
   readonly level: 'error' | 'warning';
   /** Stable, in snake_case. */
   readonly code: string;
-  /** What is the matter, and what to set. */
+  /** The problem, and which setting solves it. */
   readonly sentence: string;
 };
 

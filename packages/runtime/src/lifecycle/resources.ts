@@ -1,18 +1,15 @@
-/** Things that were acquired and must be released, newest first. */
-export type Resources = {
-  /** Registers the release of something just acquired. */
-  readonly add: (name: string, release: () => Promise<void> | void) => void;
-  /** Releases everything, in reverse order, all of it even when one release fails. May be called twice. */
-  readonly release: () => Promise<void>;
-};
+type Release = () => Promise<void> | void;
 
-export function createResources(onFailure: (name: string, error: unknown) => void): Resources {
-  const releases: { name: string; release: () => Promise<void> | void }[] = [];
+/** Acquired things, and how each is released. */
+export function createResources(onFailure: (name: string, error: unknown) => void) {
+  const releases: { readonly name: string; readonly release: Release }[] = [];
   return {
-    add: (name, release) => {
+    /** Registers the release of something just acquired. */
+    add: (name: string, release: Release): void => {
       releases.push({ name, release });
     },
-    release: async () => {
+    /** Releases everything, newest first, even when one release fails. May be called twice. */
+    release: async (): Promise<void> => {
       for (let next = releases.pop(); next; next = releases.pop()) {
         try {
           await next.release();
@@ -23,3 +20,4 @@ export function createResources(onFailure: (name: string, error: unknown) => voi
     },
   };
 }
+export type Resources = ReturnType<typeof createResources>;

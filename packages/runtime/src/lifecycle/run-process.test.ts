@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
 const SUBJECT = new URL('./run-process.ts', import.meta.url).href;
-/** Starts when it is told to by a line, or fails to by the line 'fail', or as somebody can explain by 'refuse'. */
+/** Starts after any line, but fails after 'fail', and fails with an explicable error after 'refuse'. */
 const SCRIPT = `
   import { runProcess } from ${JSON.stringify(SUBJECT)};
   await runProcess({

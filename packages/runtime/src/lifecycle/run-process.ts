@@ -3,10 +3,9 @@ import type { Logger } from '../log/logger.ts';
 
 export type RunningProcess = { readonly stop: () => Promise<void> };
 
-/** How a signal ends the process: the second one, or a stop that takes too long, ends it at once. */
 export type RunProcessOptions = {
   readonly start: () => Promise<RunningProcess>;
-  /** What a start that failed says to whoever started it; undefined: nobody foresaw the error, which ends the process as it is. */
+  /** A sentence about a failed start. Undefined: the error is unforeseen, and ends the process with its stack. */
   readonly explain: (error: unknown) => string | undefined;
   readonly logger: () => Logger | undefined;
   /** Longest orderly stop, in ms. */
@@ -14,8 +13,8 @@ export type RunProcessOptions = {
 };
 
 /**
- * Runs a process until SIGTERM or SIGINT; exits 0 after an orderly stop, 1 when it can't start or must give up. A signal that
- * comes while it starts waits for the start, and then stops it.
+ * Runs a process until SIGTERM or SIGINT. It exits with 0 after an orderly stop, and with 1 when the start fails, the
+ * stop takes too long, or a second signal comes. A signal during the start takes effect after the start.
  */
 export async function runProcess({ start, explain, logger, stopLimitMs }: RunProcessOptions): Promise<void> {
   let stopping = false;
@@ -27,18 +26,15 @@ export async function runProcess({ start, explain, logger, stopLimitMs }: RunPro
       logger()?.error('process.stop_timed_out');
       process.exit(1);
     }, stopLimitMs()).unref();
-    void started
-      .then((running) => running.stop())
-      .then(
-        () => {
-          logger()?.info('process.stopped');
-          process.exit(0);
-        },
-        (error: unknown) => {
-          logger()?.error('process.stop_failed', {}, error);
-          process.exit(1);
-        },
-      );
+    const onStopped = () => {
+      logger()?.info('process.stopped');
+      process.exit(0);
+    };
+    const onFailure = (error: unknown) => {
+      logger()?.error('process.stop_failed', {}, error);
+      process.exit(1);
+    };
+    void started.then((running) => running.stop()).then(onStopped, onFailure);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -1,21 +1,20 @@
 import winston from 'winston';
 import { isErrorLike } from '../errors/is-error-like.ts';
-import { toReadableLine } from './readable-line.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Facts of one log line: ids, numbers, codes. Never a secret, a body or a url's path. */
+/** Fields of one log line: ids, numbers, codes. Never a secret, a body or the path of a url. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One event name per fact; everything else in fields. */
+/** Each kind of event has one name; everything else goes into the fields. */
 export type Logger = Readonly<Record<LogLevel, (event: string, fields?: LogFields, error?: unknown) => void>>;
 
 export type LoggerOptions = {
   readonly level: LogLevel;
-  /** The process: api, worker, cli. */
+  /** Name of the process: api, worker. */
   readonly process: string;
-  /** One readable line instead of JSON, for a terminal. */
+  /** Prints readable lines instead of JSON, for a terminal. */
   readonly readable: boolean;
 };
 
@@ -27,7 +26,7 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
     format: combine(timestamp(), readable ? printf(toReadableLine) : json()),
     transports: new winston.transports.Console(),
   });
-  // winston formats a line before it looks at the level: what nobody writes must not cost a send anything.
+  // winston formats a line before it checks the level. A line that isn't written must not slow a send down.
   const at = (name: LogLevel) => (event: string, fields?: LogFields, error?: unknown) => {
     if (LOG_LEVELS.indexOf(name) > LOG_LEVELS.indexOf(level)) return;
     logger.log({ level: name, message: event, ...fields, ...(error !== undefined && describeError(error)) });
@@ -35,15 +34,12 @@ export function createLogger({ level, process, readable }: LoggerOptions): Logge
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** A parser's message quotes what it couldn't parse, such as a customer's record. */
+/** The message without a parser's quotation, which may be a customer's record. */
 function messageFor({ name, message }: Error): string {
   return name === 'SyntaxError' ? message.replace(/"[^]*"/, '"…"') : message;
 }
 
-/**
- * Name, code, message and stack of an error, nothing else: a Redis error carries the command with all its arguments,
- * a request's its headers.
- */
+/** Only name, code, message and stack: a Redis error also holds the command's arguments, an HTTP error the headers. */
 function describeError(error: unknown): LogFields {
   if (!isErrorLike(error)) return { error: typeof error };
   const { code } = error as NodeJS.ErrnoException;
@@ -57,4 +53,17 @@ function describeError(error: unknown): LogFields {
       .map((line) => line.trim())
       .join(' < '),
   };
+}
+
+/** One line for a terminal: time, level, process, event, and the fields as `name=value`. The stack follows. */
+function toReadableLine({ level, message, timestamp, process, stack, ...fields }: Record<string, unknown>): string {
+  const time = textOf(timestamp).slice(11, 23);
+  const start = `${time} ${textOf(level).toUpperCase().padEnd(5)} ${textOf(process).padEnd(6)} ${textOf(message)}`;
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const line = [start, ...known.map(([name, value]) => `${name}=${textOf(value)}`)].join(' ');
+  return stack === undefined ? line : `${line}\n    ${textOf(stack)}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

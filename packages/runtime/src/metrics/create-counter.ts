@@ -1,11 +1,9 @@
 import { Counter } from 'prom-client';
 import type { MetricsRegistry } from './create-metrics-registry.ts';
 
-type Count<Label extends string> = (labels: Readonly<Record<Label, string>>, by?: number) => void;
-
 /**
- * A counter as a function. Those of `from` are shown as 0 from the start: an increase from nothing to one is none to
- * Prometheus, and an alert on it would stay silent.
+ * A counter as a function. The label sets of `from` are exported as 0 from the start: Prometheus sees no increase when
+ * a new series begins at 1, so an alert on it would stay silent.
  */
 export function createCounter<Label extends string>(
   registry: MetricsRegistry,
@@ -13,11 +11,10 @@ export function createCounter<Label extends string>(
   help: string,
   labelNames: readonly Label[],
   from: readonly Readonly<Record<Label, string>>[] = [],
-): Count<Label> {
+) {
   const counter = new Counter({ name, help, labelNames, registers: [registry] });
-  const count: Count<Label> = (labels, by = 1) => {
+  for (const labels of from) counter.inc(labels, 0);
+  return (labels: Readonly<Record<Label, string>>, by = 1): void => {
     counter.inc(labels, by);
   };
-  for (const labels of from) count(labels, 0);
-  return count;
 }

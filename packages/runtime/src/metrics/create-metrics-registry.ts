@@ -1,10 +1,9 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
 
-/** The metrics of one process. */
 export type MetricsRegistry = Registry;
 
-/** A registry with what every process shows of itself: its build, memory, processor time, event loop and garbage collection. */
+/** A registry with the metrics of every process: its build, memory, CPU time, event loop and garbage collection. */
 export function createMetricsRegistry(process: 'api' | 'worker'): MetricsRegistry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -18,60 +18,58 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, ParentBasedSampler, AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Resources } from '../lifecycle/resources.ts';
+import { VERSION } from '../version.ts';
 
-/** What a collector doesn't take within this time is dropped; a process that stops waits no longer. */
+/** Spans that a collector doesn't take within this time are dropped; a stopping process waits no longer either. */
 const EXPORT_LIMIT_MS = 3_000;
 
-/** A stretch of work in a trace. */
-export type TraceSpan = {
-  /** What a later stretch of the same trace names as its parent (W3C Trace Context); absent when it isn't sampled. */
-  readonly traceparent: string | undefined;
-  /** Ends it. `failed`: what it was for did not happen. */
-  readonly end: (end: { readonly failed: boolean; readonly attributes: Attributes; readonly name?: string }) => void;
-};
-
-export type Tracing = {
-  /** A request that is answered here. `parent`: the caller's `traceparent`, whatever it holds. */
-  readonly startRequest: (name: string, parent: string | undefined) => TraceSpan;
-  /** One attempt at a delivery. `parent`: what the transition was accepted with. */
-  readonly startAttempt: (name: string, parent: string | undefined, attributes: Attributes) => TraceSpan;
-  /** Exports what is left. */
-  readonly close: () => Promise<void>;
-};
-
 export type TracingOptions = {
-  /** The collector's base url; traces are posted to `<endpoint>/v1/traces`. */
-  readonly endpoint: string;
+  /** The collector's base url; traces are posted to `<endpoint>/v1/traces`. Undefined: there is no tracing. */
+  readonly endpoint: string | undefined;
   /** Name of the process: `herald-api`, `herald-worker`. OTEL_SERVICE_NAME wins. */
   readonly serviceName: string;
-  readonly version: string;
 };
 
+/** The traces of a process, closed with its other resources. Without a collector it is undefined, and costs nothing. */
+export function addTracing(resources: Resources, { endpoint, serviceName }: TracingOptions): Tracing | undefined {
+  if (endpoint === undefined) return undefined;
+  const tracing = createTracing(endpoint, serviceName);
+  resources.add('tracing', tracing.close);
+  return tracing;
+}
+
 /**
- * OpenTelemetry traces, exported in batches off the path of any request. A collector that is away costs spans, and nothing
- * else. There is no ambient context: the trace goes from the request to its transition, and from there to each attempt.
+ * OpenTelemetry traces, exported in batches off the path of any request. An unreachable collector costs only spans.
+ * There is no ambient context: the trace goes from the request to its transition, and from there to each attempt.
  */
-export function createTracing({ endpoint, serviceName, version }: TracingOptions): Tracing {
+function createTracing(endpoint: string, serviceName: string) {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_LIMIT_MS,
   });
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }))
+      .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }))
       .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
-  const tracer = provider.getTracer('herald', version);
+  const tracer = provider.getTracer('herald', VERSION);
   return {
-    startRequest: (name, parent) => toTraceSpan(tracer.startSpan(name, { kind: SpanKind.SERVER }, contextOf(parent))),
-    startAttempt: (name, parent, attributes) =>
+    /** A request that is answered here. `parent`: the caller's `traceparent` header, unchecked. */
+    startRequest: (name: string, parent: string | undefined) =>
+      toTraceSpan(tracer.startSpan(name, { kind: SpanKind.SERVER }, contextOf(parent))),
+    /** One attempt at a delivery. `parent`: the `traceparent` that its transition was accepted with. */
+    startAttempt: (name: string, parent: string | undefined, attributes: Attributes) =>
       toTraceSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, contextOf(parent))),
+    /** Exports the spans that are left. */
     close: () => provider.shutdown(),
   };
 }
+export type Tracing = ReturnType<typeof createTracing>;
+export type TraceSpan = ReturnType<typeof toTraceSpan>;
 
 /** A text that is no `traceparent` begins a new trace, as the W3C recommendation asks. */
 function contextOf(parent: string | undefined): Context {
@@ -80,12 +78,14 @@ function contextOf(parent: string | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { ...parsed, isRemote: true });
 }
 
-function toTraceSpan(span: Span): TraceSpan {
+function toTraceSpan(span: Span) {
   const { traceId, spanId, traceFlags } = span.spanContext();
   const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
   return {
+    /** Names this span as the parent of a later one (W3C Trace Context); undefined when the trace isn't sampled. */
     traceparent: isSampled ? `00-${traceId}-${spanId}-01` : undefined,
-    end({ failed, attributes, name }) {
+    /** Ends the span. `failed`: the operation failed. */
+    end({ failed, attributes, name }: { failed: boolean; attributes: Attributes; name?: string }) {
       if (name !== undefined) span.updateName(name);
       span.setAttributes(attributes);
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR });

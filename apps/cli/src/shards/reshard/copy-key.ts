@@ -1,12 +1,13 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { readScoredIds } from '@herald/store/keyspace/scored-ids';
 
-/** Members in one command: a list of millions must neither stop Redis nor fill our memory. */
+/** Members in one command: a set of millions must neither block Redis nor fill this process' memory. */
 const PAGE = 1_000;
 
 /**
- * Copies a key with its time to live; what is in the other's place is replaced. Goes through this process, since the two may
+ * Copies a key with its expiry, and replaces the target. The value passes through this process, since the two keys may
  * be on different servers.
- * @returns false when there is nothing to copy, or no longer
+ * @returns false when there is nothing to copy
  */
 export async function copyKey(redis: RedisClient, from: string, to: string): Promise<boolean> {
   const [value, expiresAt] = await Promise.all([
@@ -18,20 +19,15 @@ export async function copyKey(redis: RedisClient, from: string, to: string): Pro
   return true;
 }
 
-/** As `copyKey`, for a sorted set of any size. What is there already must be a part of the same. */
+/** As `copyKey`, for a sorted set of any size. The target may hold some of its members already, and no others. */
 export async function copySortedSet(redis: RedisClient, from: string, to: string): Promise<boolean> {
   if ((await redis.zcard(from)) <= PAGE) return await copyKey(redis, from, to);
   const expiresAt = await redis.pexpiretime(from);
-  for (let offset = 0; ; offset += PAGE) {
-    const rows = await redis.zrange(from, offset, String(offset + PAGE - 1), 'WITHSCORES');
-    if (rows.length > 0) await redis.zadd(to, ...toScoresFirst(rows));
-    if (rows.length < 2 * PAGE) break;
+  for (let offset = 0, size = PAGE; size === PAGE; offset += size) {
+    const page = readScoredIds(await redis.zrange(from, offset, String(offset + PAGE - 1), 'WITHSCORES'));
+    if (page.length > 0) await redis.zadd(to, ...page.flatMap(({ score, id }) => [score, id]));
+    size = page.length;
   }
   if (expiresAt > 0) await redis.pexpireat(to, expiresAt);
   return true;
-}
-
-/** A reply with scores, as ZADD wants it. */
-export function toScoresFirst(rows: readonly string[]): string[] {
-  return rows.flatMap((member, index) => (index % 2 === 0 ? [rows[index + 1] ?? '', member] : []));
 }

@@ -9,34 +9,39 @@ import { copyKey, copySortedSet } from './copy-key.ts';
 import { KEY_KINDS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
 import type { Owners } from './owners.ts';
 
-/** Records under way at the same time: each may have a body of 256 KiB. */
+/** Records moved at the same time: each may have a body of 256 KiB. */
 const AT_ONCE = 50;
 
-export type MoveRecordsDeps = {
+export type MoveDeps = {
   readonly redis: RedisClient;
   readonly target: Keyspace;
   readonly owners: Owners;
   readonly awaitCopies: AwaitCopies;
-  readonly onProgress: (looked: number, total: number) => void;
+  readonly onProgress: (step: ReshardStep, done: number, total: number) => void;
 };
 
+export type ReshardStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
+
+/** The same key in another shard. */
+export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string {
+  return to.prefix + key.slice(from.prefix.length);
+}
+
 /**
- * Moves the lists that go alone: logs. Before the records move, as a removed receiver's log is known by them. Deletes too what says where
- * deliveries stand in the queue: that is made anew from the records.
+ * Moves the delivery logs of endpoints. It runs before the records move, since these tell who owned a removed endpoint.
+ * It also deletes the places of deliveries in the queue, which are made anew from the records.
  * @returns keys moved
  */
-export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
+export async function moveLists(deps: MoveDeps): Promise<number> {
   const { redis, target, owners, awaitCopies } = deps;
-  return await walkShardKeys(deps, async ({ shard, kind, id }, name) => {
+  return await walkShardKeys(deps, 'lists', async ({ shard, kind, id }, name) => {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_KINDS[kind].step !== 'list') return 0;
     const from = keysOf(shard);
     const owner = await owners.ofEndpoint(from, id);
     if (owner === undefined) return 0;
-    const to = target.of(owner);
-    if (to.prefix === from.prefix) return 0;
-    const home = to.endpointLog(id);
-    if (!(await copySortedSet(redis, name, home))) return 0;
+    const home = target.of(owner).endpointLog(id);
+    if (home === name || !(await copySortedSet(redis, name, home))) return 0;
     await awaitCopies([home]);
     await redis.unlink(name);
     return 1;
@@ -44,46 +49,39 @@ export async function moveLists(deps: MoveRecordsDeps): Promise<number> {
 }
 
 /**
- * Of the queue, deletes what says where deliveries stand. What is known of a group stays, such as an open breaker, but not its place.
- * @returns whether there is nothing more to do with this key
+ * Deletes the places of deliveries in the queue. Other fields of a destination's group stay, such as an open breaker.
+ * @returns true for a key of the queue
  */
 async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
-  const isOfNoDestination = id === '' || id.startsWith(EXPRESS_MARK);
-  if (KEY_KINDS[kind].step === 'rebuilt' || (kind === 'group' && isOfNoDestination)) {
-    await redis.unlink(name);
-    return true;
-  }
-  if (kind === 'group') await redis.hdel(name, 'p', 'n');
-  // How many wait.
-  if (kind === 'settings') await redis.hdel(name, 'n');
-  return kind === 'group' || kind === 'settings';
+  const isDestination = id !== '' && !id.startsWith(EXPRESS_MARK);
+  if (KEY_KINDS[kind].step === 'rebuilt' || (kind === 'group' && !isDestination)) await redis.unlink(name);
+  else if (kind === 'group') await redis.hdel(name, 'p', 'n');
+  // The number of waiting deliveries.
+  else if (kind === 'settings') await redis.hdel(name, 'n');
+  else return false;
+  return true;
 }
 
 /**
- * Moves the records, each with what is attached to it. A record is deleted last: as long as it is there, it says where the rest belongs.
+ * Moves the records, each with its attached keys. A record is deleted last: it tells where the attached keys belong.
  * @returns keys moved
  */
-export async function moveRecords(deps: MoveRecordsDeps): Promise<number> {
-  const { redis, target, awaitCopies } = deps;
-  return await walkShardKeys(deps, async (key, name) => {
-    const { shard, kind, id } = key;
+export async function moveRecords(deps: MoveDeps): Promise<number> {
+  const { redis, target, owners, awaitCopies } = deps;
+  return await walkShardKeys(deps, 'records', async ({ shard, kind, id }, name) => {
     if (!isRecord(kind)) return 0;
     const from = keysOf(shard);
-    const { owner, attached } = await readRecord(redis, from, kind, id);
+    const { owner, attached } = await readRecord(redis, owners, from, kind, id);
     if (owner === undefined) return 0;
-    const to = target.of(owner);
-    if (to.prefix === from.prefix) return 0;
-    const rehome = (each: string) => to.prefix + each.slice(from.prefix.length);
-    const copied = await Promise.all(
-      [...attached, name].map(async (each) => ((await copyKey(redis, each, rehome(each))) ? [each] : [])),
-    );
-    const [first] = copied.flat();
-    if (first === undefined) return 0;
-    // They went to one server, one after the other: it has all when it has the last.
-    await awaitCopies([rehome(name)]);
+    const homeOf = (key: string) => keyInShard(key, from, target.of(owner));
+    if (homeOf(name) === name) return 0;
+    const copied = await Promise.all([...attached, name].map((key) => copyKey(redis, key, homeOf(key))));
+    if (!copied.includes(true)) return 0;
+    // The copies went to one server in this order: replicas that have the last one have all.
+    await awaitCopies([homeOf(name)]);
     if (attached.length > 0) await redis.unlink(...attached);
     await redis.unlink(name);
-    return copied.flat().length;
+    return copied.filter(Boolean).length;
   });
 }
 
@@ -91,8 +89,8 @@ function isRecord(kind: KeyName['kind']): kind is KindsOf<'record'> {
   return KEY_KINDS[kind].step === 'record';
 }
 
-/** Whose a record is, and the keys that go with it. */
-async function readRecord(redis: RedisClient, keys: ShardKeys, kind: KindsOf<'record'>, id: string) {
+/** The owner of a record, and the keys attached to it. */
+async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, kind: KindsOf<'record'>, id: string) {
   switch (kind) {
     case 'receivers':
     case 'subscriptionVersion':
@@ -103,23 +101,24 @@ async function readRecord(redis: RedisClient, keys: ShardKeys, kind: KindsOf<'re
       const destinations = [destination, former].filter((each) => each != null);
       return { owner: owner ?? undefined, attached: destinations.map(keys.queue.group) };
     }
+    case 'replay':
+      return { owner: await owners.ofRecord(keys.replay(id)), attached: [] };
     case 'task': {
-      const owner = (await redis.hget(keys.task(id), 'ws')) ?? undefined;
-      return { owner, attached: [keys.facts(id), keys.messages(id), keys.decisions(id)] };
+      const attached = [keys.facts(id), keys.messages(id), keys.decisions(id)];
+      return { owner: await owners.ofRecord(keys.task(id)), attached };
     }
     case 'transition': {
       const [owner, endpoints] = await redis.hmget(keys.transition(id), 'ws', 'eps');
       const ids = (endpoints ?? '').split(',').map((endpointId) => deliveryIdOf(id, endpointId));
       return { owner: owner ?? undefined, attached: ids.flatMap((each) => [keys.delivery(each), keys.attempts(each)]) };
     }
-    case 'replay':
-      return { owner: (await redis.hget(keys.replay(id), 'ws')) ?? undefined, attached: [] };
   }
 }
 
-/** Goes through all keys of all shards, some at a time. @returns the sum of what `use` returned */
+/** Calls `use` for all keys of all shards, some at a time. @returns the sum of its results */
 export async function walkShardKeys(
-  { redis, onProgress }: Pick<MoveRecordsDeps, 'redis' | 'onProgress'>,
+  { redis, onProgress }: MoveDeps,
+  step: ReshardStep,
   use: (key: KeyName, name: string) => Promise<number>,
 ): Promise<number> {
   let sum = 0;
@@ -133,7 +132,7 @@ export async function walkShardKeys(
       );
       for (const count of counts) sum += count;
     }
-    onProgress(looked, total);
+    onProgress(step, looked, total);
   }
   return sum;
 }

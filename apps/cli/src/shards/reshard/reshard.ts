@@ -7,7 +7,7 @@ import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
 import { KEY_KINDS } from '@herald/store/shards/key-name';
-import { moveLists, moveRecords, walkShardKeys } from './move-records.ts';
+import { moveLists, moveRecords, walkShardKeys, type MoveDeps } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';
 import { createOwners } from './owners.ts';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
@@ -15,18 +15,13 @@ import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { splitIndexes } from './split-indexes.ts';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 
-/** Rounds through all keys after which something else must be writing. */
+/** After so many rounds through all keys, another process must be writing. */
 const ROUND_LIMIT = 5;
 
-export type ReshardStep = 'indexes' | 'lists' | 'records' | 'queue' | 'leftovers';
-export type ReshardProgress = { readonly step: ReshardStep; readonly done: number; readonly total: number };
-
-export type ReshardDeps = {
-  readonly redis: RedisClient;
-  /** Absent: no replica has to have what is written. */
+export type ReshardDeps = Pick<MoveDeps, 'redis' | 'onProgress'> & {
+  /** Undefined: writes needn't be replicated. */
   readonly awaitReplication: AwaitReplication | undefined;
   readonly findRunning: FindRunning;
-  readonly onProgress: (progress: ReshardProgress) => void;
   /** Epoch ms. */
   readonly now: () => number;
 };
@@ -40,73 +35,69 @@ export type ReshardReport = {
   readonly keys: number;
   /** Deliveries enqueued again, wherever they were before. */
   readonly enqueued: number;
-  /** Keys that belonged to nothing any more, deleted with the shards that are no more. */
+  /** Orphaned keys, deleted with the shards that no longer exist. */
   readonly dropped: number;
 };
 
 /**
- * Moves everything to where SHARDS=`to` looks for it, while no process works on it. Copies before it deletes, and says in Redis that it is
- * under way, so that no process starts: a run that is killed at any moment is completed by another.
- * @param given SHARDS as the service has had it, for data of releases that recorded none
- * @throws ConfigError when a process is alive, resharding to another number is not complete, `given` isn't what the
- * data is laid out for, or a process of this version has yet to take over the data of a former one
+ * Moves all data to where SHARDS=`to` looks for it, while no process runs. It copies before it deletes. It records in
+ * Redis that it is under way, so that no process starts. Another run completes one that was killed at any moment.
+ * @param given SHARDS of the service until now, for data of releases that didn't record it
+ * @throws ConfigError when a process is alive, resharding to another number is incomplete, `given` doesn't fit the
+ * data, or the data has the layout of another version
  */
 export async function reshard(deps: ReshardDeps, given: number, to: number): Promise<ReshardReport> {
   const { redis, findRunning } = deps;
+  const inPlace: ReshardReport = { kind: 'in_place', from: to, to, keys: 0, enqueued: 0, dropped: 0 };
   const records = createShardRecordStore(redis);
   const known = await records.read();
   const obstacle = await findLayoutProblem(redis, known);
   if (obstacle) throw new ConfigError(obstacle.sentence);
-  if (known.movingTo === undefined && known.count === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (known.movingTo === undefined && known.count === to) return inPlace;
   if (known.movingTo !== undefined && known.movingTo !== to) {
     throw new ConfigError(describeResharding(known, known.movingTo));
   }
   refuseRunning(await findRunning());
   const { count: from = given, movingTo } = await learnRecord(redis, records, given);
-  if (movingTo === undefined && from === to) return { kind: 'in_place', ...nothing(to, to) };
+  if (movingTo === undefined && from === to) return inPlace;
   if (movingTo === undefined) {
     await records.beginResharding(to);
-    // One that started meanwhile saw no resharding, and shows itself by now; one that starts from here on sees it.
+    // A process that started before this mark is visible by now; one that starts later sees the mark.
     const running = await findRunning();
     if (running.length > 0) await records.dropResharding();
     refuseRunning(running);
   }
   const moved = await moveAll(deps, createKeyspace(to), from > to);
   await records.finishResharding(to);
-  return { kind: 'moved', ...nothing(from, to), ...moved };
+  return { kind: 'moved', from, to, ...moved };
 }
-
-const nothing = (from: number, to: number) => ({ from, to, keys: 0, enqueued: 0, dropped: 0 });
 
 async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
   const awaitCopies = createAwaitCopies(awaitReplication);
-  const common = { redis, target, owners: createOwners(redis), awaitCopies };
-  const inStep = (step: ReshardStep) => ({
-    ...common,
-    onProgress: (done: number, total: number) => {
-      onProgress({ step, done, total });
-    },
-  });
+  const deps: MoveDeps = { redis, target, owners: createOwners(redis), awaitCopies, onProgress };
+  const onEnqueued = (done: number, total: number) => {
+    onProgress('queue', done, total);
+  };
   const sources = createKeyspace(SHARD_TAGS.length).shards;
   await mergeKeyVersions(redis, sources, target);
   await mergePauses(redis, sources, target);
   let keys = 0;
   for (const [index, shard] of sources.entries()) {
-    keys += await splitIndexes(common, shard);
-    onProgress({ step: 'indexes', done: index + 1, total: sources.length });
+    keys += await splitIndexes(deps, shard);
+    onProgress('indexes', index + 1, sources.length);
   }
   // A round that finds nothing to move proves that nothing is left.
   for (let round = 1, moved = 1; moved > 0; round++) {
     if (round > ROUND_LIMIT)
       throw new ConfigError('Something still writes to this Redis; stop it, and run this again.');
-    moved = (await moveLists(inStep('lists'))) + (await moveRecords(inStep('records')));
+    moved = (await moveLists(deps)) + (await moveRecords(deps));
     keys += moved;
   }
-  const enqueued = await enqueuePending({ ...inStep('queue'), keyspace: target, now });
-  return { keys, enqueued, dropped: isFewer ? await dropLeftovers(inStep('leftovers')) : 0 };
+  const enqueued = await enqueuePending({ redis, keyspace: target, awaitCopies, onProgress: onEnqueued, now });
+  return { keys, enqueued, dropped: isFewer ? await dropLeftovers(deps) : 0 };
 }
 
-/** Every new shard knows each key that secrets were ever encrypted with: more than it needs does no harm. */
+/** Every new shard knows each key that secrets were ever encrypted with: keys that it doesn't need do no harm. */
 async function mergeKeyVersions(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
   const counts = new Map<string, number>();
   for (const { keyVersions } of sources) {
@@ -119,16 +110,16 @@ async function mergeKeyVersions(redis: RedisClient, sources: Keyspace['shards'],
   }
 }
 
-/** What an operator has paused stays paused, with all that now shares its queue. */
+/** When an operator has paused one queue, all queues are paused: each may now hold a part of it. */
 async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
   const paused = await Promise.all(sources.map(({ queue }) => redis.hexists(queue.settings, 'paused')));
   if (!paused.includes(1)) return;
   for (const { queue } of target.shards) await redis.hset(queue.settings, 'paused', '1');
 }
 
-/** What is left in shards that are no more belongs to nothing: it would come back to life if there were more again. */
-async function dropLeftovers(deps: Parameters<typeof moveLists>[0]): Promise<number> {
-  return await walkShardKeys(deps, async ({ shard, kind }, name) => {
+/** Deletes the orphaned keys of shards that no longer exist: they would be in use again after another resharding. */
+async function dropLeftovers(deps: MoveDeps): Promise<number> {
+  return await walkShardKeys(deps, 'leftovers', async ({ shard, kind }, name) => {
     if (shard < deps.target.shards.length) return 0;
     const removed = await deps.redis.unlink(name);
     return KEY_KINDS[kind].step === 'merged' ? 0 : removed;

@@ -1,0 +1,75 @@
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
+import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
+import { spanText, toDate } from '../output/time-text.ts';
+
+/** A delivery for programs: without its body and its secret, and of the url only the host. */
+export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOutcome }: DeliveryDescription) {
+  const { owedAttempts } = delivery;
+  return {
+    id: delivery.id,
+    workspace: delivery.workspaceId,
+    endpointId: delivery.endpointId,
+    endpointState,
+    host: host ?? null,
+    transitionId: delivery.transitionId,
+    taskId: delivery.taskId ?? null,
+    event: delivery.event,
+    status: delivery.status,
+    reason: delivery.reason,
+    tries: delivery.tries,
+    attemptCount: attempts,
+    lastOutcome: lastOutcome ?? null,
+    owedAttempts: owedAttempts > 0 ? owedAttempts : undefined,
+    createdAt: new Date(delivery.createdAt),
+    nextAttemptAt: toDate(delivery.nextAttemptAt) ?? null,
+    settledAt: toDate(delivery.settledAt) ?? null,
+  };
+}
+
+export function toAttemptJson({ at, durationMs, status, error, answer }: AttemptRecord) {
+  return { at: new Date(at), durationMs, status, error, answer };
+}
+
+const PAINT = { pending: doubtful, delivered: good, failed: bad, canceled: plain };
+
+export const DELIVERY_COLUMNS = ['id', 'event', 'status', 'host', 'attempts', 'last outcome', 'accepted', 'next try'];
+
+export function toDeliveryRow({ delivery, host, attempts, lastOutcome }: DeliveryDescription): Cell[] {
+  const { id, event, createdAt, nextAttemptAt } = delivery;
+  const status = PAINT[delivery.status](delivery.status);
+  return [id, event, status, host ?? '(removed)', attempts, lastOutcome, new Date(createdAt), toDate(nextAttemptAt)];
+}
+
+export function toDeliveryFacts({ delivery, host, endpointState, lastOutcome }: DeliveryDescription) {
+  const { status, reason, owedAttempts } = delivery;
+  return {
+    delivery: delivery.id,
+    event: delivery.event,
+    status: PAINT[status](reason === undefined ? status : `${status} (${reason})`),
+    workspace: delivery.workspaceId,
+    task: delivery.taskId,
+    transition: delivery.transitionId,
+    endpoint: `${delivery.endpointId} (${endpointState})`,
+    host,
+    accepted: new Date(delivery.createdAt),
+    tries: delivery.tries,
+    'last outcome': lastOutcome,
+    'next try': toDate(delivery.nextAttemptAt),
+    settled: toDate(delivery.settledAt),
+    'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,
+  };
+}
+
+export const ATTEMPT_COLUMNS = ['attempt', 'at', 'took', 'outcome', 'answer'];
+
+/** Characters of an answer in a table; --json has its first 1 KiB. */
+const ANSWER_LENGTH = 60;
+
+export function toAttemptRow({ at, durationMs, status, error, answer = '' }: AttemptRecord, index: number): Cell[] {
+  const isGood = status !== undefined && status >= 200 && status < 300;
+  const outcome = (isGood ? good : bad)(String(status ?? error ?? ''));
+  const took = durationMs < 1_000 ? `${durationMs} ms` : spanText(durationMs);
+  const shown = answer.length > ANSWER_LENGTH ? `${answer.slice(0, ANSWER_LENGTH)}…` : answer;
+  return [index + 1, new Date(at), took, outcome, shown];
+}
