@@ -4,7 +4,7 @@ import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Authenticate } from './auth/authenticate.ts';
 import { createErrorHandler } from './http/handle-error.ts';
-import { HttpFault } from './http/http-fault.ts';
+import { HttpFault } from './http/problem.ts';
 import { ignoreConditions } from './http/ignore-conditions.ts';
 import { createQueryJudge, parseQuery } from './openapi/judge-query.ts';
 import { createRequestLog } from './http/log-requests.ts';

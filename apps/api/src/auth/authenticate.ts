@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyStore, Scope } from '@herald/store/api-keys/api-key-store';
 import type { RequestHandler } from 'express';
 import { setApiKey } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
 export type AuthenticateDeps = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import { createFailureLimiter } from './failure-limiter.ts';
 
 const FAULT = new HttpFault('unauthenticated', 'no');

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 
 export type FailureLimiterOptions = {
   /** Failures of one address that are answered as what they are, per window. */

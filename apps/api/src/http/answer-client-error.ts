@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { HttpFault, type HttpFaultCode } from './http-fault.ts';
-import { toProblem } from './problem.ts';
+import { HttpFault, toProblem } from './problem.ts';
 
 type ParserError = Error & { readonly code?: string };
 
-const FAULTS: Readonly<Record<string, readonly [HttpFaultCode, detail: string]>> = {
+const FAULTS: Readonly<Record<string, readonly [HttpFault['code'], detail: string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'the request line and headers are larger than 16 KiB together'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'the extensions of the chunks are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [

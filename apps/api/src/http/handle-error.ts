@@ -1,7 +1,6 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ErrorRequestHandler } from 'express';
-import { HttpFault } from './http-fault.ts';
-import { problemHeaders, toProblem } from './problem.ts';
+import { HttpFault, problemHeaders, toProblem } from './problem.ts';
 import { cutOffBody } from './parse-json.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -2,7 +2,7 @@ import { ValidationError, type InputProblem } from '@herald/core';
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler } from 'express';
 import { findLossyNumbers, type JsonPath } from './find-lossy-numbers.ts';
-import { HttpFault } from './http-fault.ts';
+import { HttpFault } from './problem.ts';
 
 const KIB = 1_024;
 export const BODY_LIMIT_BYTES = 256 * KIB;

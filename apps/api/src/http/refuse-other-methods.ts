@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { HttpFault } from './http-fault.ts';
+import { HttpFault } from './problem.ts';
 
 /** Ends a route: whatever method it doesn't know is answered with those that it does. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { HttpFault } from './http-fault.ts';
+import { HttpFault } from './problem.ts';
 
 /**
  * A request in HTTP/1.1 names its host once (RFC 9112 section 3.2), and nobody authenticates twice (RFC 9110 section 5.3). Node

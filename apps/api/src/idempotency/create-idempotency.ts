@@ -2,7 +2,7 @@ import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/idempote
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import { lossyBatchOf } from '../http/parse-json.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { Router, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { createSecurityHeaders } from '../http/security-headers.ts';
 import { createCheckCredentials, type OperatorCredentials } from './check-credentials.ts';

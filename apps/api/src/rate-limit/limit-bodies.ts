@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
 
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import type { TestOutcome } from './test-outcome-view.ts';
 
 type SendTestEvent = (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
