@@ -22,7 +22,7 @@ import {
   type ReportedTransition,
   type Slot,
 } from './decide-transitions.ts';
-import type { AcceptanceReport } from './create-acceptance-report.ts';
+import type { Reports } from '../reports/create-reports.ts';
 import type { RecentTasks } from './recent-tasks.ts';
 
 /** The answer to a report. */
@@ -44,7 +44,7 @@ export type AcceptTransitionsDeps = DecideDeps & {
     readonly forget: (workspaceId: WorkspaceId) => void;
   };
   readonly recentTasks: RecentTasks;
-  readonly report: Pick<AcceptanceReport, 'accepted' | 'refused'>;
+  readonly report: Reports['transitions'];
 };
 
 const NOTHING_TO_COMMIT: CommitReply = { kind: 'accepted', canceled: 0 };

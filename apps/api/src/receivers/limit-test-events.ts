@@ -1,13 +1,12 @@
-import type { EndpointId, WorkspaceId } from '@herald/core';
-
+import type { WorkspaceId } from '@herald/core';
+import type { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { HttpFault } from '../http/problem.ts';
-import type { TestOutcome } from './test-outcome-view.ts';
 
-type SendTestEvent = (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
+export type SendTestEvent = ReturnType<typeof createSendTestEvent>;
 
 /**
- * Test operations of one workspace that this process runs at once. A worker has 50 slots for all test events; a
- * workspace that tests receivers that never answer must leave others theirs.
+ * How many test events one workspace may have under way in this process. A worker has 50 slots for all test events.
+ * A workspace whose receivers never answer must not take them all.
  */
 const AT_ONCE = 5;
 

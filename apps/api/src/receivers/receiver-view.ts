@@ -76,6 +76,23 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
+/** The outcome of a test event (spec section 4). */
+export const TestOutcome = z
+  .union([
+    z.strictObject({
+      delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
+      receiverStatus: z.int().min(100).max(999),
+    }),
+    z.strictObject({
+      delivered: z.literal(false),
+      error: z
+        .string()
+        .regex(/^[a-z_]+$/)
+        .meta({ description: 'Why no status came, as a stable code.', examples: ['timeout_response'] }),
+    }),
+  ])
+  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): ReceiverView {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
   return {

@@ -66,6 +66,7 @@ export const CreatedTask = z
       },
     ],
   });
+export type CreatedTask = z.infer<typeof CreatedTask>;
 
 export const MessageAdded = z
   .strictObject({ taskId: TaskIdText, text: z.string(), createdAt: TimeText })

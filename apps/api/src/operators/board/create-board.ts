@@ -1,7 +1,9 @@
 import { createBullBoard } from '@bull-board/api';
+import type { ApiConfig } from '@herald/config/api-config';
 import { defineScript } from '@herald/store/scripts/script';
 import { nameConnection } from '@herald/store/redis/layout';
 import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
+import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
@@ -10,16 +12,15 @@ import { BoardBackend, createBoardQueue } from '@herald/queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';
 import { DeliveryAdapter } from './delivery-adapter.ts';
-import { createDeliveryJobs, type AttemptNow } from './delivery-jobs.ts';
+import { createDeliveryJobs } from './delivery-jobs.ts';
 import { judgeAction } from './judge-action.ts';
 
 export type BoardDeps = {
   readonly redis: RedisClient;
+  readonly config: Pick<ApiConfig, 'retentionMs'>;
   readonly keyspace: Keyspace;
-  /** How long settled deliveries are kept, in ms. */
-  readonly retentionMs: number;
   readonly canWrite: boolean;
-  readonly attemptNow: AttemptNow;
+  readonly redeliver: Redeliver;
   readonly resources: Resources;
   readonly logger: Logger;
   readonly now: () => number;
@@ -33,13 +34,14 @@ const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
 /** bull-board, for the queue of every shard. */
 export function createBoard(deps: BoardDeps): RequestHandler {
   const { redis, keyspace, canWrite, logger, now } = deps;
+  const { retentionMs } = deps.config;
   const hasShards = keyspace.shards.length > 1;
   const queues = keyspace.shards.map((keys, shard) => {
     const backend = new BoardBackend({
       prefix: keys.prefix,
       defineScript: (name, lua) => defineScript(redis, name, lua),
       now,
-      jobs: createDeliveryJobs({ ...deps, keys }),
+      jobs: createDeliveryJobs({ ...deps, keys, retentionMs }),
       workerConnection: nameConnection(WAIT_CONNECTION),
     });
     const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', backend);

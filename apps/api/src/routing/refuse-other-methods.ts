@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { HttpFault } from './problem.ts';
+import { HttpFault } from '../http/problem.ts';
 
-/** Ends a route: whatever method it doesn't know is answered with those that it does. */
+/** Ends a route: answers every other method with the allowed ones. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {
   const allow = allowed.join(', ');
   return (req) => {

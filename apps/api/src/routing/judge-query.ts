@@ -1,40 +1,41 @@
 import { ValidationError } from '@herald/core';
 import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
-import type { Operation } from './operation.ts';
+import type { Scope } from '@herald/store/api-keys/api-key-store';
+import { z } from 'zod';
+import type { RouteTable } from './operation.ts';
 
 const PROBLEM_LIMIT = 50;
 const NAME_LIMIT_CHARACTERS = 64;
 
-/** Reads all of a query; Node's default passes over what comes after the thousandth parameter. */
+/** Reads every parameter of a query. By default Node ignores those after the thousandth. */
 export function parseQuery(text: string | null): ParsedUrlQuery {
   return parse(text ?? '', '&', '=', { maxKeys: 0 });
 }
 
 /**
- * Refuses every parameter that the operation doesn't name, and one that is given twice. What the others hold is for the route
- * to read. What is no operation is left to the answer that says so.
+ * Refuses query parameters that the operation does not name, and those given twice. The route reads the values.
+ * A request for no operation passes: the router answers it. Mount it at the path of the table.
  */
-export function createQueryJudge(operations: readonly Operation[]): RequestHandler {
+export function createQueryJudge<Deps>({ operations }: RouteTable<Deps, Scope | undefined>): RequestHandler {
   const known = operations.map(({ method, path, query }) => ({
     method: method.toUpperCase(),
-    // Routers pass over case and a slash at the end.
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
-    names: new Set(Object.keys(query?.shape ?? {})),
+    // Routers ignore case and a slash at the end.
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+    names: new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []),
   }));
   return (req, _res, next) => {
-    // Nothing to look at, as good as always.
+    // Nearly no request has a query.
     if (req.originalUrl.includes('?')) {
-      const path = req.baseUrl + req.path;
       const method = req.method === 'HEAD' ? 'GET' : req.method;
-      const operation = known.find((each) => each.method === method && each.pattern.test(path));
+      const operation = known.find((each) => each.method === method && each.pattern.test(req.path));
       if (operation) judgeQuery(req.query, operation.names);
     }
     next();
   };
 }
 
-/** As of an operation without parameters. */
+/** Refuses every query parameter. */
 export const refuseQuery: RequestHandler = (req, _res, next) => {
   judgeQuery(req.query, new Set());
   next();

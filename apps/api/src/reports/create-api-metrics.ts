@@ -1,9 +1,9 @@
-import { createAcceptanceMetrics } from './metrics/create-acceptance-metrics.ts';
+import { createAcceptanceMetrics } from './create-acceptance-metrics.ts';
 import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
-import { createRequestMetrics } from './http/create-request-metrics.ts';
+import { createRequestMetrics } from '../http/create-request-metrics.ts';
 
 const CONNECTIONS = ['herald-api', 'herald-api-queue', 'herald-api-subscriber', 'herald-api-operators'];
 

@@ -1,13 +1,16 @@
+import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
-import { AnsweredProblem } from '../../http/problem.ts';
-import { HEADERS } from '../headers.ts';
-import { toOpenApiOperation, type Operation } from '../operation.ts';
-import { DELIVERY_OPERATIONS } from '../operations/delivery-operations.ts';
-import { EXECUTOR_OPERATIONS } from '../operations/executor-operations.ts';
-import { HEALTH_OPERATIONS } from '../operations/health-operations.ts';
-import { RECEIVER_OPERATIONS } from '../operations/receiver-operations.ts';
-import { TASK_OPERATIONS } from '../operations/task-operations.ts';
-import { sharedProblemResponses } from '../problem-responses.ts';
+import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
+import { HEALTH_ROUTES } from '../health/health-routes.ts';
+import { AnsweredProblem } from '../http/problem.ts';
+import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
+import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
+import type { RouteTable } from '../routing/operation.ts';
+import { TASK_ROUTES } from '../tasks/task-routes.ts';
+import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
+import { describeOperation } from './describe-operation.ts';
+import { HEADERS } from './headers.ts';
+import { sharedProblemResponses } from './problem-responses.ts';
 import { describeWebhooks } from './webhooks.ts';
 
 export type OpenApiDocument = oas31.OpenAPIObject;
@@ -35,16 +38,16 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
 };
 
-/** Every operation there is. */
-export const OPERATIONS: readonly Operation[] = [
-  ...RECEIVER_OPERATIONS,
-  ...DELIVERY_OPERATIONS,
-  ...TASK_OPERATIONS,
-  ...EXECUTOR_OPERATIONS,
-  ...HEALTH_OPERATIONS,
+const TABLES: readonly RouteTable<never, Scope | undefined>[] = [
+  RECEIVER_ROUTES,
+  DELIVERY_ROUTES,
+  REPLAY_ROUTES,
+  TASK_ROUTES,
+  TRANSITION_ROUTES,
+  HEALTH_ROUTES,
 ];
 
-/** The OpenAPI 3.1 document of this API: made of the schemas that parse requests and type answers. */
+/** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
 export function createOpenApiDocument(): OpenApiDocument {
   const document = createDocument(
     {
@@ -77,7 +80,7 @@ export function createOpenApiDocument(): OpenApiDocument {
         parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER },
         responses: sharedProblemResponses(),
       },
-      paths: toPaths(OPERATIONS),
+      paths: Object.fromEntries(TABLES.flatMap(describePaths)),
       webhooks: describeWebhooks(),
     },
     {
@@ -90,12 +93,10 @@ export function createOpenApiDocument(): OpenApiDocument {
   return document as OpenApiDocument;
 }
 
-function toPaths(operations: readonly Operation[]): Record<string, ZodOpenApiPathItemObject> {
-  const byPath = Map.groupBy(operations, ({ path }) => path);
-  return Object.fromEntries(
-    [...byPath].map(([path, some]) => [
-      path,
-      Object.fromEntries(some.map((operation) => [operation.method, toOpenApiOperation(operation)])),
-    ]),
-  );
+function describePaths(table: RouteTable<never, Scope | undefined>): [path: string, ZodOpenApiPathItemObject][] {
+  const byPath = Map.groupBy(table.operations, ({ path }) => path);
+  return [...byPath].map(([path, operations]) => [
+    path === '/' ? table.path : table.path + path,
+    Object.fromEntries(operations.map((each) => [each.method, describeOperation(each, table)])),
+  ]);
 }

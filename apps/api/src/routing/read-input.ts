@@ -1,14 +1,11 @@
 import { ValidationError, type InputProblem } from '@herald/core';
 import type { Request } from 'express';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { judgeJson } from './judge-json.ts';
 
 /** Problems that an answer lists: a small body can have a great many, and the answer must not be larger than what was asked. */
 const PROBLEM_LIMIT = 50;
 const MESSAGE_LIMIT_CHARACTERS = 300;
-
-/** Body of an operation that takes none. */
-export const NoBody = z.strictObject({});
 
 /**
  * @param itemsLater the schema leaves the body's items unread; each is given to `readInput` by itself

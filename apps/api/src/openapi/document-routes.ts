@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
-import { refuseQuery } from '../judge-query.ts';
-import { createSecurityHeaders, type ContentSecurityPolicy } from '../../http/security-headers.ts';
+import { refuseQuery } from '../routing/judge-query.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
 import { createOpenApiDocument } from './create-document.ts';
 import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
 

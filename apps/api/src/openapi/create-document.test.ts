@@ -34,7 +34,7 @@ function compiled(pointer: string): ValidateFunction {
 }
 
 test('the document is valid OpenAPI 3.1', () => {
-  const path = new URL('../../../../../tests/fixtures/openapi-3.1.schema.json', import.meta.url);
+  const path = new URL('../../../../tests/fixtures/openapi-3.1.schema.json', import.meta.url);
   const specification = new Ajv2020({ strict: false });
   addFormats.default(specification);
   specification.addFormat('media-range', true);

@@ -1,0 +1,48 @@
+import { EVENT_NAMES } from '@herald/core';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+
+/** The `event` of a transition that emits nothing. */
+export const NO_EVENT = 'none';
+
+/** Counts what executors report and customers ask for. */
+export function createAcceptanceMetrics(registry: MetricsRegistry) {
+  return {
+    accepted: createCounter(
+      registry,
+      'herald_transitions_accepted_total',
+      'Transitions accepted, by the event that they emit; duplicates apart.',
+      ['event'],
+      [...EVENT_NAMES.filter((event) => event !== 'webhook.test'), NO_EVENT].map((event) => ({ event })),
+    ),
+    repeated: createCounter(
+      registry,
+      'herald_transitions_duplicate_total',
+      'Reports of transitions that were known before.',
+      [],
+      [{}],
+    ),
+    refused: createCounter(
+      registry,
+      'herald_transitions_refused_total',
+      'Reports of transitions that were refused, by the code of the problem.',
+      ['code'],
+    ),
+    testSent: createCounter(
+      registry,
+      'herald_test_events_total',
+      'Test operations, by how they ended.',
+      ['outcome'],
+      ['delivered', 'not_delivered', 'unavailable'].map((outcome) => ({ outcome })),
+    ),
+    redeliveryRequested: createCounter(
+      registry,
+      'herald_redeliveries_total',
+      'Redeliveries that were asked for.',
+      [],
+      [{}],
+    ),
+    replayRequested: createCounter(registry, 'herald_replays_total', 'Replays that were asked for.', [], [{}]),
+  };
+}
+export type AcceptanceMetrics = ReturnType<typeof createAcceptanceMetrics>;

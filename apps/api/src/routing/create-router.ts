@@ -1,0 +1,39 @@
+import type { Scope } from '@herald/store/api-keys/api-key-store';
+import { ID_PATTERNS, NotFoundError } from '@herald/core';
+import { Router, type RequestHandler } from 'express';
+import type { Operation, RouteTable } from './operation.ts';
+import { readBody, readQuery } from './read-input.ts';
+import { refuseOtherMethods } from './refuse-other-methods.ts';
+
+/**
+ * Builds the router of a table.
+ * @param parse the handlers that read the body of an operation, if it is not read before the router
+ */
+export function createRouter<Deps>(
+  { ids, operations }: RouteTable<Deps, Scope | undefined>,
+  deps: Deps,
+  parse: (operation: Operation<Deps>) => readonly RequestHandler[] = () => [],
+): Router {
+  const router = Router();
+  for (const [param, thing] of Object.entries(ids)) {
+    router.param(param, (_req, _res, next, id: string) => {
+      // No such thing can exist. The id is not repeated: it may be a key in the wrong place.
+      if (!ID_PATTERNS[thing].test(id)) throw new NotFoundError(thing, 'of this id');
+      next();
+    });
+  }
+  for (const [path, some] of Map.groupBy(operations, (each) => each.path)) {
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const each of some) route[each.method](...parse(each), toHandler(each, deps));
+    route.all(refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
+  }
+  return router;
+}
+
+function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler {
+  const { query, body, batch, answer } = operation;
+  return (req, res) => {
+    const input = query ? readQuery(query, req) : body && readBody(body, req, { itemsLater: batch !== undefined });
+    return operation.handle(deps, req, res.status(answer.status), input);
+  };
+}
