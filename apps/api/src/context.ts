@@ -39,9 +39,8 @@ import { createUpgradeEvents } from '@herald/store/upgrade/create-upgrade-events
 import { openShards } from '@herald/store/upgrade/open-shards';
 import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
 import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
+import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
-import { createSubscriptionCache } from './acceptance/subscription-cache.ts';
-import { createWorkspaceCache } from './acceptance/workspace-cache.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
@@ -52,6 +51,9 @@ import { createTaskOperations } from './tasks/task-operations.ts';
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
 const IDEMPOTENCY_LEASE_MS = 60_000;
 const IDEMPOTENCY_KEEP_MS = 86_400_000;
+/** Entries of the caches. */
+const WORKSPACES_LIMIT = 50_000;
+const SUBSCRIPTIONS_LIMIT = 10_000;
 
 export type ContextOptions = {
   readonly config: ApiConfig;
@@ -156,12 +158,13 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const taskStore = createTaskStore({ ...replicated, retention: taskRetention });
   const tasks = createTaskOperations({ tasks: taskStore, encryptSecret: cipher.encrypt, findUrlProblem, now });
 
-  const findTaskWorkspace = createWorkspaceCache(taskStore.findWorkspace);
+  // The workspace of a Task never changes. If the Task is gone, the store knows.
+  const { find: findTaskWorkspace } = createLookupCache(WORKSPACES_LIMIT, taskStore.findWorkspace);
   const acceptHere = createAcceptTransitions({
     findTaskWorkspace,
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
     recentTasks: createRecentTasks(),
-    subscriptions: createSubscriptionCache(receiverStore.findSubscriptions),
+    subscriptions: createLookupCache(SUBSCRIPTIONS_LIMIT, receiverStore.findSubscriptions),
     report: reports.transitions,
     requestId: currentRequestId,
     actionUrl: createActionUrl(config.actionUrlTemplate),
