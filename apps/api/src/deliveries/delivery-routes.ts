@@ -16,11 +16,9 @@ export const DELIVERY_ROUTES: RouteTable<DeliveryRoutesDeps> = {
   operations: [
     operation({
       id: 'readDelivery',
-      method: 'get',
-      path: '/{id}',
+      route: 'GET /{id}',
       summary: 'Read a delivery with its attempts',
       answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
-      problems: ['delivery_not_found'],
       async handle({ deliveryLog }, req, res) {
         const found = await deliveryLog.find(workspaceOf(req), req.params.id);
         if (!found) throw new NotFoundError('delivery', req.params.id);
@@ -29,14 +27,13 @@ export const DELIVERY_ROUTES: RouteTable<DeliveryRoutesDeps> = {
     }),
     operation({
       id: 'redeliver',
-      method: 'post',
-      path: '/{id}/redeliver',
+      route: 'POST /{id}/redeliver',
       summary: 'Attempt a delivery once more, now',
       description:
         'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more redelivery pending.', schema: DeliveryView },
-      problems: ['delivery_not_found', 'receiver_not_found', 'receiver_disabled'],
+      problems: ['receiver_not_found', 'receiver_disabled'],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
       },

@@ -35,8 +35,7 @@ export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps, undefined> = {
   operations: [
     operation({
       id: 'isAlive',
-      method: 'get',
-      path: '/healthz',
+      route: 'GET /healthz',
       summary: 'Whether the process lives',
       answer: { status: 200, description: 'It does.', schema: Alive },
       handle(_deps, _req, res) {
@@ -45,8 +44,7 @@ export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps, undefined> = {
     }),
     operation({
       id: 'isReady',
-      method: 'get',
-      path: '/readyz',
+      route: 'GET /readyz',
       summary: 'Whether requests can be served',
       description: 'Missing workers are reported, and do not fail it: transitions are accepted without them.',
       answer: { status: 200, description: 'They can.', schema: ReadinessView },

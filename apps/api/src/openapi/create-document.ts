@@ -5,7 +5,7 @@ import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import type { RouteTable } from '../routing/operation.ts';
+import { readRoute, type RouteTable } from '../routing/operation.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 import { describeOperation } from './describe-operation.ts';
@@ -94,9 +94,9 @@ export function createOpenApiDocument(): OpenApiDocument {
 }
 
 function describePaths(table: RouteTable<never, Scope | undefined>): [path: string, ZodOpenApiPathItemObject][] {
-  const byPath = Map.groupBy(table.operations, ({ path }) => path);
+  const byPath = Map.groupBy(table.operations, (operation) => readRoute(operation).path);
   return [...byPath].map(([path, operations]) => [
     path === '/' ? table.path : table.path + path,
-    Object.fromEntries(operations.map((each) => [each.method, describeOperation(each, table)])),
+    Object.fromEntries(operations.map((each) => [readRoute(each).method, describeOperation(each, table)])),
   ]);
 }

@@ -3,7 +3,7 @@ import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ProblemCode } from '../http/problem.ts';
-import type { Operation, RouteTable } from '../routing/operation.ts';
+import { readRoute, type Operation, type RouteTable } from '../routing/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { problemResponses } from './problem-responses.ts';
 
@@ -27,7 +27,7 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
   const scopeText = scope && `Needs an API key with the scope \`${scope}\`.`;
   const query = operation.query instanceof z.ZodObject ? operation.query : undefined;
   const body = operation.batch ?? operation.body;
-  const params = pathParams(operation, table);
+  const params = Object.fromEntries(idsOf(operation, table).map(([name, thing]) => [name, ID_TEXTS[thing]]));
   const response = describeAnswer(operation, table);
   return {
     operationId: id,
@@ -35,7 +35,7 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
     summary,
     description: [description, scopeText].filter((text) => text !== undefined).join('\n\n'),
     security: scope === undefined ? [] : [{ apiKey: [scope] }],
-    requestParams: { ...(params && { path: params }), ...(query && { query }) },
+    requestParams: { path: z.object(params), ...(query && { query }) },
     ...(isIdempotent(operation, table) && { parameters: [IDEMPOTENCY_KEY_REF] }),
     ...(body && {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
@@ -48,16 +48,14 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
   };
 }
 
-/** A path parameter of another form is answered with 404, as an id that leads nowhere. */
-function pathParams({ path }: Described, { ids }: Table): z.ZodObject | undefined {
-  const named = Object.entries(ids).filter(([name]) => path.includes(`{${name}}`));
-  if (named.length === 0) return undefined;
-  return z.object(Object.fromEntries(named.map(([name, thing]) => [name, ID_TEXTS[thing]])));
+/** The ids in the path of an operation. An id of another form is answered with 404, like one that leads nowhere. */
+function idsOf({ route }: Described, { ids }: Table) {
+  return Object.entries(ids).filter(([name]) => route.includes(`{${name}}`));
 }
 
 /** Every POST takes an `Idempotency-Key`. */
-function isIdempotent({ method }: Described, { scope }: Table): boolean {
-  return method === 'post' && scope !== undefined;
+function isIdempotent(operation: Described, { scope }: Table): boolean {
+  return readRoute(operation).method === 'post' && scope !== undefined;
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {
@@ -79,14 +77,15 @@ function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseO
 
 /** Every code that the operation may answer with. */
 function problemsOf(operation: Described, table: Table): ProblemCode[] {
-  const { path, body, problems = [] } = operation;
+  const { body, problems = [] } = operation;
   if (table.scope === undefined) return [...problems];
+  const notFound = idsOf(operation, table).map(([, thing]) => `${thing}_not_found` as const);
   const codes: ProblemCode[] = ['malformed_request'];
   if (body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   // Every operation refuses unknown query parameters.
   codes.push('validation_failed', 'unauthenticated', 'insufficient_scope');
   // A path parameter that cannot be decoded leads to no route.
-  if (path.includes('{')) codes.push('route_not_found');
+  if (notFound.length > 0) codes.push('route_not_found', ...notFound);
   codes.push(...problems);
   if (isIdempotent(operation, table)) codes.push('idempotency_conflict', 'request_in_progress');
   codes.push('rate_limited', 'internal', 'unavailable');

@@ -12,7 +12,7 @@ import type { ReplayOperations } from '@herald/store/replays/create-replay-opera
 import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
 import { workspaceOf } from '../http/caller.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { SecretRotated, sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { seedOf } from '../idempotency/seed-of.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
@@ -44,8 +44,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
   operations: [
     operation({
       id: 'listReceivers',
-      method: 'get',
-      path: '/',
+      route: 'GET /',
       summary: 'List the receivers of the workspace',
       answer: { status: 200, description: 'All receivers, and all event names.', schema: ReceiverList },
       async handle({ receivers }, req, res) {
@@ -55,8 +54,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
     }),
     operation({
       id: 'registerReceiver',
-      method: 'post',
-      path: '/',
+      route: 'POST /',
       summary: 'Register a receiver',
       description: `A workspace may hold at most ${RECEIVER_LIMIT}. The signing secret is in this answer and in no other.`,
       body: RegisterReceiver,
@@ -76,36 +74,30 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
     }),
     operation({
       id: 'readReceiver',
-      method: 'get',
-      path: '/{id}',
+      route: 'GET /{id}',
       summary: 'Read a receiver',
       answer: { status: 200, description: 'The receiver.', schema: ReceiverView },
-      problems: ['receiver_not_found'],
       async handle({ receivers }, req, res) {
         res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
       },
     }),
     operation({
       id: 'changeReceiver',
-      method: 'patch',
-      path: '/{id}',
+      route: 'PATCH /{id}',
       summary: 'Change a receiver',
       description: 'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling.',
       body: PatchReceiver,
       answer: { status: 200, description: 'The receiver as it is now.', schema: ReceiverView },
-      problems: ['receiver_not_found'],
       async handle({ receivers }, req, res, patch) {
         res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch)));
       },
     }),
     operation({
       id: 'removeReceiver',
-      method: 'delete',
-      path: '/{id}',
+      route: 'DELETE /{id}',
       summary: 'Remove a receiver',
       description: 'Its pending deliveries end as `canceled`.',
       answer: { status: 200, description: 'It is gone.', schema: ReceiverDeleted },
-      problems: ['receiver_not_found'],
       async handle({ receivers }, req, res) {
         await receivers.remove(workspaceOf(req), req.params.id);
         res.json({ deleted: true });
@@ -113,31 +105,22 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
     }),
     operation({
       id: 'testReceiver',
-      method: 'post',
-      path: '/{id}/test',
+      route: 'POST /{id}/test',
       summary: 'Send a test event',
       description:
         "Sends a signed `webhook.test` now, whatever the receiver's filter and also to a disabled one, and reports what it answered. It is never repeated.",
       body: NoBody,
       answer: { status: 200, description: 'What came of it.', schema: TestOutcome },
-      problems: ['receiver_not_found'],
       async handle({ sendTestEvent }, req, res) {
         res.json(await sendTestEvent(workspaceOf(req), req.params.id));
       },
     }),
     operation({
       id: 'rotateReceiverSecret',
-      method: 'post',
-      path: '/{id}/secret/rotate',
+      route: 'POST /{id}/secret/rotate',
       summary: "Rotate a receiver's signing secret",
       body: RotateSecret,
-      answer: {
-        status: 200,
-        description: 'The new secret, this once.',
-        schema: SecretRotated,
-        headers: ['cache-control'],
-      },
-      problems: ['receiver_not_found'],
+      answer: ROTATION_ANSWER,
       async handle({ receivers }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
@@ -145,13 +128,11 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
     }),
     operation({
       id: 'listReceiverDeliveries',
-      method: 'get',
-      path: '/{id}/deliveries',
+      route: 'GET /{id}/deliveries',
       summary: "List a receiver's deliveries",
       description: 'Newest first.',
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
-      problems: ['receiver_not_found'],
       async handle({ receivers, deliveryLog }, req, res, { limit, cursor, ...filter }) {
         const position = readCursor(cursor);
         const after = position && { createdAt: position.at, id: position.id };
@@ -163,8 +144,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
     }),
     operation({
       id: 'replayDeliveries',
-      method: 'post',
-      path: '/{id}/replay',
+      route: 'POST /{id}/replay',
       summary: 'Make the deliveries of a time range once more',
       description: 'Under the same delivery ids, with the same bytes.',
       body: RequestReplay,
@@ -174,7 +154,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         schema: ReplayView,
         headers: ['location'],
       },
-      problems: ['receiver_not_found', 'receiver_disabled', 'replay_limit_reached'],
+      problems: ['receiver_disabled', 'replay_limit_reached'],
       async handle({ receivers, replays }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const replay = await replays.request(receiver.workspaceId, receiver.id, request, seedOf(req));

@@ -12,23 +12,19 @@ export const REPLAY_ROUTES: RouteTable<{ readonly replays: ReplayOperations }> =
   operations: [
     operation({
       id: 'readReplay',
-      method: 'get',
-      path: '/{id}',
+      route: 'GET /{id}',
       summary: 'Read how far a replay is',
       answer: { status: 200, description: 'The replay.', schema: ReplayView },
-      problems: ['replay_not_found'],
       async handle({ replays }, req, res) {
         res.json(toReplayView(await replays.find(workspaceOf(req), req.params.id)));
       },
     }),
     operation({
       id: 'stopReplay',
-      method: 'delete',
-      path: '/{id}',
+      route: 'DELETE /{id}',
       summary: 'Stop a replay',
       description: 'What it has set pending stays so.',
       answer: { status: 200, description: 'The replay as it ended.', schema: ReplayView },
-      problems: ['replay_not_found'],
       async handle({ replays }, req, res) {
         res.json(toReplayView(await replays.stop(workspaceOf(req), req.params.id)));
       },

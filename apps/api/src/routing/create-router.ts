@@ -1,7 +1,7 @@
 import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
-import type { Operation, RouteTable } from './operation.ts';
+import { readRoute, type Operation, type RouteTable } from './operation.ts';
 import { readBody, readQuery } from './read-input.ts';
 import { refuseOtherMethods } from './refuse-other-methods.ts';
 
@@ -22,10 +22,10 @@ export function createRouter<Deps>(
       next();
     });
   }
-  for (const [path, some] of Map.groupBy(operations, (each) => each.path)) {
+  for (const [path, some] of Map.groupBy(operations, (each) => readRoute(each).path)) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const each of some) route[each.method](...parse(each), toHandler(each, deps));
-    route.all(refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
+    for (const each of some) route[readRoute(each).method](...parse(each), toHandler(each, deps));
+    route.all(refuseOtherMethods(...some.map((each) => readRoute(each).method.toUpperCase())));
   }
   return router;
 }

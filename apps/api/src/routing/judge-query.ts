@@ -18,17 +18,16 @@ export function parseQuery(text: string | null): ParsedUrlQuery {
  * A request for no operation passes: the router answers it. Mount it at the path of the table.
  */
 export function createQueryJudge<Deps>({ operations }: RouteTable<Deps, Scope | undefined>): RequestHandler {
-  const known = operations.map(({ method, path, query }) => ({
-    method: method.toUpperCase(),
+  const known = operations.map(({ route, query }) => ({
     // Routers ignore case and a slash at the end.
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+    pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
     names: new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []),
   }));
   return (req, _res, next) => {
     // Nearly no request has a query.
     if (req.originalUrl.includes('?')) {
       const method = req.method === 'HEAD' ? 'GET' : req.method;
-      const operation = known.find((each) => each.method === method && each.pattern.test(req.path));
+      const operation = known.find(({ pattern }) => pattern.test(`${method} ${req.path}`));
       if (operation) judgeQuery(req.query, operation.names);
     }
     next();

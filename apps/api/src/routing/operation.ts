@@ -4,6 +4,8 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { ProblemCode } from '../http/problem.ts';
 
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
 /** One id for each `{name}` in a path. */
 type IdsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Readonly<Record<Name, string>> & IdsIn<Rest>
@@ -17,9 +19,8 @@ export type Operation<
   Answer extends z.ZodType = z.ZodType,
 > = {
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** Below the path of its table, such as `/{id}/test`, or `/` alone. */
-  readonly path: Path;
+  /** The method and the path below that of the table, such as `POST /{id}/test`. */
+  readonly route: `${Uppercase<Method>} ${Path}`;
   readonly summary: string;
   readonly description?: string;
   /** The handler gets what this schema makes of the query. An operation has a query or a body. */
@@ -36,7 +37,7 @@ export type Operation<
   };
   /** Describes an answer with status 503 and the same schema. Absent: 503 is always a problem. */
   readonly unavailable?: string;
-  /** Problem codes of this operation. Those that follow from its form are added. */
+  /** Problem codes of this operation. Those that follow from its form are added, such as `task_not_found`. */
   readonly problems?: readonly ProblemCode[];
   /** Sends the answer. Its status is already set. */
   handle(
@@ -61,6 +62,12 @@ export type RouteTable<Deps, RequiredScope extends Scope | undefined = Scope> = 
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});
+
+/** The parts of a route. */
+export function readRoute({ route }: { readonly route: string }): { readonly method: Method; readonly path: string } {
+  const [method = '', path = ''] = route.split(' ');
+  return { method: method.toLowerCase() as Method, path };
+}
 
 /** Checks a handler against the schemas of its operation. */
 export function operation<Deps, const Path extends string, Input extends z.ZodType, Answer extends z.ZodType>(

@@ -18,7 +18,7 @@ import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept
 import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
 import { workspaceOf } from '../http/caller.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { SecretRotated, sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
 import { traceparentOf } from '../http/trace-requests.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
@@ -65,8 +65,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
   operations: [
     operation({
       id: 'createTask',
-      method: 'post',
-      path: '/',
+      route: 'POST /',
       summary: 'Create a Task',
       description: 'With a callback its signing secret is in this answer, and in no other.',
       body: CreateTask,
@@ -82,25 +81,22 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
     }),
     operation({
       id: 'readTask',
-      method: 'get',
-      path: '/{id}',
+      route: 'GET /{id}',
       summary: 'Read a Task',
       description: 'With the result, outcome and usage that terminal events omit.',
       answer: { status: 200, description: 'The Task.', schema: TaskView },
-      problems: ['task_not_found'],
       async handle({ tasks }, req, res) {
         res.json(toTaskView(await tasks.find(workspaceOf(req), req.params.id)));
       },
     }),
     operation({
       id: 'addMessage',
-      method: 'post',
-      path: '/{id}/messages',
+      route: 'POST /{id}/messages',
       summary: 'Add context to a Task',
       description: 'Use it when a `task.requires_action` event arrives.',
       body: AddMessage,
       answer: { status: 200, description: 'The message.', schema: MessageAdded },
-      problems: ['task_not_found', 'task_closed', 'invalid_transition'],
+      problems: ['task_closed', 'invalid_transition'],
       async handle({ tasks }, req, res, request) {
         const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, seedOf(req));
         res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
@@ -108,13 +104,12 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
     }),
     operation({
       id: 'resolveApproval',
-      method: 'post',
-      path: '/{id}/approvals/{approvalId}/resolve',
+      route: 'POST /{id}/approvals/{approvalId}/resolve',
       summary: 'Resolve an approval request',
       description: 'Resolving the primary request sets the Task running.',
       body: ResolveApproval,
       answer: { status: 200, description: 'The decision.', schema: ApprovalResolved },
-      problems: ['task_not_found', 'approval_not_found', 'task_closed', 'stale_action_version', 'invalid_transition'],
+      problems: ['task_closed', 'stale_action_version', 'invalid_transition'],
       async handle({ tasks }, req, res, request) {
         const { id, approvalId } = req.params;
         res.json(await tasks.resolve(workspaceOf(req), id, approvalId, request));
@@ -122,25 +117,23 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
     }),
     operation({
       id: 'cancelTask',
-      method: 'post',
-      path: '/{id}/cancel',
+      route: 'POST /{id}/cancel',
       summary: 'Cancel a Task',
       body: NoBody,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
-      problems: ['task_not_found', 'invalid_transition'],
+      problems: ['invalid_transition'],
       async handle(deps, req, res) {
         res.json(await accept(deps, req, { type: 'canceled' }));
       },
     }),
     operation({
       id: 'closeTask',
-      method: 'post',
-      path: '/{id}/close',
+      route: 'POST /{id}/close',
       summary: 'Close a Task (legacy)',
       description: 'The same transition, and so the same delivery ids, as the canonical paths.',
       body: CloseTask,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
-      problems: ['task_not_found', 'invalid_transition'],
+      problems: ['invalid_transition'],
       async handle(deps, req, res, { status }) {
         // This states the same fact as the executor's report, so it yields the same ids.
         res.json(await accept(deps, req, { type: status }, true));
@@ -148,13 +141,11 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
     }),
     operation({
       id: 'listTaskDeliveries',
-      method: 'get',
-      path: '/{id}/deliveries',
+      route: 'GET /{id}/deliveries',
       summary: "List a Task's deliveries",
       description: 'Those to its callback included. Newest transition first.',
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
-      problems: ['task_not_found'],
       async handle({ tasks, deliveryLog }, req, res, { limit, cursor }) {
         const before = readCursor(cursor)?.at;
         const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
@@ -165,17 +156,11 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
     }),
     operation({
       id: 'rotateCallbackSecret',
-      method: 'post',
-      path: '/{id}/callback/secret/rotate',
+      route: 'POST /{id}/callback/secret/rotate',
       summary: "Rotate the signing secret of a Task's callback",
       body: RotateSecret,
-      answer: {
-        status: 200,
-        description: 'The new secret, this once.',
-        schema: SecretRotated,
-        headers: ['cache-control'],
-      },
-      problems: ['task_not_found', 'callback_not_found'],
+      answer: ROTATION_ANSWER,
+      problems: ['callback_not_found'],
       async handle({ tasks, receivers }, req, res, request) {
         const { callback } = await tasks.find(workspaceOf(req), req.params.id);
         if (!callback) throw new NotFoundError('callback', `of Task ${req.params.id}`);

@@ -58,13 +58,12 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
   operations: [
     operation({
       id: 'reportTransition',
-      method: 'post',
-      path: '/tasks/{id}/transitions',
+      route: 'POST /tasks/{id}/transitions',
       summary: 'Report a transition of a Task',
       description: 'Reporting the same fact again changes nothing and answers `duplicate: true`.',
       body: TransitionReport,
       answer: { status: 200, description: 'Accepted: what it emits is delivered.', schema: AcceptedTransition },
-      problems: ['task_not_found', 'invalid_transition', 'stale_action_version'],
+      problems: ['invalid_transition', 'stale_action_version'],
       async handle({ acceptTransitions }, req, res, report) {
         const [result] = await acceptTransitions([{ taskId: req.params.id, report, traceparent: traceparentOf(req) }]);
         if (result instanceof DomainError) throw result;
@@ -73,8 +72,7 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
     }),
     operation({
       id: 'reportTransitions',
-      method: 'post',
-      path: '/transitions',
+      route: 'POST /transitions',
       summary: `Report up to ${BATCH_LIMIT} transitions`,
       description: 'Judged item by item, in order: a bad one spoils no other. The body may have 4 MiB.',
       body: TransitionBatch,
@@ -96,8 +94,7 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
     }),
     operation({
       id: 'listTasks',
-      method: 'get',
-      path: '/tasks',
+      route: 'GET /tasks',
       summary: 'List Tasks of all workspaces by status',
       description: 'Longest unchanged first.',
       query: ListTasks,
@@ -111,11 +108,9 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
     }),
     operation({
       id: 'readExecutorTask',
-      method: 'get',
-      path: '/tasks/{id}',
+      route: 'GET /tasks/{id}',
       summary: 'Read what a Task is worked from',
       answer: { status: 200, description: 'Input, messages, decisions, status.', schema: ExecutorTaskView },
-      problems: ['task_not_found'],
       async handle({ tasks }, req, res) {
         res.json(toExecutorTask(await tasks.findForExecutor(req.params.id)));
       },
