@@ -135,7 +135,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     base;
   const { now } = clock;
   const logger = withRequestId(options.logger);
-  const reports = createReports({ logger, ...metrics });
+  const reports = createReports(logger, metrics);
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);

@@ -7,11 +7,10 @@ import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './health/health-routes.ts';
 import { createErrorHandler } from './http/handle-error.ts';
-import { ignoreConditions } from './http/ignore-conditions.ts';
+import { ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { HttpFault } from './http/problem.ts';
-import { refuseUnclearHeaders } from './http/refuse-unclear-headers.ts';
 import { refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-id.ts';
 import { rememberRoutes } from './http/route-of.ts';
@@ -44,7 +43,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
 
 /** The HTTP surface. A key is checked before a body is read. Defines scripts: call it with `whenIdle`. */
 export function createApp(context: AppContext): Express {
-  const { config, logger, metrics, apiKeys, tracing, now } = context;
+  const { config, logger, apiKeys, tracing, now } = context;
   const authenticate = createAuthenticate({
     findKey: apiKeys.find,
     failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),
@@ -67,7 +66,7 @@ export function createApp(context: AppContext): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
   rememberRoutes(app);
   app.set('trust proxy', config.proxyCount);
-  app.use(giveRequestId, createRequestLog({ logger, metrics: metrics.requests }), createSecurityHeaders());
+  app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
   app.use(refuseUnclearHeaders, createDocumentRoutes(), ignoreConditions, createRouter(HEALTH_ROUTES, context));
   app.use(refuseUnreachableData(context));
   if (tracing) app.use(createRequestTrace(tracing));

@@ -7,8 +7,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { whenIdle } from '@herald/store/scripts/when-idle';
 import { openContext } from './context.ts';
 import { createApp } from './create-app.ts';
-import { closeHttpServer } from './http/close-http-server.ts';
-import { createHttpServer } from './http/create-http-server.ts';
+import { closeHttpServer, createHttpServer } from './http/create-http-server.ts';
 
 /** Connections that the system keeps until the process takes them. Many clients may reconnect at once. */
 const LISTEN_BACKLOG = 4_096;

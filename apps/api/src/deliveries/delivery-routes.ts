@@ -1,7 +1,7 @@
 import { NotFoundError } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { workspaceOf } from '../http/caller.ts';
+import { workspaceOf } from '../http/request-state.ts';
 import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
 import { DeliveryView, DeliveryWithAttempts, toAttemptView, toDeliveryView } from './delivery-view.ts';
 

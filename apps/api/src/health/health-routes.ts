@@ -1,5 +1,6 @@
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import { z } from 'zod';
+import { StableCode } from '../http/to-time.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 
 const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
@@ -7,10 +8,7 @@ const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
 const FindingView = z
   .strictObject({
     level: z.enum(['warning', 'error']),
-    code: z
-      .string()
-      .regex(/^[a-z_]+$/)
-      .meta({ description: 'Stable.', examples: ['redis_away'] }),
+    code: StableCode.meta({ description: 'Stable.', examples: ['redis_away'] }),
     sentence: z.string().meta({ description: 'What is wrong, and what to do.' }),
   })
   .meta({ id: 'Finding' });

@@ -15,10 +15,10 @@ const FAULTS: Readonly<Record<string, readonly [HttpFault['code'], detail: strin
 };
 const MALFORMED = ['malformed_request', 'this is not a request in HTTP/1.1'] as const;
 
-/** Connections that are answered in one go. Ten thousand may run out of time together, and everybody else's requests come in between. */
+/** Connections that are answered before other requests get their turn. Ten thousand may time out together. */
 const ANSWERED_AT_A_TIME = 20;
 
-/** Listens to a server's `clientError`. */
+/** Creates a listener for the `clientError` of a server. */
 export function createClientErrorListener(): (error: ParserError, socket: Socket) => void {
   const waiting: (readonly [ParserError, Socket])[] = [];
   const answerSome = () => {
@@ -30,16 +30,16 @@ export function createClientErrorListener(): (error: ParserError, socket: Socket
   };
 }
 
-/** Answers what never became a request with a problem, and closes the connection: nobody knows where the next request begins. */
+/** Answers bytes that are no request with a problem. Closes the connection, because the next request has no known start. */
 function answerClientError(error: ParserError, socket: Socket): void {
-  // Who has said nothing has asked for no answer.
+  // A client that sent nothing expects no answer.
   if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
   if (response?.req.complete) {
-    // A request that came whole is being answered, and what is wrong came behind it: an error now would pass for its answer.
+    // A complete request is being answered, and the error came behind it. The client would take an error for the answer.
     response.once('close', () => {
       socket.destroySoon();
     });
@@ -65,6 +65,6 @@ function answerClientError(error: ParserError, socket: Socket): void {
       body,
     ].join('\r\n'),
   );
-  // Whoever goes on sending, or never reads, is not waited for.
+  // Do not wait for a client that goes on sending or never reads.
   socket.destroySoon();
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createClientErrorListener } from './answer-client-error.ts';
 
@@ -27,4 +28,26 @@ export function createHttpServer(listener: RequestListener, limits: Partial<Http
   server.on('checkExpectation', listener);
   server.on('clientError', createClientErrorListener());
   return server;
+}
+
+/** How often idle connections are closed while the server stops, in ms. */
+const IDLE_CHECK_MS = 50;
+
+/**
+ * Answers the requests that were taken and tells clients to close their connections. Cuts off the connections that are
+ * still busy after `limitMs`, so that no client delays the end of the process.
+ */
+export async function closeHttpServer(server: Server, limitMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
+  server.close();
+  const idleTimer = setInterval(() => {
+    server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
+  const limitTimer = setTimeout(() => {
+    server.closeAllConnections();
+  }, limitMs);
+  await closed;
+  clearInterval(idleTimer);
+  clearTimeout(limitTimer);
 }

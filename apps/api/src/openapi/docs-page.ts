@@ -1,4 +1,4 @@
-// The page reads the document and sends nothing: an API key has no business in it.
+// The page reads the document and sends no requests, so it needs no API key.
 
 export const DOCS_HTML = `<!doctype html>
 <html lang="en">

@@ -9,10 +9,10 @@ import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
 const require = createRequire(import.meta.url);
 const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-/** What the page loads: ours, and nothing from elsewhere. */
+/** The files that the page loads. */
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** Nothing inline, nothing from another origin, no form, no frame. The style sheet embeds its icons as `data:`. */
+/** No inline code, no other origin, no form, no frame. The style sheet embeds its icons as `data:`. */
 const POLICY: ContentSecurityPolicy = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -26,7 +26,7 @@ const POLICY: ContentSecurityPolicy = {
 
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** `/openapi.json`: the document, made once. `/docs`: the same for people. */
+/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. */
 export function createDocumentRoutes(): Router {
   const document = JSON.stringify(createOpenApiDocument());
   const router = Router();

@@ -17,14 +17,21 @@ export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiRespo
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, toResponse(some)]));
 }
 
-/** Problems that are alone under their status in most operations, to refer to. */
+/** Responses that operations refer to: problems that are mostly alone under their status. */
 export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObject> {
   return Object.fromEntries(SHARED.map((code) => [code, describe([code])]));
 }
 
 const SHARED: readonly ProblemCode[] = [
-  ...(['malformed_request', 'unauthenticated', 'insufficient_scope', 'payload_too_large'] as const),
-  ...(['unsupported_media_type', 'validation_failed', 'rate_limited', 'internal', 'unavailable'] as const),
+  'malformed_request',
+  'unauthenticated',
+  'insufficient_scope',
+  'payload_too_large',
+  'unsupported_media_type',
+  'validation_failed',
+  'rate_limited',
+  'internal',
+  'unavailable',
 ];
 
 function toResponse(codes: readonly ProblemCode[]): ZodOpenApiResponseObject | oas31.ReferenceObject {

@@ -2,7 +2,7 @@ import type { OperatorConfig } from '@herald/config/operator-env';
 import type { Exposition } from '@herald/store/service-state/create-exposition';
 import { Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
-import { refuseOtherMethods } from '../routing/refuse-other-methods.ts';
+import { refuseOtherMethods } from '../routing/create-router.ts';
 import { BOARD_PATH } from './board/board-server.ts';
 import { createBoard, type BoardDeps } from './board/create-board.ts';
 import { createOperatorGuard } from './guard-operators.ts';

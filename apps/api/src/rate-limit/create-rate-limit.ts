@@ -2,20 +2,20 @@ import type { SendScriptCommand } from '@herald/store/scripts/script-commands';
 import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';
-import { apiKeyOf } from '../http/caller.ts';
+import { apiKeyOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 
 export type RateLimitDeps = {
   /** Requests per second of one API key; 0: no limit. */
   readonly perSecond: number;
   readonly sendCommand: SendScriptCommand;
-  /** Where the requests of an API key are counted. */
+  /** The Redis key that counts the requests of an API key. */
   readonly keyOf: (apiKeyId: string) => string;
 };
 
 /**
- * Refuses what one API key asks beyond its limit in a second; all API processes share the count. Without Redis it throws, as every
- * look-up does: an outage opens no door. Stands behind the authentication.
+ * Limits the requests of one API key per second. All API processes share the count. Without Redis it throws, so that an
+ * outage does not lift the limit. It must come after authentication.
  */
 export function createRateLimit({ perSecond, sendCommand, keyOf }: RateLimitDeps): RequestHandler {
   if (perSecond === 0) {

@@ -10,11 +10,10 @@ import {
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
-import { workspaceOf } from '../http/caller.ts';
+import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
-import { seedOf } from '../idempotency/seed-of.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
 import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
 import type { SendTestEvent } from './limit-test-events.ts';
@@ -66,7 +65,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
       },
       problems: ['receiver_limit_reached'],
       async handle({ receivers }, req, res, request) {
-        const { receiver, secret } = await receivers.register(workspaceOf(req), request, seedOf(req));
+        const { receiver, secret } = await receivers.register(workspaceOf(req), request, stateOf(req).seed);
         if (secret === undefined) res.set(REPLAYED, 'true');
         res.location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
         res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
@@ -157,7 +156,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
       problems: ['receiver_disabled', 'replay_limit_reached'],
       async handle({ receivers, replays }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-        const replay = await replays.request(receiver.workspaceId, receiver.id, request, seedOf(req));
+        const replay = await replays.request(receiver.workspaceId, receiver.id, request, stateOf(req).seed);
         res.location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
       },
     }),

@@ -1,5 +1,5 @@
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { workspaceOf } from '../http/caller.ts';
+import { workspaceOf } from '../http/request-state.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 import { ReplayView, toReplayView } from './replay-view.ts';
 

@@ -1,10 +1,9 @@
 import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
 import type { Replay } from '@herald/store/replays/replay-store';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
-import { NO_EVENT, type AcceptanceMetrics } from './create-acceptance-metrics.ts';
+import { NO_EVENT, type ApiMetrics } from './create-api-metrics.ts';
 
 /** The result of an accepted transition. */
 export type Acceptance = {
@@ -22,14 +21,8 @@ export type Acceptance = {
   readonly canceled: number;
 };
 
-export type ReportsDeps = {
-  readonly logger: Logger;
-  readonly acceptance: AcceptanceMetrics;
-  readonly deliveries: DeliveryMetrics;
-};
-
 /** Tells operators of what happened, in the log and in the metrics. */
-export function createReports({ logger, acceptance, deliveries }: ReportsDeps) {
+export function createReports(logger: Logger, { acceptance, deliveries }: ApiMetrics) {
   const testEvents: TestEventReport = {
     created({ deliveryId, transitionId, endpointId, workspaceId }) {
       deliveries.created('webhook.test', 1);

@@ -1,9 +1,9 @@
 import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
+import { HttpFault } from '../http/problem.ts';
 import { readRoute, type Operation, type RouteTable } from './operation.ts';
 import { readBody, readQuery } from './read-input.ts';
-import { refuseOtherMethods } from './refuse-other-methods.ts';
 
 /**
  * Builds the router of a table.
@@ -35,5 +35,13 @@ function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler
   return (req, res) => {
     const input = query ? readQuery(query, req) : body && readBody(body, req, { itemsLater: batch !== undefined });
     return operation.handle(deps, req, res.status(answer.status), input);
+  };
+}
+
+/** Ends a route: answers every other method with the allowed ones. */
+export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {
+  const allow = allowed.join(', ');
+  return (req) => {
+    throw new HttpFault('method_not_allowed', `${req.method} is not allowed here; use ${allow}`, { allow });
   };
 }

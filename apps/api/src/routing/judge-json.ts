@@ -2,17 +2,17 @@ import type { InputProblem } from '@herald/core';
 
 const DEPTH_LIMIT = 64;
 
-/** What is wrong with a JSON value whatever it is for, if anything. */
+/** Finds the problem of a JSON value that no operation accepts. */
 export function judgeJson(value: unknown): InputProblem | undefined {
   const found = findProblem(value, DEPTH_LIMIT);
   return found && { path: found.path.reverse().join('.'), message: found.message };
 }
 
-/** The path comes innermost first: it is made on the way back, so that a value without problems costs none. */
+/** Returns the path innermost first. It is built on the way back, so that a value without problems costs nothing. */
 function findProblem(value: unknown, levels: number): { path: string[]; message: string } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return { path: [], message: `is nested deeper than ${DEPTH_LIMIT} levels` };
-  // Libraries drop this name to be safe, and a field is never dropped in silence.
+  // Libraries drop this name for safety. Herald never drops a field silently.
   if (Object.hasOwn(value, '__proto__')) {
     return { path: ['__proto__'], message: 'must not be used as the name of a field' };
   }

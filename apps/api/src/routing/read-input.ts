@@ -3,12 +3,12 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import { judgeJson } from './judge-json.ts';
 
-/** Problems that an answer lists: a small body can have a great many, and the answer must not be larger than what was asked. */
+/** How many problems an answer lists. A small body can have very many, and its answer must stay small. */
 const PROBLEM_LIMIT = 50;
 const MESSAGE_LIMIT_CHARACTERS = 300;
 
 /**
- * @param itemsLater the schema leaves the body's items unread; each is given to `readInput` by itself
+ * @param itemsLater the schema leaves the items of the body unread, and the caller gives each to `readInput`
  * @throws ValidationError with the problems of the body
  */
 export function readBody<Schema extends z.ZodType>(

@@ -7,13 +7,12 @@ import { TaskFields, toTaskFields } from './task-view.ts';
 
 /** A Task in an executor's list. */
 const ExecutorTaskItem = z.strictObject(TaskFields).meta({ id: 'ExecutorTaskItem' });
-export type ExecutorTaskItem = z.infer<typeof ExecutorTaskItem>;
 
 export const ExecutorTaskPage = z
   .strictObject({ tasks: z.array(ExecutorTaskItem), nextCursor: NextCursor })
   .meta({ id: 'ExecutorTaskPage' });
 
-/** A Task as the executor sees it: what it works from, and where it was. */
+/** A Task as the executor sees it: its input, and the last checkpoint. */
 export const ExecutorTaskView = z
   .strictObject({
     ...TaskFields,
@@ -39,7 +38,7 @@ export const ExecutorTaskView = z
       .meta({ description: 'From which an executor that crashed goes on; null before the first.' }),
   })
   .meta({ id: 'ExecutorTask', description: 'What the executor works from.' });
-export type ExecutorTaskView = z.infer<typeof ExecutorTaskView>;
+type ExecutorTaskView = z.infer<typeof ExecutorTaskView>;
 
 export type ExecutorTask = {
   readonly task: TaskRecord;

@@ -35,10 +35,10 @@ export type TaskOperationsDeps = {
   readonly now: () => number;
 };
 
-/** Tries to record a decision when the Task changes between reading and writing. */
+/** How often a decision is tried anew when the Task changes between reading and writing. */
 const RESOLVE_ROUNDS = 5;
 
-/** What the customer does with a Task, other than closing it. */
+/** The operations on Tasks that report no transition. */
 export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now }: TaskOperationsDeps) {
   const find = async (workspaceId: WorkspaceId, id: TaskId) => {
     const task = await tasks.find(workspaceId, id);
@@ -57,7 +57,7 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
     find,
     listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => tasks.listByStatus(status, limit, after),
 
-    /** The Task, and its callback's signing secret in clear, this once: not when an earlier run with this seed created it. */
+    /** Returns the callback's signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(
       workspaceId: WorkspaceId,
       { input, callback: asked, executionWorkspaceId }: CreateTask,

@@ -16,13 +16,11 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
-import { workspaceOf } from '../http/caller.ts';
+import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
-import { traceparentOf } from '../http/trace-requests.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
-import { seedOf } from '../idempotency/seed-of.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
 import type { TaskOperations } from './task-operations.ts';
@@ -50,7 +48,7 @@ async function accept(
 ) {
   const workspaceId = workspaceOf(req);
   const [result] = await acceptTransitions([
-    { taskId: req.params.id, report, workspaceId, impliesStart, traceparent: traceparentOf(req) },
+    { taskId: req.params.id, report, workspaceId, impliesStart, traceparent: stateOf(req).traceparent },
   ]);
   if (result instanceof DomainError) throw result;
   return result;
@@ -71,7 +69,11 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
       body: CreateTask,
       answer: { status: 201, description: 'The Task.', schema: CreatedTask, headers: ['location', 'cache-control'] },
       async handle({ tasks }, req, res, request) {
-        const { task, existed, callbackSecret: secret } = await tasks.create(workspaceOf(req), request, seedOf(req));
+        const {
+          task,
+          existed,
+          callbackSecret: secret,
+        } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
         res.location(`${req.baseUrl}/${task.id}`).set('cache-control', 'no-store');
         const view: CreatedTask = toTaskView(task);
@@ -98,7 +100,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
       answer: { status: 200, description: 'The message.', schema: MessageAdded },
       problems: ['task_closed', 'invalid_transition'],
       async handle({ tasks }, req, res, request) {
-        const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, seedOf(req));
+        const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, stateOf(req).seed);
         res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
       },
     }),

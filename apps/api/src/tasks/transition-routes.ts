@@ -14,9 +14,8 @@ import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import type { ReportedTransition } from '../acceptance/decide-transitions.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { lossyBatchOf } from '../http/parse-json.ts';
 import { Problem, toProblem } from '../http/problem.ts';
-import { traceparentOf } from '../http/trace-requests.ts';
+import { stateOf } from '../http/request-state.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 import { readInput } from '../routing/read-input.ts';
 import { ExecutorTaskPage, ExecutorTaskView, toExecutorTask } from './executor-task-view.ts';
@@ -65,7 +64,9 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
       answer: { status: 200, description: 'Accepted: what it emits is delivered.', schema: AcceptedTransition },
       problems: ['invalid_transition', 'stale_action_version'],
       async handle({ acceptTransitions }, req, res, report) {
-        const [result] = await acceptTransitions([{ taskId: req.params.id, report, traceparent: traceparentOf(req) }]);
+        const [result] = await acceptTransitions([
+          { taskId: req.params.id, report, traceparent: stateOf(req).traceparent },
+        ]);
         if (result instanceof DomainError) throw result;
         res.json(result);
       },
@@ -79,9 +80,8 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
       batch: Batch,
       answer: { status: 200, description: 'A result or a problem for each.', schema: BatchResults },
       async handle({ acceptTransitions }, req, res, { transitions }) {
-        const traceparent = traceparentOf(req);
-        const lossy = lossyBatchOf(req)?.problems;
-        const items = transitions.map((item, index) => readItem(item, traceparent, lossy?.get(index)));
+        const { traceparent, lossyBatch } = stateOf(req);
+        const items = transitions.map((item, index) => readItem(item, traceparent, lossyBatch?.problems.get(index)));
         const reports = items.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
         const accepted = (await acceptTransitions(reports)).values();
         const results = items.map((item) => {

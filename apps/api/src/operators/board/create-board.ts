@@ -1,29 +1,22 @@
 import { createBullBoard } from '@bull-board/api';
-import type { ApiConfig } from '@herald/config/api-config';
 import { defineScript } from '@herald/store/scripts/script';
 import { nameConnection } from '@herald/store/redis/layout';
 import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
-import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import { BoardBackend, createBoardQueue } from '@herald/queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';
 import { DeliveryAdapter } from './delivery-adapter.ts';
-import { createDeliveryJobs } from './delivery-jobs.ts';
+import { createDeliveryJobs, type DeliveryJobsDeps } from './delivery-jobs.ts';
 import { judgeAction } from './judge-action.ts';
 
-export type BoardDeps = {
-  readonly redis: RedisClient;
-  readonly config: Pick<ApiConfig, 'retentionMs'>;
+export type BoardDeps = DeliveryJobsDeps & {
   readonly keyspace: Keyspace;
   readonly canWrite: boolean;
-  readonly redeliver: Redeliver;
   readonly resources: Resources;
   readonly logger: Logger;
-  readonly now: () => number;
 };
 
 const DESCRIPTION =
@@ -31,17 +24,16 @@ const DESCRIPTION =
 const READ_ONLY = { label: 'read-only', color: '#475569' };
 const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
 
-/** bull-board, for the queue of every shard. */
+/** bull-board with the queue of every shard. */
 export function createBoard(deps: BoardDeps): RequestHandler {
   const { redis, keyspace, canWrite, logger, now } = deps;
-  const { retentionMs } = deps.config;
   const hasShards = keyspace.shards.length > 1;
   const queues = keyspace.shards.map((keys, shard) => {
     const backend = new BoardBackend({
       prefix: keys.prefix,
       defineScript: (name, lua) => defineScript(redis, name, lua),
       now,
-      jobs: createDeliveryJobs({ ...deps, keys, retentionMs }),
+      jobs: createDeliveryJobs(deps, keys),
       workerConnection: nameConnection(WAIT_CONNECTION),
     });
     const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', backend);

@@ -1,3 +1,4 @@
+import type { ApiConfig } from '@herald/config/api-config';
 import { NotFoundError } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import { createFailedView } from '@herald/store/operators/failed-view';
@@ -12,16 +13,14 @@ import { toBoardJob } from './to-board-job.ts';
 
 export type DeliveryJobsDeps = {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  /** How long settled deliveries are kept, in ms. */
-  readonly retentionMs: number;
+  readonly config: Pick<ApiConfig, 'retentionMs'>;
   readonly redeliver: Redeliver;
   readonly now: () => number;
 };
 
 /** The deliveries of one shard, as the jobs of a board. */
-export function createDeliveryJobs({ redis, keys, retentionMs, redeliver, now }: DeliveryJobsDeps): BoardJobs {
-  const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: retentionMs });
+export function createDeliveryJobs({ redis, config, redeliver, now }: DeliveryJobsDeps, keys: ShardKeys): BoardJobs {
+  const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: config.retentionMs });
   const describe = async (id: string) => (await describeDeliveries(redis, keys, [id]))[0];
   const sendNow = async (id: string) => {
     const description = await describe(id);

@@ -1,4 +1,4 @@
-import { toOwnPage } from './own-page.ts';
+import { toOwnPage } from './board-server.ts';
 
 test('what comes from other hosts and what is inline leaves the page; the rest stays', () => {
   const page = `<head><base href="/admin/queues/" />
