@@ -25,16 +25,16 @@ import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
 import { createRouter } from './routing/create-router.ts';
 import { createQueryJudge, parseQuery } from './routing/judge-query.ts';
-import type { RouteTable } from './routing/operation.ts';
+import type { KeyedRouteTable } from './routing/operation.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
 
-/** Failed authentications of one address that get a 401. Nobody guesses a key of 190 bits, so this need not be tight. */
+/** Failed authentications of one address that get a 401. A key has 190 bits, so guesses are hopeless anyway. */
 const KEY_FAILURES_PER_MINUTE = 120;
 /** The bodies of one workspace key's unfinished requests: 128 of the largest, or many thousands of the usual size. */
 const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 
-const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
+const CUSTOMER_ROUTES: readonly KeyedRouteTable<AppContext>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,

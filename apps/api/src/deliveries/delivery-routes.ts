@@ -2,21 +2,19 @@ import { NotFoundError } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { workspaceOf } from '../http/request-state.ts';
-import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { DeliveryView, DeliveryWithAttempts, toAttemptView, toDeliveryView } from './delivery-view.ts';
 
 export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly redeliver: Redeliver };
 
 /** One delivery, to a receiver or a callback, and its redelivery. */
-export const DELIVERY_ROUTES: RouteTable<DeliveryRoutesDeps> = {
+export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/deliveries',
   scope: 'webhooks',
   ids: { id: 'delivery' },
   operations: [
-    operation({
-      id: 'readDelivery',
-      route: 'GET /{id}',
+    operation('readDelivery', 'GET /{id}', {
       summary: 'Read a delivery with its attempts',
       answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
       async handle({ deliveryLog }, req, res) {
@@ -25,9 +23,7 @@ export const DELIVERY_ROUTES: RouteTable<DeliveryRoutesDeps> = {
         res.json({ ...toDeliveryView(found.delivery), attempts: found.attempts.map(toAttemptView) });
       },
     }),
-    operation({
-      id: 'redeliver',
-      route: 'POST /{id}/redeliver',
+    operation('redeliver', 'POST /{id}/redeliver', {
       summary: 'Attempt a delivery once more, now',
       description:
         'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',

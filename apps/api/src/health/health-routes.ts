@@ -25,24 +25,19 @@ const ReadinessView = z
 export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
 
 /** `/healthz`: the process lives. `/readyz`: it can serve. Missing workers are reported and do not fail it. */
-export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps, undefined> = {
+export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {
   tag: 'Health',
   path: '',
-  scope: undefined,
   ids: {},
   operations: [
-    operation({
-      id: 'isAlive',
-      route: 'GET /healthz',
+    operation('isAlive', 'GET /healthz', {
       summary: 'Whether the process lives',
       answer: { status: 200, description: 'It does.', schema: Alive },
       handle(_deps, _req, res) {
         res.json({ status: 'ok' });
       },
     }),
-    operation({
-      id: 'isReady',
-      route: 'GET /readyz',
+    operation('isReady', 'GET /readyz', {
       summary: 'Whether requests can be served',
       description: 'Missing workers are reported, and do not fail it: transitions are accepted without them.',
       answer: { status: 200, description: 'They can.', schema: ReadinessView },

@@ -30,7 +30,7 @@ export function createClientErrorListener(): (error: ParserError, socket: Socket
   };
 }
 
-/** Answers bytes that are no request with a problem. Closes the connection, because the next request has no known start. */
+/** Answers malformed bytes with a problem. Closes the connection: the start of the next request is unknown. */
 function answerClientError(error: ParserError, socket: Socket): void {
   // A client that sent nothing expects no answer.
   if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
@@ -39,7 +39,7 @@ function answerClientError(error: ParserError, socket: Socket): void {
   }
   const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
   if (response?.req.complete) {
-    // A complete request is being answered, and the error came behind it. The client would take an error for the answer.
+    // The error came behind a complete request, which is being answered. The client would take it for that answer.
     response.once('close', () => {
       socket.destroySoon();
     });

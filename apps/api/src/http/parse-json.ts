@@ -13,7 +13,7 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 const BYTE_ORDER_MARK = '\ufeff';
 
 const LOSSY = 'would read back as another number; send it as a string';
-/** How many lossy numbers an answer lists, with how much of each path. The answer must not be larger than the request. */
+/** How many lossy numbers an answer lists, and how much of each path. The answer must be smaller than the request. */
 const LISTED_NUMBERS = 10;
 const PATH_LIMIT_CHARACTERS = 300;
 /** The level of a batch's items: in a list, in a field of the body. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 type Entry = readonly [status: number, meaning: string];
 
-/** Every code: its HTTP status and when the API answers with it. A new `ErrorCode` does not compile without an entry. */
+/** Every code: its HTTP status, and when the API answers with it. Each `ErrorCode` must have an entry. */
 export const PROBLEMS = {
   invalid_json: [400, 'The body is not JSON, or ended early.'],
   malformed_request: [400, 'It is no request in HTTP/1.1, or names its host or its key twice.'],

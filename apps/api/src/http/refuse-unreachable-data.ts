@@ -10,7 +10,7 @@ export type UnreachableDataDeps = {
 
 /**
  * Answers 503 while Redis gives no answer: waiting requests would only fill this process. Does the same while the data
- * is resharded or gone: nobody would look where a request writes. `/metrics` stays, because it shows the problem.
+ * is resharded or gone: no process would look where a request writes. `/metrics` stays, because it shows the problem.
  */
 export function refuseUnreachableData({ isSilent, shards }: UnreachableDataDeps): RequestHandler {
   const unreachable = () => new UnavailableError('the data can not be reached for a moment; try again');

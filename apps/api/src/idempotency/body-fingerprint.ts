@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 const DEPTH_LIMIT = 66;
 
 /**
- * A digest that is the same for bodies with the same meaning. A client that repeats a request may serialise it anew, with
- * other white space or another order of keys. Values nested deeper than any operation takes have no effect and are ignored.
+ * A digest that is the same for bodies with the same meaning. A client that repeats a request may serialise it anew,
+ * with other white space or another order of keys. Values that are nested too deep for any operation are ignored.
  * @param lossyText the body as it came, if parsing changed numbers in it; then only the same text has the same digest
  */
 export function bodyFingerprint(body: unknown, lossyText?: string): string {

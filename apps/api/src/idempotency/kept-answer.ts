@@ -6,7 +6,7 @@ export const REPLAYED = 'idempotency-replayed';
 /** Headers that belong to the answer of the operation. All others belong to one response. */
 const HEADERS = ['location', 'cache-control'];
 
-/** The part of an answer that is kept. It has no signing secret: a secret is shown once, and Redis holds it encrypted. */
+/** The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. */
 export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string): KeptAnswer {
   const headers = HEADERS.flatMap((name) => {
     const value = res.get(name);

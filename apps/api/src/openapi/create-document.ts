@@ -1,11 +1,10 @@
-import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import { readRoute, type RouteTable } from '../routing/operation.ts';
+import type { RouteTable } from '../routing/operation.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 import { describeOperation } from './describe-operation.ts';
@@ -38,7 +37,7 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
 };
 
-const TABLES: readonly RouteTable<never, Scope | undefined>[] = [
+const TABLES: readonly RouteTable<never>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
@@ -93,10 +92,10 @@ export function createOpenApiDocument(): OpenApiDocument {
   return document as OpenApiDocument;
 }
 
-function describePaths(table: RouteTable<never, Scope | undefined>): [path: string, ZodOpenApiPathItemObject][] {
-  const byPath = Map.groupBy(table.operations, (operation) => readRoute(operation).path);
+function describePaths(table: RouteTable<never>): [path: string, ZodOpenApiPathItemObject][] {
+  const byPath = Map.groupBy(table.operations, ({ path }) => path);
   return [...byPath].map(([path, operations]) => [
     path === '/' ? table.path : table.path + path,
-    Object.fromEntries(operations.map((each) => [readRoute(each).method, describeOperation(each, table)])),
+    Object.fromEntries(operations.map((each) => [each.method, describeOperation(each, table)])),
   ]);
 }

@@ -1,14 +1,13 @@
 import { ApprovalIdText, DeliveryIdText, ReceiverIdText, ReplayIdText, TaskIdText } from '@herald/core';
-import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ProblemCode } from '../http/problem.ts';
-import { readRoute, type Operation, type RouteTable } from '../routing/operation.ts';
+import type { Operation, RouteTable } from '../routing/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { problemResponses } from './problem-responses.ts';
 
 type Described = Omit<Operation<never>, 'handle'>;
-type Table = Omit<RouteTable<never, Scope | undefined>, 'operations'>;
+type Table = Omit<RouteTable<never>, 'operations'>;
 
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/Idempotency-Key' };
 
@@ -49,13 +48,13 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
 }
 
 /** The ids in the path of an operation. An id of another form is answered with 404, like one that leads nowhere. */
-function idsOf({ route }: Described, { ids }: Table) {
-  return Object.entries(ids).filter(([name]) => route.includes(`{${name}}`));
+function idsOf({ path }: Described, { ids }: Table) {
+  return Object.entries(ids).filter(([name]) => path.includes(`{${name}}`));
 }
 
 /** Every POST takes an `Idempotency-Key`. */
 function isIdempotent(operation: Described, { scope }: Table): boolean {
-  return readRoute(operation).method === 'post' && scope !== undefined;
+  return operation.method === 'post' && scope !== undefined;
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {

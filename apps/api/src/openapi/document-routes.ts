@@ -28,24 +28,22 @@ const CACHE_CONTROL = 'public, max-age=300';
 
 /** `/openapi.json`: the document, built once. `/docs`: a page that shows it. */
 export function createDocumentRoutes(): Router {
-  const document = JSON.stringify(createOpenApiDocument());
   const router = Router();
   router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
     res.set('cache-control', CACHE_CONTROL);
     next();
   });
-  router.get('/openapi.json', (_req, res) => {
-    res.type('application/json').send(document);
-  });
-  router.get('/docs', (_req, res) => {
-    res.type('html').send(DOCS_HTML);
-  });
-  router.get('/docs/page.css', (_req, res) => {
-    res.type('css').send(DOCS_CSS);
-  });
-  router.get('/docs/page.js', (_req, res) => {
-    res.type('js').send(DOCS_SCRIPT);
-  });
+  const texts: readonly (readonly [path: string, type: string, text: string])[] = [
+    ['/openapi.json', 'application/json', JSON.stringify(createOpenApiDocument())],
+    ['/docs', 'html', DOCS_HTML],
+    ['/docs/page.css', 'css', DOCS_CSS],
+    ['/docs/page.js', 'js', DOCS_SCRIPT],
+  ];
+  for (const [path, type, text] of texts) {
+    router.get(path, (_req, res) => {
+      res.type(type).send(text);
+    });
+  }
   for (const name of ASSETS) {
     router.get(`/docs/${name}`, (_req, res) => {
       res.sendFile(name, { root: FOLDER, cacheControl: false });

@@ -39,7 +39,7 @@ const headersOf = (event: EventName) =>
     'user-agent': z.string().regex(/^Herald\//),
   });
 
-/** What Herald sends to receivers and callbacks, event by event. */
+/** Describes the requests that Herald sends to receivers and callbacks, by event. */
 export function describeWebhooks(): Record<EventName, ZodOpenApiPathItemObject> {
   return Object.fromEntries(EVENT_NAMES.map((event) => [event, describeWebhook(event)])) as Record<
     EventName,

@@ -4,9 +4,9 @@ import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
 /**
- * Limits the memory that the bodies of one API key's unfinished requests take in this process. Under the rate limit alone,
- * a key could start thousands of large bodies and send each slowly. It must come after authentication and before the
- * body is read.
+ * Limits the memory that the bodies of one API key's unfinished requests take in this process. Under the rate limit
+ * alone, a key could start thousands of large bodies and send each slowly. It must come after authentication and before
+ * the body is read.
  */
 export function createBodyLimit(limitBytes: number): RequestHandler {
   const taken = new Map<string, number>();

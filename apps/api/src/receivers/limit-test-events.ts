@@ -13,21 +13,19 @@ const AT_ONCE = 5;
 /** @throws HttpFault `rate_limited` when the workspace has too many under way */
 export function limitTestEvents(send: SendTestEvent): SendTestEvent {
   const running = new Map<WorkspaceId, number>();
-  const add = (workspaceId: WorkspaceId, change: 1 | -1) => {
-    const count = (running.get(workspaceId) ?? 0) + change;
-    if (count === 0) running.delete(workspaceId);
-    else running.set(workspaceId, count);
-  };
   return async (workspaceId, id) => {
-    if ((running.get(workspaceId) ?? 0) >= AT_ONCE) {
+    const count = running.get(workspaceId) ?? 0;
+    if (count >= AT_ONCE) {
       const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
-    add(workspaceId, 1);
+    running.set(workspaceId, count + 1);
     try {
       return await send(workspaceId, id);
     } finally {
-      add(workspaceId, -1);
+      const rest = (running.get(workspaceId) ?? 0) - 1;
+      if (rest > 0) running.set(workspaceId, rest);
+      else running.delete(workspaceId);
     }
   };
 }

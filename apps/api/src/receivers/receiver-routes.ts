@@ -15,7 +15,7 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
-import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { SendTestEvent } from './limit-test-events.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import {
@@ -35,15 +35,13 @@ export type ReceiverRoutesDeps = {
 };
 
 /** The receivers of a workspace (spec section 4). */
-export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
+export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
   tag: 'Receivers',
   path: '/api/public/webhooks',
   scope: 'webhooks',
   ids: { id: 'receiver' },
   operations: [
-    operation({
-      id: 'listReceivers',
-      route: 'GET /',
+    operation('listReceivers', 'GET /', {
       summary: 'List the receivers of the workspace',
       answer: { status: 200, description: 'All receivers, and all event names.', schema: ReceiverList },
       async handle({ receivers }, req, res) {
@@ -51,9 +49,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json({ webhooks: list.map(toReceiverView), events: [...EVENT_NAMES] });
       },
     }),
-    operation({
-      id: 'registerReceiver',
-      route: 'POST /',
+    operation('registerReceiver', 'POST /', {
       summary: 'Register a receiver',
       description: `A workspace may hold at most ${RECEIVER_LIMIT}. The signing secret is in this answer and in no other.`,
       body: RegisterReceiver,
@@ -71,18 +67,14 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
       },
     }),
-    operation({
-      id: 'readReceiver',
-      route: 'GET /{id}',
+    operation('readReceiver', 'GET /{id}', {
       summary: 'Read a receiver',
       answer: { status: 200, description: 'The receiver.', schema: ReceiverView },
       async handle({ receivers }, req, res) {
         res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
       },
     }),
-    operation({
-      id: 'changeReceiver',
-      route: 'PATCH /{id}',
+    operation('changeReceiver', 'PATCH /{id}', {
       summary: 'Change a receiver',
       description: 'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling.',
       body: PatchReceiver,
@@ -91,9 +83,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch)));
       },
     }),
-    operation({
-      id: 'removeReceiver',
-      route: 'DELETE /{id}',
+    operation('removeReceiver', 'DELETE /{id}', {
       summary: 'Remove a receiver',
       description: 'Its pending deliveries end as `canceled`.',
       answer: { status: 200, description: 'It is gone.', schema: ReceiverDeleted },
@@ -102,9 +92,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json({ deleted: true });
       },
     }),
-    operation({
-      id: 'testReceiver',
-      route: 'POST /{id}/test',
+    operation('testReceiver', 'POST /{id}/test', {
       summary: 'Send a test event',
       description:
         "Sends a signed `webhook.test` now, whatever the receiver's filter and also to a disabled one, and reports what it answered. It is never repeated.",
@@ -114,9 +102,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json(await sendTestEvent(workspaceOf(req), req.params.id));
       },
     }),
-    operation({
-      id: 'rotateReceiverSecret',
-      route: 'POST /{id}/secret/rotate',
+    operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
       summary: "Rotate a receiver's signing secret",
       body: RotateSecret,
       answer: ROTATION_ANSWER,
@@ -125,9 +111,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
       },
     }),
-    operation({
-      id: 'listReceiverDeliveries',
-      route: 'GET /{id}/deliveries',
+    operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
       summary: "List a receiver's deliveries",
       description: 'Newest first.',
       query: ListDeliveries,
@@ -141,9 +125,7 @@ export const RECEIVER_ROUTES: RouteTable<ReceiverRoutesDeps> = {
         res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
       },
     }),
-    operation({
-      id: 'replayDeliveries',
-      route: 'POST /{id}/replay',
+    operation('replayDeliveries', 'POST /{id}/replay', {
       summary: 'Make the deliveries of a time range once more',
       description: 'Under the same delivery ids, with the same bytes.',
       body: RequestReplay,

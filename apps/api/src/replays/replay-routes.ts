@@ -1,27 +1,23 @@
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { workspaceOf } from '../http/request-state.ts';
-import { operation, type RouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { ReplayView, toReplayView } from './replay-view.ts';
 
 /** The progress of a replay, and its end. */
-export const REPLAY_ROUTES: RouteTable<{ readonly replays: ReplayOperations }> = {
+export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations }> = {
   tag: 'Deliveries',
   path: '/api/public/replays',
   scope: 'webhooks',
   ids: { id: 'replay' },
   operations: [
-    operation({
-      id: 'readReplay',
-      route: 'GET /{id}',
+    operation('readReplay', 'GET /{id}', {
       summary: 'Read how far a replay is',
       answer: { status: 200, description: 'The replay.', schema: ReplayView },
       async handle({ replays }, req, res) {
         res.json(toReplayView(await replays.find(workspaceOf(req), req.params.id)));
       },
     }),
-    operation({
-      id: 'stopReplay',
-      route: 'DELETE /{id}',
+    operation('stopReplay', 'DELETE /{id}', {
       summary: 'Stop a replay',
       description: 'What it has set pending stays so.',
       answer: { status: 200, description: 'The replay as it ended.', schema: ReplayView },

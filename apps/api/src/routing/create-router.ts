@@ -1,8 +1,7 @@
-import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
 import { HttpFault } from '../http/problem.ts';
-import { readRoute, type Operation, type RouteTable } from './operation.ts';
+import type { Operation, RouteTable } from './operation.ts';
 import { readBody, readQuery } from './read-input.ts';
 
 /**
@@ -10,7 +9,7 @@ import { readBody, readQuery } from './read-input.ts';
  * @param parse the handlers that read the body of an operation, if it is not read before the router
  */
 export function createRouter<Deps>(
-  { ids, operations }: RouteTable<Deps, Scope | undefined>,
+  { ids, operations }: RouteTable<Deps>,
   deps: Deps,
   parse: (operation: Operation<Deps>) => readonly RequestHandler[] = () => [],
 ): Router {
@@ -22,10 +21,10 @@ export function createRouter<Deps>(
       next();
     });
   }
-  for (const [path, some] of Map.groupBy(operations, (each) => readRoute(each).path)) {
+  for (const [path, some] of Map.groupBy(operations, ({ path }) => path)) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const each of some) route[readRoute(each).method](...parse(each), toHandler(each, deps));
-    route.all(refuseOtherMethods(...some.map((each) => readRoute(each).method.toUpperCase())));
+    for (const each of some) route[each.method](...parse(each), toHandler(each, deps));
+    route.all(refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
   }
   return router;
 }

@@ -1,7 +1,6 @@
 import { ValidationError } from '@herald/core';
 import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
-import type { Scope } from '@herald/store/api-keys/api-key-store';
 import { z } from 'zod';
 import type { RouteTable } from './operation.ts';
 
@@ -17,10 +16,10 @@ export function parseQuery(text: string | null): ParsedUrlQuery {
  * Refuses query parameters that the operation does not name, and those given twice. The route reads the values.
  * A request for no operation passes: the router answers it. Mount it at the path of the table.
  */
-export function createQueryJudge<Deps>({ operations }: RouteTable<Deps, Scope | undefined>): RequestHandler {
-  const known = operations.map(({ route, query }) => ({
+export function createQueryJudge<Deps>({ operations }: RouteTable<Deps>): RequestHandler {
+  const known = operations.map(({ method, path, query }) => ({
     // Routers ignore case and a slash at the end.
-    pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+    pattern: new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
     names: new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []),
   }));
   return (req, _res, next) => {

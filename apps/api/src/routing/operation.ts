@@ -19,8 +19,9 @@ export type Operation<
   Answer extends z.ZodType = z.ZodType,
 > = {
   readonly id: string;
-  /** The method and the path below that of the table, such as `POST /{id}/test`. */
-  readonly route: `${Uppercase<Method>} ${Path}`;
+  readonly method: Method;
+  /** Below the path of its table, such as `/{id}/test`, or `/` alone. */
+  readonly path: Path;
   readonly summary: string;
   readonly description?: string;
   /** The handler gets what this schema makes of the query. An operation has a query or a body. */
@@ -48,30 +49,28 @@ export type Operation<
   ): Promise<void> | void;
 };
 
-/** The operations under one path, with one scope. */
-export type RouteTable<Deps, RequiredScope extends Scope | undefined = Scope> = {
-  /** In the document. */
+/** The operations under one path. */
+export type RouteTable<Deps> = {
+  /** The group of the operations in the document. */
   readonly tag: string;
   readonly path: string;
-  /** The scope that an API key needs. Undefined: no key is needed. */
-  readonly scope: RequiredScope;
-  /** What each id in a path is the id of. */
+  /** The scope that an API key needs. Absent: no key is needed. */
+  readonly scope?: Scope;
+  /** The kind of thing that each id in a path names. */
   readonly ids: Readonly<Record<string, keyof typeof ID_PATTERNS>>;
   readonly operations: readonly Operation<Deps>[];
 };
+export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly scope: Scope };
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});
 
-/** The parts of a route. */
-export function readRoute({ route }: { readonly route: string }): { readonly method: Method; readonly path: string } {
-  const [method = '', path = ''] = route.split(' ');
-  return { method: method.toLowerCase() as Method, path };
-}
-
-/** Checks a handler against the schemas of its operation. */
+/** Makes an operation. The compiler checks its handler against its path and schemas. */
 export function operation<Deps, const Path extends string, Input extends z.ZodType, Answer extends z.ZodType>(
-  checked: Operation<Deps, Path, Input, Answer>,
+  id: string,
+  route: `${Uppercase<Method>} ${Path}`,
+  rest: Omit<Operation<Deps, Path, Input, Answer>, 'id' | 'method' | 'path'>,
 ): Operation<Deps> {
-  return checked;
+  const [method = '', path = ''] = route.split(' ');
+  return { id, method: method.toLowerCase() as Method, path, ...rest };
 }

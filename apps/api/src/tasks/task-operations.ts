@@ -19,10 +19,9 @@ import {
   type Task,
   type TaskCallback,
   type TaskId,
-  type TaskStatus,
   type WorkspaceId,
 } from '@herald/core';
-import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskStore } from '@herald/store/tasks/task-store';
 import { newRevision } from '@herald/store/redis/revision';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
@@ -55,7 +54,7 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
 
   return {
     find,
-    listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => tasks.listByStatus(status, limit, after),
+    listByStatus: tasks.listByStatus,
 
     /** Returns the callback's signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(

@@ -22,7 +22,7 @@ import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.
 import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
-import { NoBody, operation, type RouteTable } from '../routing/operation.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { TaskOperations } from './task-operations.ts';
 import { ApprovalResolved, CreatedTask, MessageAdded, TaskView, toTaskView } from './task-view.ts';
 
@@ -54,16 +54,14 @@ async function accept(
   return result;
 }
 
-/** What customers do with their Tasks. */
-export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
+/** The operations of customers on their Tasks. */
+export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
   tag: 'Tasks',
   path: '/tasks',
   scope: 'tasks',
   ids: { id: 'task', approvalId: 'approval' },
   operations: [
-    operation({
-      id: 'createTask',
-      route: 'POST /',
+    operation('createTask', 'POST /', {
       summary: 'Create a Task',
       description: 'With a callback its signing secret is in this answer, and in no other.',
       body: CreateTask,
@@ -81,9 +79,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json(view);
       },
     }),
-    operation({
-      id: 'readTask',
-      route: 'GET /{id}',
+    operation('readTask', 'GET /{id}', {
       summary: 'Read a Task',
       description: 'With the result, outcome and usage that terminal events omit.',
       answer: { status: 200, description: 'The Task.', schema: TaskView },
@@ -91,9 +87,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json(toTaskView(await tasks.find(workspaceOf(req), req.params.id)));
       },
     }),
-    operation({
-      id: 'addMessage',
-      route: 'POST /{id}/messages',
+    operation('addMessage', 'POST /{id}/messages', {
       summary: 'Add context to a Task',
       description: 'Use it when a `task.requires_action` event arrives.',
       body: AddMessage,
@@ -104,9 +98,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
       },
     }),
-    operation({
-      id: 'resolveApproval',
-      route: 'POST /{id}/approvals/{approvalId}/resolve',
+    operation('resolveApproval', 'POST /{id}/approvals/{approvalId}/resolve', {
       summary: 'Resolve an approval request',
       description: 'Resolving the primary request sets the Task running.',
       body: ResolveApproval,
@@ -117,9 +109,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json(await tasks.resolve(workspaceOf(req), id, approvalId, request));
       },
     }),
-    operation({
-      id: 'cancelTask',
-      route: 'POST /{id}/cancel',
+    operation('cancelTask', 'POST /{id}/cancel', {
       summary: 'Cancel a Task',
       body: NoBody,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
@@ -128,9 +118,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json(await accept(deps, req, { type: 'canceled' }));
       },
     }),
-    operation({
-      id: 'closeTask',
-      route: 'POST /{id}/close',
+    operation('closeTask', 'POST /{id}/close', {
       summary: 'Close a Task (legacy)',
       description: 'The same transition, and so the same delivery ids, as the canonical paths.',
       body: CloseTask,
@@ -141,9 +129,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json(await accept(deps, req, { type: status }, true));
       },
     }),
-    operation({
-      id: 'listTaskDeliveries',
-      route: 'GET /{id}/deliveries',
+    operation('listTaskDeliveries', 'GET /{id}/deliveries', {
       summary: "List a Task's deliveries",
       description: 'Those to its callback included. Newest transition first.',
       query: ListTaskDeliveries,
@@ -156,9 +142,7 @@ export const TASK_ROUTES: RouteTable<TaskRoutesDeps> = {
         res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
       },
     }),
-    operation({
-      id: 'rotateCallbackSecret',
-      route: 'POST /{id}/callback/secret/rotate',
+    operation('rotateCallbackSecret', 'POST /{id}/callback/secret/rotate', {
       summary: "Rotate the signing secret of a Task's callback",
       body: RotateSecret,
       answer: ROTATION_ANSWER,

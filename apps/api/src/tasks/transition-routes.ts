@@ -16,7 +16,7 @@ import type { ReportedTransition } from '../acceptance/decide-transitions.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { stateOf } from '../http/request-state.ts';
-import { operation, type RouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { readInput } from '../routing/read-input.ts';
 import { ExecutorTaskPage, ExecutorTaskView, toExecutorTask } from './executor-task-view.ts';
 import type { TaskOperations } from './task-operations.ts';
@@ -48,16 +48,14 @@ const ListTasks = z.strictObject({
   cursor: CursorText.exactOptional(),
 });
 
-/** What executors report and read. */
-export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
+/** The reports and reads of executors. */
+export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
   tag: 'Executors',
   path: '/api/internal',
   scope: 'execute',
   ids: { id: 'task' },
   operations: [
-    operation({
-      id: 'reportTransition',
-      route: 'POST /tasks/{id}/transitions',
+    operation('reportTransition', 'POST /tasks/{id}/transitions', {
       summary: 'Report a transition of a Task',
       description: 'Reporting the same fact again changes nothing and answers `duplicate: true`.',
       body: TransitionReport,
@@ -71,9 +69,7 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
         res.json(result);
       },
     }),
-    operation({
-      id: 'reportTransitions',
-      route: 'POST /transitions',
+    operation('reportTransitions', 'POST /transitions', {
       summary: `Report up to ${BATCH_LIMIT} transitions`,
       description: 'Judged item by item, in order: a bad one spoils no other. The body may have 4 MiB.',
       body: TransitionBatch,
@@ -92,9 +88,7 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
         res.json({ results });
       },
     }),
-    operation({
-      id: 'listTasks',
-      route: 'GET /tasks',
+    operation('listTasks', 'GET /tasks', {
       summary: 'List Tasks of all workspaces by status',
       description: 'Longest unchanged first.',
       query: ListTasks,
@@ -106,9 +100,7 @@ export const TRANSITION_ROUTES: RouteTable<TransitionRoutesDeps> = {
         res.json({ tasks: page.tasks.map(toTaskFields), nextCursor });
       },
     }),
-    operation({
-      id: 'readExecutorTask',
-      route: 'GET /tasks/{id}',
+    operation('readExecutorTask', 'GET /tasks/{id}', {
       summary: 'Read what a Task is worked from',
       answer: { status: 200, description: 'Input, messages, decisions, status.', schema: ExecutorTaskView },
       async handle({ tasks }, req, res) {
