@@ -1,4 +1,3 @@
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import express, { type Express } from 'express';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
@@ -31,8 +30,6 @@ import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
 
 /** Failed authentications of one address that get a 401. A key has 190 bits, so guesses are hopeless anyway. */
 const KEY_FAILURES_PER_MINUTE = 120;
-/** The bodies of one workspace key's unfinished requests: 128 of the largest, or many thousands of the usual size. */
-const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 
 const CUSTOMER_ROUTES: readonly KeyedRouteTable<AppContext>[] = [
   RECEIVER_ROUTES,
@@ -46,18 +43,11 @@ export function createApp(context: AppContext): Express {
   const { config, logger, apiKeys, tracing, now } = context;
   const authenticate = createAuthenticate({
     findKey: apiKeys.find,
-    failures: createFailureLimiter({ limit: KEY_FAILURES_PER_MINUTE, windowMs: 60_000, now }),
+    failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
   });
   // Executor keys have no limits.
-  const limits = [
-    createBodyLimit(BODIES_LIMIT_BYTES),
-    createRateLimit({
-      perSecond: config.rateLimit,
-      sendCommand: context.sendRateLimitCommand,
-      keyOf: GLOBAL_KEYS.apiKeyRate,
-    }),
-  ];
+  const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
   const idempotency = createIdempotency({ records: context.idempotencyRecords, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];

@@ -28,7 +28,6 @@ export function createAuthenticate({ findKey, failures, noteUse }: AuthenticateD
     };
   };
 }
-export type Authenticate = ReturnType<typeof createAuthenticate>;
 
 function unauthenticated(token: string | undefined): HttpFault {
   const detail =

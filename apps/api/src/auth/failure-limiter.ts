@@ -2,20 +2,18 @@ import type { Request } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
 import { HttpFault } from '../http/problem.ts';
 
-export type FailureLimiterOptions = {
-  /** Failures of one address per window that keep their own answer. */
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly now: () => number;
-};
+const WINDOW_MS = 60_000;
 
 type Window = { failures: number; endsAt: number };
 
 /** Addresses that are remembered. An attacker with more addresses than these does not need to guess. */
 const ADDRESS_LIMIT = 10_000;
 
-/** Limits failed sign-ins by address. This process counts alone: a guess must not cost Redis anything. */
-export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOptions) {
+/**
+ * Limits failed sign-ins by address. This process counts alone: a guess must not cost Redis anything.
+ * @param limit failures of one address per minute that keep their own answer
+ */
+export function createFailureLimiter(limit: number, now: () => number) {
   // In the order in which the windows end, because all are equally long.
   const windows = new Map<string, Window>();
 
@@ -27,7 +25,7 @@ export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOpt
       if (endsAt > at && windows.size < ADDRESS_LIMIT) break;
       windows.delete(oldest);
     }
-    const started = { failures: 0, endsAt: at + windowMs };
+    const started = { failures: 0, endsAt: at + WINDOW_MS };
     windows.set(address, started);
     return started;
   };

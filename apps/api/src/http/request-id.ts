@@ -14,7 +14,7 @@ export function currentRequestId(): string | undefined {
   return current.getStore();
 }
 
-/** Gives every request an id: the caller's `x-request-id` if it is a plain token without a credential, else a new one. */
+/** Gives every request an id: the caller's `x-request-id` if it is a plain token and no credential, else a new one. */
 export const giveRequestId: RequestHandler = (req, res, next) => {
   const given = req.get('x-request-id');
   const isFit = given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !CREDENTIAL.test(given);

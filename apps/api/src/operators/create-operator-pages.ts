@@ -18,7 +18,7 @@ export function createOperatorPages(
   { redis, canWrite, exposition, ...credentials }: OperatorPagesOptions,
 ): Router {
   const { logger, now } = deps;
-  const failures = createFailureLimiter({ limit: SIGN_IN_FAILURES_PER_MINUTE, windowMs: 60_000, now });
+  const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
   const guard = createOperatorGuard({ credentials, failures, logger });
   const router = Router();
   router.use('/metrics', guard);

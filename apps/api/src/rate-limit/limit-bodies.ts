@@ -3,12 +3,15 @@ import { apiKeyOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
+/** The bodies of one API key's unfinished requests: 128 of the largest, or many thousands of the usual size. */
+const LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
+
 /**
  * Limits the memory that the bodies of one API key's unfinished requests take in this process. Under the rate limit
  * alone, a key could start thousands of large bodies and send each slowly. It must come after authentication and before
  * the body is read.
  */
-export function createBodyLimit(limitBytes: number): RequestHandler {
+export function createBodyLimit(): RequestHandler {
   const taken = new Map<string, number>();
   return (req, res, next) => {
     const announced = req.get('content-length');
@@ -21,7 +24,7 @@ export function createBodyLimit(limitBytes: number): RequestHandler {
     }
     const { id } = apiKeyOf(req);
     const before = taken.get(id) ?? 0;
-    if (before + bytes > limitBytes) {
+    if (before + bytes > LIMIT_BYTES) {
       const detail = 'this API key has too many large requests under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }

@@ -27,6 +27,7 @@ export const NO_EVENT = 'none';
 
 /** Counts the reports of executors and the requests of customers. */
 function createAcceptanceMetrics(registry: MetricsRegistry) {
+  const withoutLabels = (name: `herald_${string}_total`, help: string) => createCounter(registry, name, help, [], [{}]);
   return {
     accepted: createCounter(
       registry,
@@ -35,13 +36,7 @@ function createAcceptanceMetrics(registry: MetricsRegistry) {
       ['event'],
       [...EVENT_NAMES.filter((event) => event !== 'webhook.test'), NO_EVENT].map((event) => ({ event })),
     ),
-    repeated: createCounter(
-      registry,
-      'herald_transitions_duplicate_total',
-      'Reports of transitions that were known before.',
-      [],
-      [{}],
-    ),
+    repeated: withoutLabels('herald_transitions_duplicate_total', 'Reports of transitions that were known before.'),
     refused: createCounter(
       registry,
       'herald_transitions_refused_total',
@@ -55,13 +50,7 @@ function createAcceptanceMetrics(registry: MetricsRegistry) {
       ['outcome'],
       ['delivered', 'not_delivered', 'unavailable'].map((outcome) => ({ outcome })),
     ),
-    redeliveryRequested: createCounter(
-      registry,
-      'herald_redeliveries_total',
-      'Redeliveries that were asked for.',
-      [],
-      [{}],
-    ),
-    replayRequested: createCounter(registry, 'herald_replays_total', 'Replays that were asked for.', [], [{}]),
+    redeliveryRequested: withoutLabels('herald_redeliveries_total', 'Redeliveries that were asked for.'),
+    replayRequested: withoutLabels('herald_replays_total', 'Replays that were asked for.'),
   };
 }

@@ -2,7 +2,7 @@ import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
 import { HttpFault } from '../http/problem.ts';
 import type { Operation, RouteTable } from './operation.ts';
-import { readBody, readQuery } from './read-input.ts';
+import { readFields, readInput } from './read-input.ts';
 
 /**
  * Builds the router of a table.
@@ -31,8 +31,9 @@ export function createRouter<Deps>(
 
 function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler {
   const { query, body, batch, answer } = operation;
+  const readBody = batch ? readFields : readInput;
   return (req, res) => {
-    const input = query ? readQuery(query, req) : body && readBody(body, req, { itemsLater: batch !== undefined });
+    const input = query ? readFields(query, req.query) : body && readBody(body, req.body === undefined ? {} : req.body);
     return operation.handle(deps, req, res.status(answer.status), input);
   };
 }
