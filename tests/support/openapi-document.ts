@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { createOpenApiDocument } from '../../apps/api/src/openapi/document/create-document.ts';
+import { createOpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
 
 export interface Reference {
   $ref: string;

@@ -1,71 +1,76 @@
-import type { Logger } from '@herald/runtime/log/logger';
-import type { RequestMetrics } from './http/create-request-metrics.ts';
-import type { Tracing } from '@herald/runtime/tracing/create-tracing';
-import express, { type Express, type RequestHandler, type Router } from 'express';
-import type { Authenticate } from './auth/authenticate.ts';
+import express, { type Express } from 'express';
+import { createAuthenticate } from './auth/authenticate.ts';
+import { createFailureLimiter } from './auth/failure-limiter.ts';
+import { createNoteKeyUse } from './auth/note-key-use.ts';
+import type { AppContext } from './context.ts';
+import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
+import { HEALTH_ROUTES } from './health/health-routes.ts';
 import { createErrorHandler } from './http/handle-error.ts';
-import { HttpFault } from './http/http-fault.ts';
-import { ignoreConditions } from './http/ignore-conditions.ts';
-import { createQueryJudge, parseQuery } from './openapi/judge-query.ts';
+import { ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog } from './http/log-requests.ts';
-import { BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
+import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
+import { HttpFault } from './http/problem.ts';
+import { refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-id.ts';
-import { refuseUnclearHeaders } from './http/refuse-unclear-headers.ts';
 import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
-import { OPERATIONS } from './openapi/document/create-document.ts';
+import { createIdempotency } from './idempotency/create-idempotency.ts';
+import { createDocumentRoutes } from './openapi/document-routes.ts';
+import { createOperatorPages } from './operators/create-operator-pages.ts';
+import { createRateLimit } from './rate-limit/create-rate-limit.ts';
+import { createBodyLimit } from './rate-limit/limit-bodies.ts';
+import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
+import { REPLAY_ROUTES } from './replays/replay-routes.ts';
+import { createRouter } from './routing/create-router.ts';
+import { createQueryJudge, parseQuery } from './routing/judge-query.ts';
+import type { KeyedRouteTable } from './routing/operation.ts';
+import { TASK_ROUTES } from './tasks/task-routes.ts';
+import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
 
-export type AppDeps = {
-  readonly logger: Logger;
-  readonly requestMetrics: RequestMetrics;
-  /** Absent: no traces. */
-  readonly tracing?: Tracing | undefined;
-  readonly authenticate: Authenticate;
-  /** Follows the authentication of workspace keys; executor keys have no limit. */
-  readonly limitRate: RequestHandler;
-  /** As `limitRate`. */
-  readonly limitBodies: RequestHandler;
-  /** See TRUST_PROXY. */
-  readonly proxyCount: number;
-  readonly idempotency: RequestHandler;
-  /** Refuses everything while Redis gives no answer. */
-  readonly refuseSilence: RequestHandler;
-  /** Refuses everything while the data is resharded. */
-  readonly refuseResharded: RequestHandler;
-  readonly health: Router;
-  readonly document: Router;
-  readonly receivers: Router;
-  readonly deliveries: Router;
-  readonly replays: Router;
-  readonly tasks: Router;
-  /** Parses bodies itself: a batch may be larger than anything else. */
-  readonly executor: Router;
-  /** Absent: there are none, and nothing tells. */
-  readonly operators: Router | undefined;
-};
+/** Failed authentications of one address that get a 401. A key has 190 bits, so guesses are hopeless anyway. */
+const KEY_FAILURES_PER_MINUTE = 120;
 
-/** The HTTP surface. A key is checked before a body is read. */
-export function createApp(deps: AppDeps): Express {
-  const { logger, authenticate, health } = deps;
-  const judgeQuery = createQueryJudge(OPERATIONS);
-  const limits = [deps.limitBodies, deps.limitRate];
-  const parse = [judgeQuery, ...parseJson(BODY_LIMIT_BYTES), deps.idempotency];
+const CUSTOMER_ROUTES: readonly KeyedRouteTable<AppContext>[] = [
+  RECEIVER_ROUTES,
+  DELIVERY_ROUTES,
+  REPLAY_ROUTES,
+  TASK_ROUTES,
+];
+
+/** The HTTP surface. A key is checked before a body is read. Defines scripts: call it with `whenIdle`. */
+export function createApp(context: AppContext): Express {
+  const { config, logger, apiKeys, tracing, now } = context;
+  const authenticate = createAuthenticate({
+    findKey: apiKeys.find,
+    failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
+    noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
+  });
+  // Executor keys have no limits.
+  const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
+  const idempotency = createIdempotency({ records: context.idempotencyRecords, logger });
+  const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
+  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
+
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
   rememberRoutes(app);
-  app.set('trust proxy', deps.proxyCount);
-  app.use(giveRequestId, createRequestLog({ logger, metrics: deps.requestMetrics }), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, deps.document, ignoreConditions, health);
-  app.use(deps.refuseSilence, deps.refuseResharded);
-  if (deps.tracing) app.use(createRequestTrace(deps.tracing));
-  // First, since nearly all requests are reports.
-  app.use('/api/internal', authenticate('execute'), judgeQuery, deps.executor);
-  app.use('/api/public/webhooks', authenticate('webhooks'), limits, parse, deps.receivers);
-  app.use('/api/public/deliveries', authenticate('webhooks'), limits, parse, deps.deliveries);
-  app.use('/api/public/replays', authenticate('webhooks'), limits, parse, deps.replays);
-  app.use('/tasks', authenticate('tasks'), limits, parse, deps.tasks);
-  if (deps.operators) app.use(deps.operators);
+  app.set('trust proxy', config.proxyCount);
+  app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
+  app.use(refuseUnclearHeaders, createDocumentRoutes(), ignoreConditions, createRouter(HEALTH_ROUTES, context));
+  app.use(refuseUnreachableData(context));
+  if (tracing) app.use(createRequestTrace(tracing));
+  // First, because nearly all requests are reports.
+  const executor = createRouter(TRANSITION_ROUTES, context, ({ body, batch }) => {
+    if (batch) return parseBatch;
+    return body ? parseSingle : [];
+  });
+  app.use(TRANSITION_ROUTES.path, authenticate('execute'), createQueryJudge(TRANSITION_ROUTES), executor);
+  for (const table of CUSTOMER_ROUTES) {
+    const before = [authenticate(table.scope), ...limits, createQueryJudge(table), ...parseSingle];
+    app.use(table.path, before, createRouter(table, context));
+  }
+  if (context.operators) app.use(createOperatorPages(context, context.operators));
   app.use(() => {
     throw new HttpFault('route_not_found', 'there is nothing at this path');
   });

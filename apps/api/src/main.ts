@@ -12,7 +12,7 @@ await runProcess({
   start: () => {
     const config = readApiConfig(process.env);
     logger = createLogger({ level: config.logLevel, process: 'api', readable: process.stdout.isTTY });
-    // An API whose connections don't recover leaves it to its supervisor to start another.
+    // If the connections do not recover, the process ends and its supervisor starts another.
     return startApi(config, logger, () => process.exit(1));
   },
   explain: explainStartFailure,

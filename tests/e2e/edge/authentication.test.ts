@@ -6,7 +6,7 @@ import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald, type ViaOptions } from '../../support/start-herald.ts';
 import { listKeys } from '../../support/start-topology.ts';
 
-/** As `start-api.ts` has it. */
+/** As `create-app.ts` has it. */
 const FAILURES_PER_MINUTE = 120;
 const RECEIVERS = '/api/public/webhooks';
 

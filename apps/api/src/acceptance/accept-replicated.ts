@@ -13,9 +13,8 @@ export type AcceptReplicatedDeps = {
 };
 
 /**
- * Answers what was accepted only once replicas have it. What they don't have in time is answered as unavailable though it may
- * stand: reported again it is a duplicate, and a duplicate waits for them just the same, since the fact behind it may be one
- * that they never got.
+ * Waits until the replicas have each accepted transition. One that they do not have in time is `unavailable`, although
+ * it may be stored: reported again, it is a duplicate. A duplicate waits too, because the replicas may lack its fact.
  */
 export function createAcceptReplicated(deps: AcceptReplicatedDeps): AcceptTransitions {
   const { acceptTransitions, findTaskWorkspace, awaitReplication, keyspace, logger } = deps;

@@ -18,20 +18,20 @@ import type { Emission, TransitionCommit } from '@herald/store/transitions/trans
 import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 
-/** One fact about a Task, as somebody reports it. */
+/** A report of one fact about a Task. */
 export type ReportedTransition = {
   readonly taskId: TaskId;
   readonly report: TransitionReport;
-  /** The trace in which it is reported (W3C Trace Context). */
+  /** The trace of the request (W3C Trace Context). */
   readonly traceparent?: string | undefined;
-  /** Whose Task it must be; absent when the reporter is the executor, which reports for every workspace. */
+  /** The workspace that the Task must belong to. Absent: an executor reports, for any workspace. */
   readonly workspaceId?: WorkspaceId;
   /** See `judgeTransition`. */
   readonly impliesStart?: boolean;
 };
 
 export type DecideDeps = {
-  /** Of the request that is being answered. */
+  /** The id of the current request. */
   readonly requestId: () => string | undefined;
   readonly actionUrl: ActionUrl;
   readonly now: () => number;
@@ -42,23 +42,24 @@ export type Slot = ReportedTransition & { readonly index: number };
 export type Decided = {
   readonly slot: Slot;
   readonly verdict: TransitionVerdict;
-  /** As it leaves it. */
+  /** The Task after the transition. */
   readonly task: TaskRecord;
-  readonly emission?: Emission;
   /** Absent: there is nothing to write. */
   readonly commit?: TransitionCommit;
 };
-/** Reports about one Task, each decided on what the one before leaves, and those that can't be. */
+/** The decided reports about one Task, and those that are refused. */
 export type Decisions = {
   readonly decided: readonly Decided[];
   readonly faults: readonly (readonly [Slot, DomainError])[];
 };
 
-/** Decides reports about one Task as it was found. Nothing is written. */
+type Found = { readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> };
+
+/** Decides reports about one Task, each on the state that the one before leaves. Writes nothing. */
 export function decideAll(
   deps: DecideDeps,
   slots: readonly Slot[],
-  found: { readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> },
+  found: Found,
   subscriptions: Subscriptions,
 ): Decisions {
   const now = deps.now();
@@ -84,42 +85,33 @@ export function decideAll(
   return { decided, faults };
 }
 
-type DecideInput = {
-  readonly slot: Slot;
-  readonly task: TaskRecord;
-  readonly knownFacts: ReadonlySet<string>;
-  readonly subscriptions: Subscriptions;
-  readonly now: number;
-};
+type DecideInput = Found & { readonly slot: Slot; readonly subscriptions: Subscriptions; readonly now: number };
 
-/** Decides one report. The next report of the same Task is decided on what this one leaves. */
-function decide(deps: DecideDeps, { slot, task, knownFacts, subscriptions, now }: DecideInput): Decided {
-  const { report, impliesStart = false, traceparent } = slot;
+function decide(deps: DecideDeps, input: DecideInput): Decided {
+  const { slot, task, knownFacts, subscriptions, now } = input;
+  const { report, impliesStart = false } = slot;
   const isKnownFact = knownFacts.has(factKeyOf(report));
   const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
-  const change = verdict.kind === 'accepted' ? verdict.change : verdict.fill;
-  if (!change) return { slot, verdict, task };
-  const emission =
-    verdict.kind === 'accepted' && verdict.event
-      ? toEmission(deps, { ...verdict, event: verdict.event }, report, task, subscriptions, now)
-      : undefined;
-  const newTaskRevision = newRevision();
+  const isAccepted = verdict.kind === 'accepted';
+  const stateChange = isAccepted ? verdict.change : verdict.fill;
+  if (!stateChange) return { slot, verdict, task };
+  const emission = isAccepted && verdict.event ? toEmission(deps, input, verdict, verdict.event) : undefined;
+  const revision = newRevision();
   const checkpoint = toLastCheckpoint(report, now);
-  const fullChange = { ...change, ...(checkpoint && { checkpoint }) };
+  const change = { ...stateChange, ...(checkpoint && { checkpoint }) };
   return {
     slot,
     verdict,
-    task: { ...task, ...fullChange, revision: newTaskRevision, updatedAt: now },
+    task: { ...task, ...change, revision, updatedAt: now },
     commit: {
       task,
-      newRevision: newTaskRevision,
+      newRevision: revision,
       subscriptionVersion: subscriptions.version,
       now,
-      change: fullChange,
-      ...(verdict.kind === 'accepted' && { factKey: verdict.factKey }),
-      ...(emission && { emission: traceparent === undefined ? emission : { ...emission, traceparent } }),
+      change,
+      ...(isAccepted && { factKey: verdict.factKey }),
+      ...(emission && { emission }),
     },
-    ...(emission && { emission }),
   };
 }
 
@@ -130,33 +122,25 @@ function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint 
 }
 
 function toEmission(
-  { actionUrl, requestId: currentRequestId }: DecideDeps,
-  { transitionId, event, change }: Extract<TransitionVerdict, { kind: 'accepted' }> & { event: TaskEventName },
-  report: TransitionReport,
-  task: TaskRecord,
-  { receivers }: Subscriptions,
-  createdAt: number,
+  deps: DecideDeps,
+  { slot: { report, traceparent }, task, subscriptions, now }: DecideInput,
+  { transitionId, change: { sequence, status } }: Extract<TransitionVerdict, { kind: 'accepted' }>,
+  event: TaskEventName,
 ): Emission {
-  const { callback } = task;
-  const requestId = currentRequestId();
+  const { id: taskId, callback } = task;
+  const { actionUrl } = deps;
+  const requestId = deps.requestId();
+  const body = { transitionId, event, createdAt: now, report, actionUrl, sequence, taskId, status };
   const endpoints = [
-    ...receivers,
+    ...subscriptions.receivers,
     ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
   ];
   return {
     transitionId,
     event,
-    body: renderWebhookBody({
-      transitionId,
-      event,
-      createdAt,
-      report,
-      actionUrl,
-      sequence: change.sequence,
-      taskId: task.id,
-      status: change.status,
-    }),
+    body: renderWebhookBody(body),
     ...(requestId !== undefined && { requestId }),
+    ...(traceparent !== undefined && { traceparent }),
     targets: endpoints
       .filter((endpoint) => wantsEvent(endpoint, event))
       .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),

@@ -1,14 +1,14 @@
 import type { ApiKey, ApiKeyStore, Scope } from '@herald/store/api-keys/api-key-store';
 import type { RequestHandler } from 'express';
-import { setApiKey } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { stateOf } from '../http/request-state.ts';
+import { HttpFault } from '../http/problem.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
 export type AuthenticateDeps = {
-  /** Asked for every request: a key that was revoked is refused from that moment on. */
+  /** Called for every request, so that a revoked key is refused at once. */
   readonly findKey: ApiKeyStore['find'];
   readonly failures: FailureLimiter;
-  /** Told of every request with a valid key. */
+  /** Called for every request with a valid key. */
   readonly noteUse: (key: ApiKey) => void;
 };
 
@@ -23,12 +23,11 @@ export function createAuthenticate({ findKey, failures, noteUse }: AuthenticateD
       if (!key.scopes.includes(scope)) {
         throw new HttpFault('insufficient_scope', `this API key lacks the scope ${scope}`);
       }
-      setApiKey(req, key);
+      stateOf(req).apiKey = key;
       next();
     };
   };
 }
-export type Authenticate = ReturnType<typeof createAuthenticate>;
 
 function unauthenticated(token: string | undefined): HttpFault {
   const detail =

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 import { createFailureLimiter } from './failure-limiter.ts';
 
 const FAULT = new HttpFault('unauthenticated', 'no');
@@ -11,7 +11,7 @@ const from = (ip: string) => ({ ip, socket: { remoteAddress: '127.0.0.1' } }) as
 
 function startLimiter(limit = 2) {
   const clock = { now: 1_000 };
-  const { judge, refuseGuessers } = createFailureLimiter({ limit, windowMs: 60_000, now: () => clock.now });
+  const { judge, refuseGuessers } = createFailureLimiter(limit, () => clock.now);
   return { clock, codeFor: (ip: string) => judge(from(ip), FAULT).code, judge, refuseGuessers };
 }
 

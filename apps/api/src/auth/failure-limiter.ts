@@ -1,36 +1,20 @@
 import type { Request } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { HttpFault } from '../http/problem.ts';
 
-export type FailureLimiterOptions = {
-  /** Failures of one address that are answered as what they are, per window. */
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly now: () => number;
-};
-
-/** Decides how a failed sign-in is answered. */
-export type FailureLimiter = {
-  /**
-   * Counts a failure of the request's client. The fault to answer with: the given one, or `rate_limited` once its address has used
-   * its budget up. Ask only after the credentials have failed: who shares an address with others must not be refused because of them.
-   */
-  readonly judge: (req: Request, fault: HttpFault) => HttpFault;
-  /**
-   * For credentials short enough to be guessed: throws `rate_limited` once the address has used its budget up, before they are looked at.
-   * A right guess is then not told from a wrong one, at the price that who shares the address waits with the guesser.
-   */
-  readonly refuseGuessers: (req: Request) => void;
-};
+const WINDOW_MS = 60_000;
 
 type Window = { failures: number; endsAt: number };
 
-/** Addresses that are remembered; whoever commands more than these has no need of guessing. */
+/** Addresses that are remembered. An attacker with more addresses than these does not need to guess. */
 const ADDRESS_LIMIT = 10_000;
 
-/** Counted in this process alone: a guess must not cost Redis anything. */
-export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOptions): FailureLimiter {
-  // In the order in which their windows end, since all are equally long.
+/**
+ * Limits failed sign-ins by address. This process counts alone: a guess must not cost Redis anything.
+ * @param limit failures of one address per minute that keep their own answer
+ */
+export function createFailureLimiter(limit: number, now: () => number) {
+  // In the order in which the windows end, because all are equally long.
   const windows = new Map<string, Window>();
 
   const windowOf = (address: string, at: number): Window => {
@@ -41,7 +25,7 @@ export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOpt
       if (endsAt > at && windows.size < ADDRESS_LIMIT) break;
       windows.delete(oldest);
     }
-    const started = { failures: 0, endsAt: at + windowMs };
+    const started = { failures: 0, endsAt: at + WINDOW_MS };
     windows.set(address, started);
     return started;
   };
@@ -56,15 +40,25 @@ export function createFailureLimiter({ limit, windowMs, now }: FailureLimiterOpt
   };
 
   return {
-    judge(req, fault) {
+    /**
+     * Counts a failure of the client. Returns the fault to answer with: the given one, or `rate_limited` once the
+     * address has used up its budget. Call it only after the credentials have failed: valid credentials must work for
+     * every client behind the address.
+     */
+    judge: (req: Request, fault: HttpFault): HttpFault => {
       const at = now();
       const window = windowOf(clientAddressOf(req), at);
       return ++window.failures <= limit ? fault : toFault(window, at);
     },
-    refuseGuessers(req) {
+    /**
+     * Throws `rate_limited` once the address has used up its budget. Call it before looking at credentials that are
+     * short enough to be guessed: a right guess then looks like a wrong one. Others behind the address wait too.
+     */
+    refuseGuessers: (req: Request): void => {
       const at = now();
       const window = windows.get(clientAddressOf(req));
       if (window && window.endsAt > at && window.failures >= limit) throw toFault(window, at);
     },
   };
 }
+export type FailureLimiter = ReturnType<typeof createFailureLimiter>;

@@ -7,10 +7,10 @@ export type NoteKeyUseDeps = {
   readonly now: () => number;
 };
 
-/** How far behind a key's last use may be, in ms. */
+/** How long the recorded last use of a key may be out of date, in ms. */
 const INTERVAL_MS = 60_000;
 
-/** Keeps a key's last use: about one write a minute, and no request waits for it. */
+/** Records the last use of a key, at most about once a minute. No request waits for it. */
 export function createNoteKeyUse({ writeLastUse, logger, now }: NoteKeyUseDeps) {
   const inWriting = new Set<string>();
   return function noteKeyUse({ id, lastUsedAt = 0 }: ApiKey): void {

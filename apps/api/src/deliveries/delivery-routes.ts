@@ -1,29 +1,38 @@
-import { Router } from 'express';
-import { workspaceOf } from '../http/caller.ts';
-import { NoBody, readBody } from '../http/read-body.ts';
-import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
-import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import { toAttemptView, toDeliveryView } from './delivery-view.ts';
-import type { ManageDeliveries } from './manage-deliveries.ts';
+import { NotFoundError } from '@herald/core';
+import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
+import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { workspaceOf } from '../http/request-state.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { DeliveryView, DeliveryWithAttempts, toAttemptView, toDeliveryView } from './delivery-view.ts';
 
-export type DeliveryRoutesDeps = { readonly deliveries: ManageDeliveries };
+export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly redeliver: Redeliver };
 
-/** `/api/public/deliveries`: one delivery, to a receiver or a callback, and its redelivery. */
-export function createDeliveryRoutes({ deliveries }: DeliveryRoutesDeps): Router {
-  const router = refuseMalformedIds(Router(), { id: 'delivery' });
-  router
-    .route('/:id')
-    .get(async (req, res) => {
-      const { delivery, attempts } = await deliveries.find(workspaceOf(req), req.params.id);
-      res.json({ ...toDeliveryView(delivery), attempts: attempts.map(toAttemptView) });
-    })
-    .all(refuseOtherMethods('GET'));
-  router
-    .route('/:id/redeliver')
-    .post(async (req, res) => {
-      readBody(NoBody, req);
-      res.status(202).json(toDeliveryView(await deliveries.redeliver(workspaceOf(req), req.params.id)));
-    })
-    .all(refuseOtherMethods('POST'));
-  return router;
-}
+/** One delivery, to a receiver or a callback, and its redelivery. */
+export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
+  tag: 'Deliveries',
+  path: '/api/public/deliveries',
+  scope: 'webhooks',
+  ids: { id: 'delivery' },
+  operations: [
+    operation('readDelivery', 'GET /{id}', {
+      summary: 'Read a delivery with its attempts',
+      answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
+      async handle({ deliveryLog }, req, res) {
+        const found = await deliveryLog.find(workspaceOf(req), req.params.id);
+        if (!found) throw new NotFoundError('delivery', req.params.id);
+        res.json({ ...toDeliveryView(found.delivery), attempts: found.attempts.map(toAttemptView) });
+      },
+    }),
+    operation('redeliver', 'POST /{id}/redeliver', {
+      summary: 'Attempt a delivery once more, now',
+      description:
+        'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
+      body: NoBody,
+      answer: { status: 202, description: 'The delivery, with one more redelivery pending.', schema: DeliveryView },
+      problems: ['receiver_not_found', 'receiver_disabled'],
+      async handle({ redeliver }, req, res) {
+        res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
+      },
+    }),
+  ],
+};

@@ -11,7 +11,7 @@ import {
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import { z } from 'zod';
 import { NextCursor } from '../http/cursor.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { StableCode, TimeText, toTime } from '../http/to-time.ts';
 
 const DeliveryFields = {
   id: DeliveryIdText,
@@ -24,14 +24,10 @@ const DeliveryFields = {
   tries: z.int().min(0).meta({ description: 'Tries made of the schedule.' }),
   nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due; null when none is.' }),
   settledAt: TimeText.nullable(),
-  reason: z
-    .string()
-    .regex(/^[a-z_]+$/)
-    .meta({
-      description: 'Why it failed or was canceled, as a stable code.',
-      examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
-    })
-    .exactOptional(),
+  reason: StableCode.meta({
+    description: 'Why it failed or was canceled, as a stable code.',
+    examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
+  }).exactOptional(),
   owedAttempts: z.int().min(1).meta({ description: 'Redeliveries asked for and not made yet.' }).exactOptional(),
 };
 
@@ -52,26 +48,19 @@ const EXAMPLE = {
 export const DeliveryView = z
   .strictObject(DeliveryFields)
   .meta({ id: 'Delivery', description: 'One transition that one endpoint is to be told of.', examples: [EXAMPLE] });
-export type DeliveryView = z.infer<typeof DeliveryView>;
 
-/** An attempt as its workspace sees it: a status or an error code, and the start of the answer. */
 const AttemptView = z
   .strictObject({
     at: TimeText,
     durationMs: z.int().min(0),
     status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-    error: z
-      .string()
-      .regex(/^[a-z_]+$/)
-      .meta({
-        description: 'Why no status came, as a stable code.',
-        examples: ['timeout_response', 'connection_refused', 'dns_failed', 'address_blocked'],
-      })
-      .exactOptional(),
+    error: StableCode.meta({
+      description: 'Why no status came, as a stable code.',
+      examples: ['timeout_response', 'connection_refused', 'dns_failed', 'address_blocked'],
+    }).exactOptional(),
     answer: z.string().meta({ description: 'The first 1 KiB of the answer, made harmless.' }).exactOptional(),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
-type AttemptView = z.infer<typeof AttemptView>;
 
 export const DeliveryWithAttempts = z
   .strictObject({
@@ -95,7 +84,7 @@ export const DeliveryPage = z
   .strictObject({ deliveries: z.array(DeliveryView), nextCursor: NextCursor })
   .meta({ id: 'DeliveryPage' });
 
-export function toDeliveryView(delivery: Delivery): DeliveryView {
+export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView> {
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
   return {
     id,
@@ -113,7 +102,7 @@ export function toDeliveryView(delivery: Delivery): DeliveryView {
   };
 }
 
-export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord): AttemptView {
+export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord): z.infer<typeof AttemptView> {
   return {
     at: toTime(at),
     durationMs,

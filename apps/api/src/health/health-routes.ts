@@ -1,22 +1,19 @@
 import type { Readiness } from '@herald/store/readiness/create-readiness';
-import { Router } from 'express';
 import { z } from 'zod';
-import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
+import { StableCode } from '../http/to-time.ts';
+import { operation, type RouteTable } from '../routing/operation.ts';
 
-export const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
 
 const FindingView = z
   .strictObject({
     level: z.enum(['warning', 'error']),
-    code: z
-      .string()
-      .regex(/^[a-z_]+$/)
-      .meta({ description: 'Stable.', examples: ['redis_away'] }),
+    code: StableCode.meta({ description: 'Stable.', examples: ['redis_away'] }),
     sentence: z.string().meta({ description: 'What is wrong, and what to do.' }),
   })
   .meta({ id: 'Finding' });
 
-export const ReadinessView = z
+const ReadinessView = z
   .strictObject({
     status: z.enum(['ok', 'unavailable']),
     problems: z.array(FindingView).meta({ description: 'Why requests can not be served now; empty when they can.' }),
@@ -27,28 +24,29 @@ export const ReadinessView = z
 
 export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
 
-/** `/healthz`: the process lives. `/readyz`: it can serve; missing workers are reported, and don't fail it. */
-export function createHealthRoutes({ readReadiness }: HealthRoutesDeps): Router {
-  const router = Router();
-  router
-    .route('/healthz')
-    .get((_req, res) => {
-      const alive: z.infer<typeof Alive> = { status: 'ok' };
-      res.json(alive);
-    })
-    .all(refuseOtherMethods('GET'));
-  router
-    .route('/readyz')
-    .get(async (_req, res) => {
-      const { status, problems, warnings, workers } = await readReadiness();
-      const readiness: z.infer<typeof ReadinessView> = {
-        status,
-        problems: [...problems],
-        warnings: [...warnings],
-        workers,
-      };
-      res.status(status === 'ok' ? 200 : 503).json(readiness);
-    })
-    .all(refuseOtherMethods('GET'));
-  return router;
-}
+/** `/healthz`: the process lives. `/readyz`: it can serve. Missing workers are reported and do not fail it. */
+export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {
+  tag: 'Health',
+  path: '',
+  ids: {},
+  operations: [
+    operation('isAlive', 'GET /healthz', {
+      summary: 'Whether the process lives',
+      answer: { status: 200, description: 'It does.', schema: Alive },
+      handle(_deps, _req, res) {
+        res.json({ status: 'ok' });
+      },
+    }),
+    operation('isReady', 'GET /readyz', {
+      summary: 'Whether requests can be served',
+      description: 'Missing workers are reported, and do not fail it: transitions are accepted without them.',
+      answer: { status: 200, description: 'They can.', schema: ReadinessView },
+      unavailable: 'They can not; `problems` says why.',
+      async handle({ readReadiness }, _req, res) {
+        const { status, problems, warnings, workers } = await readReadiness();
+        res.status(status === 'ok' ? 200 : 503);
+        res.json({ status, problems: [...problems], warnings: [...warnings], workers });
+      },
+    }),
+  ],
+};

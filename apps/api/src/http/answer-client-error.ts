@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { HttpFault, type HttpFaultCode } from './http-fault.ts';
-import { toProblem } from './problem.ts';
+import { HttpFault, toProblem } from './problem.ts';
 
 type ParserError = Error & { readonly code?: string };
 
-const FAULTS: Readonly<Record<string, readonly [HttpFaultCode, detail: string]>> = {
+const FAULTS: Readonly<Record<string, readonly [HttpFault['code'], detail: string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'the request line and headers are larger than 16 KiB together'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'the extensions of the chunks are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [
@@ -16,10 +15,10 @@ const FAULTS: Readonly<Record<string, readonly [HttpFaultCode, detail: string]>>
 };
 const MALFORMED = ['malformed_request', 'this is not a request in HTTP/1.1'] as const;
 
-/** Connections that are answered in one go. Ten thousand may run out of time together, and everybody else's requests come in between. */
+/** Connections that are answered before other requests get their turn. Ten thousand may time out together. */
 const ANSWERED_AT_A_TIME = 20;
 
-/** Listens to a server's `clientError`. */
+/** Creates a listener for the `clientError` of a server. */
 export function createClientErrorListener(): (error: ParserError, socket: Socket) => void {
   const waiting: (readonly [ParserError, Socket])[] = [];
   const answerSome = () => {
@@ -31,16 +30,16 @@ export function createClientErrorListener(): (error: ParserError, socket: Socket
   };
 }
 
-/** Answers what never became a request with a problem, and closes the connection: nobody knows where the next request begins. */
+/** Answers malformed bytes with a problem. Closes the connection: the start of the next request is unknown. */
 function answerClientError(error: ParserError, socket: Socket): void {
-  // Who has said nothing has asked for no answer.
+  // A client that sent nothing expects no answer.
   if (!socket.writable || socket.bytesRead === 0 || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
   if (response?.req.complete) {
-    // A request that came whole is being answered, and what is wrong came behind it: an error now would pass for its answer.
+    // The error came behind a complete request, which is being answered. The client would take it for that answer.
     response.once('close', () => {
       socket.destroySoon();
     });
@@ -66,6 +65,6 @@ function answerClientError(error: ParserError, socket: Socket): void {
       body,
     ].join('\r\n'),
   );
-  // Whoever goes on sending, or never reads, is not waited for.
+  // Do not wait for a client that goes on sending or never reads.
   socket.destroySoon();
 }

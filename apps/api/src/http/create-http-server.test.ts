@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { closeHttpServer } from './close-http-server.ts';
-import { createHttpServer, type HttpLimits } from './create-http-server.ts';
+import { closeHttpServer, createHttpServer, type HttpLimits } from './create-http-server.ts';
 
 const QUICK: Partial<HttpLimits> = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
 

@@ -1,39 +1,53 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createClientErrorListener } from './answer-client-error.ts';
 
-/** Times in ms. */
-export type HttpLimits = {
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  /** The two above are only looked at this often. */
-  readonly connectionsCheckingInterval: number;
-  readonly keepAliveTimeout: number;
-  /** In bytes, the request line included. */
-  readonly maxHeaderSize: number;
-  /** Beyond it new connections are closed at once, and those that are there go on. */
-  readonly maxConnections: number;
-};
-
-const LIMITS: HttpLimits = {
+/** Times in ms, sizes in bytes. */
+const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Node's own 30 s would let a client hold a connection for a minute. So often that few run out of time together.
+  // Node checks the two above this often. Its default of 30 s would let a client hold a connection for a minute.
   connectionsCheckingInterval: 100,
-  // Longer than the usual 60 s of a load balancer: whoever closes first loses no request.
+  // Longer than the usual 60 s of a load balancer, so that the load balancer closes first and loses no request.
   keepAliveTimeout: 65_000,
+  // The request line is part of it.
   maxHeaderSize: 16_384,
+  // The server closes further connections at once and keeps those that are open.
   maxConnections: 16_384,
 };
+export type HttpLimits = typeof LIMITS;
 
-/** A server that a slow or greedy client can't hold up. What is no request at all is answered with a problem too. */
+/** A server that a slow or greedy client cannot hold up. It answers bytes that are no request with a problem too. */
 export function createHttpServer(listener: RequestListener, limits: Partial<HttpLimits> = {}): Server {
   const { maxConnections, ...times } = { ...LIMITS, ...limits };
-  // A request without a host is refused as every other one: Node's own answer is no problem, and leaves no trace.
+  // The app refuses a request without a host. Node's own answer would be no problem document and not be logged.
   const options = { ...times, requireHostHeader: false };
   const server = createServer(options, listener);
   server.maxConnections = maxConnections;
-  // Node would answer an expectation that it doesn't know with a bare 417; to go on without it is as right (RFC 9110, 10.1.1).
+  // Node would answer an unknown expectation with a bare 417. A server may also ignore it (RFC 9110, 10.1.1).
   server.on('checkExpectation', listener);
   server.on('clientError', createClientErrorListener());
   return server;
+}
+
+/** How often idle connections are closed while the server stops, in ms. */
+const IDLE_CHECK_MS = 50;
+
+/**
+ * Answers the requests that were taken and tells clients to close their connections. Cuts off the connections that are
+ * still busy after `limitMs`, so that no client delays the end of the process.
+ */
+export async function closeHttpServer(server: Server, limitMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'));
+  server.close();
+  const idleTimer = setInterval(() => {
+    server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
+  const limitTimer = setTimeout(() => {
+    server.closeAllConnections();
+  }, limitMs);
+  await closed;
+  clearInterval(idleTimer);
+  clearTimeout(limitTimer);
 }

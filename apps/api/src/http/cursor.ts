@@ -1,21 +1,21 @@
 import { ValidationError } from '@herald/core';
 import { z } from 'zod';
 
-/** Where the next page begins, in an answer. */
+/** The cursor of the next page, in an answer. */
 export const NextCursor = z
   .string()
   .nullable()
   .meta({ description: 'The `cursor` of the next page; null on the last one.' });
 
-/** Where a page ends: a number that the list is ordered by, and the id that tells apart what shares it. */
+/** Where a page ends: the number that orders the list, and the id that orders entries with the same number. */
 export type Position = { readonly at: number; readonly id: string };
 
-/** A position as callers see it: opaque text. */
+/** A position as opaque text for callers. */
 export function writeCursor({ at, id }: Position): string {
   return Buffer.from(`${at}:${id}`).toString('base64url');
 }
 
-/** @throws ValidationError when the text is not a cursor of ours */
+/** @throws ValidationError if the text does not come from `writeCursor` */
 export function readCursor(text: string | undefined): Position | undefined {
   if (text === undefined) return undefined;
   const match = /^(\d{1,15}):([a-z0-9_]{0,64})$/.exec(Buffer.from(text, 'base64url').toString());

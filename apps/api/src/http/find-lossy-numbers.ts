@@ -1,29 +1,29 @@
 import { isLossyNumber } from './is-lossy-number.ts';
 
 /**
- * Where a number may begin that a double can't hold: it has an exponent, or 16 digits. Most bodies have none, and this look is all
- * that they cost. A text within a string may look the same; the closer look tells. A body that is nothing but a number has no schema.
+ * Finds a number that a double may not hold: it has an exponent or 16 digits. Most bodies have none and cost only this
+ * check. Text within a string may match too; the full pass below skips it. No schema takes a body that is one number.
  */
 const SUSPECT = /[^"\w]-?\d(?:[\d.]{15}|[\d.]{0,15}[eE])/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
-/** Levels that a path names. What is nested deeper is refused anyway. */
+/** Levels that a path names. Deeper values are refused anyway. */
 const NAMED_LEVELS = 66;
 const KEY_LIMIT_CHARACTERS = 64;
 
-/** Names of fields and indexes of lists, from the outside. */
+/** Names of fields and indexes of lists, outermost first. */
 export type JsonPath = readonly (string | number)[];
 
 /**
- * The paths of the numbers in a JSON text that would read back as others. One pass over the text, whatever it is.
- * @param text what a parser has found to be JSON
- * @param itemLevel of a value that is nested so deep only the first such number is told
+ * Yields the paths of the numbers in a JSON text that would read back as others, in one pass.
+ * @param text valid JSON
+ * @param itemLevel of each value at this level, only the first such number is reported
  */
 export function* findLossyNumbers(text: string, itemLevel = Infinity): Generator<JsonPath> {
   if (!SUSPECT.test(text)) return;
-  /** Of every open list where we are in it, of every open object -1. */
+  /** The current index in each open list; -1 for an open object. */
   const indexes: number[] = [];
-  /** Of every open object where its latest name begins. */
+  /** Where the latest name of each open object starts. */
   const names: number[] = [];
   let string = 0;
   let isItemTold = false;
@@ -68,7 +68,7 @@ export function* findLossyNumbers(text: string, itemLevel = Infinity): Generator
   }
 }
 
-/** Where the quote is that ends the string that begins here. */
+/** The position of the quote that ends the string. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -1,16 +1,15 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ErrorRequestHandler } from 'express';
-import { HttpFault } from './http-fault.ts';
-import { problemHeaders, toProblem } from './problem.ts';
+import { HttpFault, problemHeaders, toProblem } from './problem.ts';
 import { cutOffBody } from './parse-json.ts';
-import { requestIdOf } from './request-id.ts';
+import { stateOf } from './request-state.ts';
 
-/** Turns whatever was thrown into a problem; a bug, and only a bug, is logged with its stack. */
+/** Answers an error with a problem. Logs a bug as an error and an outage as a warning. */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = fromBodyParser(thrown) ?? thrown;
     const problem = toProblem(error);
-    const requestId = requestIdOf(req);
+    const requestId = stateOf(req).requestId ?? '';
     if (problem.status === 500) logger.error('request.failed', { requestId, method: req.method }, error);
     if (problem.status === 503) logger.warn('request.unavailable', { requestId, method: req.method }, error);
     if (res.headersSent) {
@@ -22,7 +21,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** The body reader's own errors, by its documented `type`. */
+/** The errors of the body reader, by their documented `type`. */
 function fromBodyParser(error: unknown): HttpFault | undefined {
   const { type, limit } = (error ?? {}) as { type?: unknown; limit?: unknown };
   switch (type) {
@@ -32,7 +31,7 @@ function fromBodyParser(error: unknown): HttpFault | undefined {
     case 'request.size.invalid':
       return cutOffBody();
     default:
-      // An undecodable path parameter, such as %E0%A4%A: there is nothing of that name.
+      // A path parameter cannot be decoded, such as %E0%A4%A: nothing has that name.
       return error instanceof URIError ? new HttpFault('route_not_found', 'there is nothing at this path') : undefined;
   }
 }

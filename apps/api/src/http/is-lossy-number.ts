@@ -1,17 +1,17 @@
-/** A double keeps so many digits of any number that is neither huge nor tiny. */
+/** A double keeps this many digits of any number that is neither huge nor tiny. */
 const ALWAYS_KEPT_DIGITS = 15;
 /** Below about 2e-308 a double keeps fewer. */
 const SURELY_NOT_TINY = 1e-300;
-/** `toPrecision` goes no further, and no program writes out a double with more. */
+/** The limit of `toPrecision`. No program writes a double with more digits. */
 const MOST_DIGITS = 100;
 
-/** Digits without zeros around them, and the power of ten of the last. */
+/** Digits without leading and trailing zeros, and the power of ten of the last one. */
 type Decimal = { readonly digits: string; readonly exponent: number };
 
 /**
- * Whether a number as JSON writes it reads back as another one, since a double can't hold it. A whole number must keep its value.
- * One with a point or an exponent may also be a double written out with more digits than it needs, such as 0.10000000000000001
- * for 0.1: every digit of it must be the double's.
+ * Whether a JSON number reads back as another one, because a double cannot hold it. A whole number must keep its value.
+ * One with a point or an exponent may also be a double with more digits than necessary, such as 0.10000000000000001 for
+ * 0.1. Then each digit must be one of the double.
  */
 export function isLossyNumber(literal: string): boolean {
   const value = Number(literal);
@@ -30,7 +30,7 @@ function toDecimal(literal: string): Decimal {
   const digits = whole + fraction;
   let start = 0;
   let end = digits.length;
-  // A pattern for the zeros at the end would try at each zero before them.
+  // A regular expression for the trailing zeros would backtrack at each zero before them.
   while (start < end && digits[start] === '0') start++;
   while (end > start && digits[end - 1] === '0') end--;
   return { digits: digits.slice(start, end), exponent: Number(exponent) - fraction.length + digits.length - end };

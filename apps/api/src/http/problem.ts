@@ -1,42 +1,55 @@
 import { DomainError, UnavailableError, ValidationError, type ErrorCode } from '@herald/core';
 import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { z } from 'zod';
-import { HttpFault, type HttpFaultCode } from './http-fault.ts';
 
-export type ProblemCode = ErrorCode | HttpFaultCode | 'internal';
+type Entry = readonly [status: number, meaning: string];
 
-/** The HTTP status of every code. */
-export const STATUS: Readonly<Record<ProblemCode, number>> = {
-  invalid_json: 400,
-  malformed_request: 400,
-  unauthenticated: 401,
-  insufficient_scope: 403,
-  foreign_origin: 403,
-  route_not_found: 404,
-  receiver_not_found: 404,
-  task_not_found: 404,
-  approval_not_found: 404,
-  callback_not_found: 404,
-  delivery_not_found: 404,
-  replay_not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  receiver_limit_reached: 409,
-  replay_limit_reached: 409,
-  receiver_disabled: 409,
-  invalid_transition: 409,
-  idempotency_conflict: 409,
-  request_in_progress: 409,
-  task_closed: 409,
-  stale_action_version: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  validation_failed: 422,
-  rate_limited: 429,
-  headers_too_large: 431,
-  internal: 500,
-  unavailable: 503,
-};
+/** Every code: its HTTP status, and when the API answers with it. Each `ErrorCode` must have an entry. */
+export const PROBLEMS = {
+  invalid_json: [400, 'The body is not JSON, or ended early.'],
+  malformed_request: [400, 'It is no request in HTTP/1.1, or names its host or its key twice.'],
+  unauthenticated: [401, 'No API key was sent, or one that is unknown, expired or revoked.'],
+  insufficient_scope: [403, "The API key lacks the operation's scope."],
+  foreign_origin: [403, 'A page of another site asked for a change on the operator pages.'],
+  route_not_found: [404, 'There is nothing at this path.'],
+  receiver_not_found: [404, 'The workspace has no such receiver.'],
+  task_not_found: [404, 'The workspace has no such Task.'],
+  approval_not_found: [404, 'The current action of the Task has no such approval request.'],
+  callback_not_found: [404, 'The Task has no callback.'],
+  delivery_not_found: [404, 'The workspace has no such delivery.'],
+  replay_not_found: [404, 'The workspace has no such replay.'],
+  method_not_allowed: [405, 'The path has no such method.'],
+  request_timeout: [408, 'The request took too long to arrive.'],
+  receiver_limit_reached: [409, 'The workspace already has 10 receivers.'],
+  replay_limit_reached: [409, 'The workspace already has 10 replays under way.'],
+  receiver_disabled: [409, 'The receiver is disabled; enable it first.'],
+  invalid_transition: [409, "The Task's state does not allow it."],
+  idempotency_conflict: [409, 'This `Idempotency-Key` came with another body; use a new one.'],
+  request_in_progress: [409, 'The first request with this `Idempotency-Key` is not answered yet; try again.'],
+  task_closed: [409, 'The Task is done or canceled and takes nothing more.'],
+  stale_action_version: [409, 'Another action version is the current one.'],
+  payload_too_large: [413, 'The body is larger than 256 KiB, or a batch than 4 MiB.'],
+  unsupported_media_type: [415, 'The body is not `application/json` in UTF-8.'],
+  validation_failed: [422, 'The input breaks rules: `errors` names each. Nothing was changed.'],
+  rate_limited: [429, 'Too many requests with this key, or too many failed authentications from this address.'],
+  headers_too_large: [431, 'The request line and headers are larger than 16 KiB together.'],
+  internal: [500, 'An internal error. The request id finds it in our log.'],
+  unavailable: [503, 'Something that the answer depends on is away; try again after `Retry-After`.'],
+} as const satisfies Readonly<Record<ErrorCode, Entry>> & Readonly<Record<string, Entry>>;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A fault of a request that HTTP itself knows. Foreseen faults of the domain are `DomainError`s. */
+export class HttpFault extends Error {
+  override readonly name = 'HttpFault';
+  readonly code: Exclude<ProblemCode, ErrorCode | 'internal'>;
+  /** Response headers that belong to the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(code: HttpFault['code'], detail: string, headers: HttpFault['headers'] = {}) {
+    super(detail);
+    this.code = code;
+    this.headers = headers;
+  }
+}
 
 const ProblemFields = {
   type: z
@@ -45,7 +58,7 @@ const ProblemFields = {
   title: z.string(),
   status: z.int().min(400).max(599),
   detail: z.string().meta({ description: 'For people: what to change.' }),
-  code: z.enum(Object.keys(STATUS) as [ProblemCode, ...ProblemCode[]]).meta({
+  code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]).meta({
     id: 'ProblemCode',
     description: 'Stable: what programs go by.',
   }),
@@ -69,16 +82,16 @@ export const AnsweredProblem = z
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457), as `application/problem+json`.' });
 
-/** Seconds after which a caller may try again when something is away. */
+/** How long a caller waits before it repeats a request that was answered with 503, in seconds. */
 const RETRY_AFTER_S = 2;
 
-/** Headers that belong to a fault's answer. */
+/** Response headers that belong to the answer to an error. */
 export function problemHeaders(error: unknown): Readonly<Record<string, string>> {
   if (error instanceof HttpFault) return error.headers;
   return toProblem(error).status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {};
 }
 
-/** What the caller is told of an error. Of a bug nothing but that there was one. */
+/** The problem that an error is answered with. It says nothing of a bug but that there was one. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ValidationError) {
     return {
@@ -91,9 +104,8 @@ export function toProblem(error: unknown): Problem {
   return describeProblem('internal', 'something went wrong on our side; the request id finds it in our log');
 }
 
-/** The problem of a code. */
 export function describeProblem(code: ProblemCode, detail: string): Problem {
   const words = code.replaceAll('_', ' ');
   const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return { type: `urn:herald:problem:${code}`, title, status: STATUS[code], detail, code };
+  return { type: `urn:herald:problem:${code}`, title, status: PROBLEMS[code][0], detail, code };
 }

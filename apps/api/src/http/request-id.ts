@@ -1,35 +1,30 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Logger, LogFields } from '@herald/runtime/log/logger';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
+import { stateOf } from './request-state.ts';
 
-const ids = new WeakMap<Request, string>();
 const current = new AsyncLocalStorage<string>();
 
-// Somebody's key in the wrong header would be in every line of the log.
+// The log would repeat a key that somebody puts into the wrong header.
 const CREDENTIAL = /hrld_|whsec_/i;
-
-/** The id of a request: the caller's `x-request-id` if it is a plain token and no key of ours, else a new one. */
-export function requestIdOf(req: Request): string {
-  return ids.get(req) ?? '';
-}
 
 /** The id of the request that is being answered; undefined outside of one. */
 export function currentRequestId(): string | undefined {
   return current.getStore();
 }
 
-/** Gives every request an id and answers with it. */
+/** Gives every request an id: the caller's `x-request-id` if it is a plain token and no credential, else a new one. */
 export const giveRequestId: RequestHandler = (req, res, next) => {
   const given = req.get('x-request-id');
   const isFit = given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !CREDENTIAL.test(given);
   const id = isFit ? given : `req_${randomToken()}`;
-  ids.set(req, id);
+  stateOf(req).requestId = id;
   res.setHeader('x-request-id', id);
   current.run(id, next);
 };
 
-/** The same log, each line of which names the request that it belongs to. */
+/** The same log, with the id of the current request in each line. */
 export function withRequestId(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>

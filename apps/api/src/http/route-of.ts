@@ -2,14 +2,14 @@ import type { Express, Request } from 'express';
 
 const routes = new WeakMap<Request, string>();
 
-/** The pattern of the path that a request was routed to, such as `/tasks/:id`; undefined when it came to no route. */
+/** The path pattern of a request's route, such as `/tasks/:id`; undefined if it reached no route. */
 export function routeOf(req: Request): string | undefined {
   return routes.get(req);
 }
 
 /**
- * Remembers where each request of this app is routed to. Express forgets under which path a router is mounted when a
- * handler throws, so it has to be noted at the moment at which the route is found.
+ * Remembers the route of each request of this app. Express forgets the path of a mounted router when a handler throws,
+ * so this notes the route when Express finds it.
  */
 export function rememberRoutes(app: Express): void {
   const found = new WeakMap<Request, unknown>();

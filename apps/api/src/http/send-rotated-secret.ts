@@ -14,8 +14,7 @@ export const SigningSecret = z
     examples: [SIGNING_SECRET_EXAMPLE],
   });
 
-/** The answer to a rotation. */
-export const SecretRotated = z
+const SecretRotated = z
   .strictObject({
     secret: SigningSecret.exactOptional(),
     overlapEndsAt: TimeText.nullable().meta({
@@ -25,14 +24,21 @@ export const SecretRotated = z
   })
   .meta({ id: 'SecretRotated' });
 
+/** The documented answer to a rotation. */
+export const ROTATION_ANSWER = {
+  status: 200,
+  description: 'The new secret, this once.',
+  schema: SecretRotated,
+  headers: ['cache-control'],
+} as const;
+
 export type RotatedSecret = { readonly secret: string; readonly overlapEndsAt: number | undefined };
 
-/** Shows a new signing secret, this once, and until when the old one is in force beside it. */
-export function sendRotatedSecret(res: Response, { secret, overlapEndsAt }: RotatedSecret): void {
+/** Shows a new signing secret, this once, and when the old one stops being in force. */
+export function sendRotatedSecret(
+  res: Response<z.infer<typeof SecretRotated>>,
+  { secret, overlapEndsAt }: RotatedSecret,
+): void {
   res.set('cache-control', 'no-store');
-  const view: z.infer<typeof SecretRotated> = {
-    secret,
-    overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt),
-  };
-  res.json(view);
+  res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
 }

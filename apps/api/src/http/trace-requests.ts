@@ -1,21 +1,15 @@
 import type { Tracing } from '@herald/runtime/tracing/create-tracing';
-import type { Request, RequestHandler } from 'express';
-import { requestIdOf } from './request-id.ts';
+import type { RequestHandler } from 'express';
+import { stateOf } from './request-state.ts';
 import { routeOf } from './route-of.ts';
 
-const parents = new WeakMap<Request, string>();
-
-/** What work that outlives the request names as its parent; undefined when nothing is traced. */
-export function traceparentOf(req: Request): string | undefined {
-  return parents.get(req);
-}
-
-/** One span per request, in the trace of its caller, named by the pattern of its route. */
+/** Makes one span per request, in the trace of its caller. The pattern of the route is its name. */
 export function createRequestTrace(tracing: Tracing): RequestHandler {
   return (req, res, next) => {
     const { method } = req;
     const span = tracing.startRequest(method, req.get('traceparent'));
-    if (span.traceparent !== undefined) parents.set(req, span.traceparent);
+    const state = stateOf(req);
+    if (span.traceparent !== undefined) state.traceparent = span.traceparent;
     res.once('close', () => {
       const route = routeOf(req);
       span.end({
@@ -25,7 +19,7 @@ export function createRequestTrace(tracing: Tracing): RequestHandler {
           ...(route !== undefined && { 'http.route': route }),
           'http.request.method': method,
           'http.response.status_code': res.statusCode,
-          'herald.request_id': requestIdOf(req),
+          'herald.request_id': state.requestId ?? '',
         },
       });
     });

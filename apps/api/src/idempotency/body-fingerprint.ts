@@ -4,9 +4,9 @@ import { hash } from 'node:crypto';
 const DEPTH_LIMIT = 66;
 
 /**
- * Tells bodies apart by what they mean: clients that repeat a request may serialise it anew, with other white space or another
- * order of keys. What is nested deeper than any operation takes has no effect, and counts as the same.
- * @param lossyText the body as it came, where it has numbers that parsing changed: then nothing but the same text is the same
+ * A digest that is the same for bodies with the same meaning. A client that repeats a request may serialise it anew,
+ * with other white space or another order of keys. Values that are nested too deep for any operation are ignored.
+ * @param lossyText the body as it came, if parsing changed numbers in it; then only the same text has the same digest
  */
 export function bodyFingerprint(body: unknown, lossyText?: string): string {
   return hash('sha256', lossyText ?? canonicalJson(body, DEPTH_LIMIT), 'base64url');

@@ -33,7 +33,7 @@ async function startApp(handle: RequestHandler) {
   };
   const authenticate = createAuthenticate({
     findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
-    failures: createFailureLimiter({ limit: 1, windowMs: 1, now: Date.now }),
+    failures: createFailureLimiter(1, Date.now),
     noteUse: () => undefined,
   });
   const app = express();

@@ -1,24 +1,21 @@
 import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler, Response } from 'express';
-import { apiKeyOf } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
-import { lossyBatchOf } from '../http/parse-json.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { HttpFault } from '../http/problem.ts';
+import { apiKeyOf, stateOf } from '../http/request-state.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';
 import { startRefresher } from './start-refresher.ts';
 import { REPLAYED, toKeptAnswer } from './kept-answer.ts';
 import { IDEMPOTENCY_KEY, readIdempotencyKey } from './read-idempotency-key.ts';
-import { setSeed } from './seed-of.ts';
 
 export type IdempotencyDeps = { readonly records: IdempotencyStore; readonly logger: Logger };
 
-/** Seconds after which a caller may ask whether the first request is done. */
+/** When a caller may repeat a request whose first run is not answered yet, in seconds. */
 const RETRY_AFTER_S = 1;
 
 /**
- * Lets a POST with an `Idempotency-Key` have its effect once. Stands behind authentication and the parsing of the body.
- * Without the header it does nothing.
+ * Lets a POST with an `Idempotency-Key` have its effect once. Without the header it does nothing. It must come after
+ * authentication and the parsing of the body.
  */
 export function createIdempotency({ records, logger }: IdempotencyDeps): RequestHandler {
   return async (req, res, next) => {
@@ -28,7 +25,8 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
       return;
     }
     const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
-    const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, lossyBatchOf(req)?.text);
+    const state = stateOf(req);
+    const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, state.lossyBatch?.text);
     const reply = await records.acquire(name, fingerprint);
     switch (reply.kind) {
       case 'conflict':
@@ -43,16 +41,18 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
         return;
       }
       case 'acquired': {
-        const requestId = requestIdOf(req);
-        const stopRefresher = startRefresher(reply.record, records.leaseMs, logger, requestId);
-        setSeed(req, reply.record.seed);
+        const { record } = reply;
+        const { requestId = '' } = state;
+        const stopRefresher = startRefresher(record, records.leaseMs, logger, requestId);
+        state.seed = record.seed;
         settleBeforeSending(res, async (json) => {
           stopRefresher();
           try {
-            const ending = await settle(reply.record, res, json);
+            const ending = await settle(record, res, json);
             if (ending === 'lost') logger.warn('idempotency.record_lost', { requestId });
           } catch (error) {
-            // What is done is done, and its caller is told. A repeated request runs when the lease has ended, and finds it.
+            // The request had its effect, so the caller gets its answer. A repeated request runs once the lease has
+            // ended, and finds that effect.
             logger.warn('idempotency.answer_not_kept', { requestId, status: res.statusCode }, error);
           }
         });
@@ -62,7 +62,7 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
   };
 }
 
-/** Keeps an answer of success. A 4xx changed nothing, so its key is free again; what a 5xx changed, nobody knows. */
+/** Keeps the answer of a success. A 4xx changed nothing, so its key is free again. A 5xx may have changed something. */
 async function settle(record: IdempotencyRecord, res: Response, json: string) {
   const { statusCode } = res;
   if (statusCode < 300) return await record.keepAnswer(toKeptAnswer(res, json));
@@ -70,8 +70,8 @@ async function settle(record: IdempotencyRecord, res: Response, json: string) {
 }
 
 /**
- * Every answer, a problem too, is sent by `res.send` as the text of its JSON. Also when the caller hung up: the answer is what
- * the repeated request gets.
+ * Settles the answer before `res.send` sends it. Every answer, also a problem, is sent as the text of its JSON. This
+ * happens even after the caller hung up: a repeated request gets this answer.
  */
 function settleBeforeSending(res: Response, settleAnswer: (json: string) => Promise<void>): void {
   const send = res.send.bind(res);

@@ -1,12 +1,12 @@
 import type { KeptAnswer } from '@herald/store/idempotency/idempotency-store';
 import type { Response } from 'express';
 
-/** Response header of an answer that an earlier run of the same request brought about. */
+/** Response header of an answer that comes from an earlier run of the same request. */
 export const REPLAYED = 'idempotency-replayed';
-/** What belongs to the operation's answer; the other headers belong to the one response. */
+/** Headers that belong to the answer of the operation. All others belong to one response. */
 const HEADERS = ['location', 'cache-control'];
 
-/** What is kept of an answer: never a signing secret, which is shown once and is in Redis only encrypted. */
+/** The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. */
 export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string): KeptAnswer {
   const headers = HEADERS.flatMap((name) => {
     const value = res.get(name);

@@ -12,7 +12,7 @@ const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
  * @throws ValidationError when it is given twice, or is not 1 to 255 visible ASCII characters
  */
 export function readIdempotencyKey(req: Pick<IncomingMessage, 'headers' | 'headersDistinct'>): string | undefined {
-  // Node joins the values of a header that came twice; the list of all of them is made on demand.
+  // Node joins the values of a repeated header. It makes the list of all values on demand.
   if (req.headers['idempotency-key'] === undefined) return undefined;
   const [text = '', ...more] = req.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0) throw invalid('must be given once');

@@ -1,10 +1,7 @@
 import type { IdempotencyRecord } from '@herald/store/idempotency/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
 
-/**
- * Renews the lease of a record while its request runs, so that no second run begins beside a slow one.
- * @returns stops the refresher
- */
+/** Renews the lease of a record while its request runs, so that no second run starts. Returns its stop function. */
 export function startRefresher(
   record: IdempotencyRecord,
   leaseMs: number,

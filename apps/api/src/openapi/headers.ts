@@ -9,11 +9,7 @@ export const HEADERS = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
     example: 'req_8fK2mQ0ZxYbA',
   },
-  location: {
-    description: 'Path of what was created.',
-    required: true,
-    schema: { type: 'string', pattern: '^/' },
-  },
+  location: { description: 'Path of what was created.', required: true, schema: { type: 'string', pattern: '^/' } },
   'cache-control': {
     description: '`no-store`: the answer may hold a secret.',
     required: true,

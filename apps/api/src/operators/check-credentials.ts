@@ -6,8 +6,8 @@ export type OperatorCredentials = { readonly user: string; readonly password: st
 export type CheckCredentials = (authorization: string | undefined) => boolean;
 
 /**
- * HTTP Basic (RFC 7617) against one user. Both parts are compared whatever the other came to, as digests of one length
- * under a key that nobody knows: how long it takes says nothing about what was right.
+ * Checks HTTP Basic credentials (RFC 7617) against one user. It always compares both parts, as digests of equal length
+ * under a random key, so that the time it takes does not show which part was right.
  */
 export function createCheckCredentials({ user, password }: OperatorCredentials): CheckCredentials {
   const key = randomBytes(32);
@@ -21,7 +21,7 @@ export function createCheckCredentials({ user, password }: OperatorCredentials):
   };
 }
 
-/** What can't be read is nobody without a password, and is compared like everything else. */
+/** Unreadable credentials count as an empty user and password, and are compared like any others. */
 function readBasic(authorization = ''): OperatorCredentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
   const text = Buffer.from(encoded, 'base64').toString();

@@ -1,25 +1,34 @@
 import type { OperatorConfig } from '@herald/config/operator-env';
+import type { Exposition } from '@herald/store/service-state/create-exposition';
 import { Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
+import { refuseOtherMethods } from '../routing/create-router.ts';
 import { BOARD_PATH } from './board/board-server.ts';
 import { createBoard, type BoardDeps } from './board/create-board.ts';
 import { createOperatorGuard } from './guard-operators.ts';
 
-export type OperatorPagesDeps = Omit<BoardDeps, 'canWrite'> & {
-  readonly operator: OperatorConfig;
-  readonly metrics: Router;
-};
+export type OperatorPagesOptions = OperatorConfig & Pick<BoardDeps, 'redis'> & { readonly exposition: Exposition };
 
-/** Of one address. An open board whose password was changed fails twelve times. */
+/** Failed sign-ins of one address. An open board fails twelve times a minute when its password changes. */
 const SIGN_IN_FAILURES_PER_MINUTE = 30;
 
-/** What operators see, all of it behind one guard. */
-export function createOperatorPages({ operator, metrics, ...deps }: OperatorPagesDeps): Router {
+/** The pages for operators: `/metrics` for Prometheus and the board, behind one guard. */
+export function createOperatorPages(
+  deps: Omit<BoardDeps, 'redis' | 'canWrite'>,
+  { redis, canWrite, exposition, ...credentials }: OperatorPagesOptions,
+): Router {
   const { logger, now } = deps;
-  const failures = createFailureLimiter({ limit: SIGN_IN_FAILURES_PER_MINUTE, windowMs: 60_000, now });
-  const guard = createOperatorGuard({ credentials: operator, failures, logger });
+  const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
+  const guard = createOperatorGuard({ credentials, failures, logger });
   const router = Router();
-  router.use('/metrics', guard, metrics);
-  router.use(BOARD_PATH, guard, createBoard({ ...deps, canWrite: operator.canWrite }));
+  router.use('/metrics', guard);
+  router
+    .route('/metrics')
+    .get(async (_req, res) => {
+      const text = await exposition.render();
+      res.set('content-type', exposition.contentType).send(text);
+    })
+    .all(refuseOtherMethods('GET'));
+  router.use(BOARD_PATH, guard, createBoard({ ...deps, redis, canWrite }));
   return router;
 }

@@ -2,28 +2,28 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { Router, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { clientAddressOf } from '../http/client-address.ts';
-import { HttpFault } from '../http/http-fault.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { HttpFault } from '../http/problem.ts';
+import { stateOf } from '../http/request-state.ts';
 import { createSecurityHeaders } from '../http/security-headers.ts';
 import { createCheckCredentials, type OperatorCredentials } from './check-credentials.ts';
 import { judgeOrigin } from './judge-origin.ts';
 
 export type OperatorGuardDeps = {
   readonly credentials: OperatorCredentials;
-  /** A budget of its own: who guesses API keys must not keep operators out. */
+  /** Not that of the API keys: guesses at keys must not lock out operators. */
   readonly failures: FailureLimiter;
   readonly logger: Logger;
 };
 
 const CHALLENGE = { 'www-authenticate': 'Basic realm="Herald", charset="UTF-8"' };
 
-/** Styles that the board's program puts into its page: of the Redis sign, and of lists without a scroll bar. */
+/** Inline styles of the board's program: the Redis logo, and lists without a scroll bar. */
 const OWN_STYLES = [
   "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='",
   "'sha256-kLmvWqfziFavKtqHqRsb90f006UAK2Dmd0It5Iz2KFA='",
 ];
 
-/** Everything from here, nothing inline that isn't known, and in nobody's frame. */
+/** Allows this origin alone, the known inline styles, and no frame. */
 const PAGE_POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -37,7 +37,7 @@ const PAGE_POLICY = {
   'frame-ancestors': ["'none'"],
 };
 
-/** What stands before every operator page: headers, sign-in, and proof that a change comes from the pages themselves. */
+/** Guards every operator page: security headers, sign-in, and proof that a change comes from the pages themselves. */
 export function createOperatorGuard({ credentials, failures, logger }: OperatorGuardDeps): Router {
   const isOperator = createCheckCredentials(credentials);
   const signIn: RequestHandler = (req, _res, next) => {
@@ -47,11 +47,11 @@ export function createOperatorGuard({ credentials, failures, logger }: OperatorG
       CHALLENGE,
     );
     const given = req.get('authorization');
-    // A browser asks without credentials first, to learn that it must ask for them: that is no guess.
+    // A browser first asks without credentials. That is no guess.
     if (given === undefined) throw fault;
     failures.refuseGuessers(req);
     if (!isOperator(given)) {
-      logger.warn('operator.sign_in_failed', { requestId: requestIdOf(req), address: clientAddressOf(req) });
+      logger.warn('operator.sign_in_failed', { requestId: stateOf(req).requestId, address: clientAddressOf(req) });
       throw failures.judge(req, fault);
     }
     next();

@@ -4,15 +4,15 @@ export type RequestOrigin = {
   readonly fetchSite: string | undefined;
   /** The header `Origin`, which no page can set. */
   readonly origin: string | undefined;
-  /** Where the operator pages live, as the browser sees it, such as `https://herald.example.com`. */
+  /** The origin of the operator pages as the browser sees it, such as `https://herald.example.com`. */
   readonly ownOrigin: string;
 };
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Why a request that may change something is refused, or undefined. A browser sends Basic credentials along with whatever
- * another site makes it send, so such a request must show that it comes from the operator pages themselves.
+ * Returns why a request is refused, or undefined. A browser also adds Basic credentials to requests that another site
+ * makes it send. So a request that may change something must show that it comes from the operator pages.
  */
 export function judgeOrigin({ method, fetchSite, origin, ownOrigin }: RequestOrigin): string | undefined {
   if (SAFE_METHODS.includes(method)) return undefined;

@@ -1,23 +1,17 @@
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { SendScriptCommand } from '@herald/store/scripts/script-commands';
 import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';
-import { apiKeyOf } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
-
-export type RateLimitDeps = {
-  /** Requests per second of one API key; 0: no limit. */
-  readonly perSecond: number;
-  readonly sendCommand: SendScriptCommand;
-  /** Where the requests of an API key are counted. */
-  readonly keyOf: (apiKeyId: string) => string;
-};
+import { apiKeyOf } from '../http/request-state.ts';
+import { HttpFault } from '../http/problem.ts';
 
 /**
- * Refuses what one API key asks beyond its limit in a second; all API processes share the count. Without Redis it throws, as every
- * look-up does: an outage opens no door. Stands behind the authentication.
+ * Limits the requests of one API key per second. All API processes share the count. Without Redis it throws, so that an
+ * outage does not lift the limit. It must come after authentication.
+ * @param perSecond 0: no limit
  */
-export function createRateLimit({ perSecond, sendCommand, keyOf }: RateLimitDeps): RequestHandler {
+export function createRateLimit(perSecond: number, sendCommand: SendScriptCommand): RequestHandler {
   if (perSecond === 0) {
     return (_req, _res, next) => {
       next();
@@ -27,7 +21,7 @@ export function createRateLimit({ perSecond, sendCommand, keyOf }: RateLimitDeps
     windowMs: 1_000,
     limit: perSecond,
     store: new RedisStore({ prefix: '', sendCommand: async (...args) => (await sendCommand(args)) as RedisReply }),
-    keyGenerator: (req) => keyOf(apiKeyOf(req).id),
+    keyGenerator: (req) => GLOBAL_KEYS.apiKeyRate(apiKeyOf(req).id),
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'api-key',

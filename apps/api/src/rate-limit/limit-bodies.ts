@@ -1,18 +1,22 @@
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../http/caller.ts';
-import { HttpFault } from '../http/http-fault.ts';
+import { apiKeyOf } from '../http/request-state.ts';
+import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
+/** The bodies of one API key's unfinished requests: 128 of the largest, or many thousands of the usual size. */
+const LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
+
 /**
- * Bounds what the bodies of one API key's unfinished requests may take in this process. The rate limit alone would let a key begin thousands of large
- * bodies and send each as slowly as the time limit allows. Stands behind the authentication, and before a body is read.
+ * Limits the memory that the bodies of one API key's unfinished requests take in this process. Under the rate limit
+ * alone, a key could start thousands of large bodies and send each slowly. It must come after authentication and before
+ * the body is read.
  */
-export function createBodyLimit(limitBytes: number): RequestHandler {
+export function createBodyLimit(): RequestHandler {
   const taken = new Map<string, number>();
   return (req, res, next) => {
     const announced = req.get('content-length');
     const isChunked = req.get('transfer-encoding') !== undefined;
-    // A larger one is refused unread; chunks don't say how many come.
+    // A larger body is refused unread. A chunked body has no known size.
     const bytes = isChunked ? BODY_LIMIT_BYTES : Math.min(Number(announced ?? 0), BODY_LIMIT_BYTES);
     if (bytes === 0) {
       next();
@@ -20,7 +24,7 @@ export function createBodyLimit(limitBytes: number): RequestHandler {
     }
     const { id } = apiKeyOf(req);
     const before = taken.get(id) ?? 0;
-    if (before + bytes > limitBytes) {
+    if (before + bytes > LIMIT_BYTES) {
       const detail = 'this API key has too many large requests under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }

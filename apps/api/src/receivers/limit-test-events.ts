@@ -1,34 +1,31 @@
-import type { EndpointId, WorkspaceId } from '@herald/core';
+import type { WorkspaceId } from '@herald/core';
+import type { createSendTestEvent } from '@herald/store/test-events/send-test-event';
+import { HttpFault } from '../http/problem.ts';
 
-import { HttpFault } from '../http/http-fault.ts';
-import type { TestOutcome } from './test-outcome-view.ts';
-
-type SendTestEvent = (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
+export type SendTestEvent = ReturnType<typeof createSendTestEvent>;
 
 /**
- * Test operations of one workspace that this process runs at once. A worker has 50 slots for all test events; a
- * workspace that tests receivers that never answer must leave others theirs.
+ * How many test events one workspace may have under way in this process. A worker has 50 slots for all test events.
+ * A workspace whose receivers never answer must not take them all.
  */
 const AT_ONCE = 5;
 
 /** @throws HttpFault `rate_limited` when the workspace has too many under way */
 export function limitTestEvents(send: SendTestEvent): SendTestEvent {
   const running = new Map<WorkspaceId, number>();
-  const add = (workspaceId: WorkspaceId, change: 1 | -1) => {
-    const count = (running.get(workspaceId) ?? 0) + change;
-    if (count === 0) running.delete(workspaceId);
-    else running.set(workspaceId, count);
-  };
   return async (workspaceId, id) => {
-    if ((running.get(workspaceId) ?? 0) >= AT_ONCE) {
+    const count = running.get(workspaceId) ?? 0;
+    if (count >= AT_ONCE) {
       const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
-    add(workspaceId, 1);
+    running.set(workspaceId, count + 1);
     try {
       return await send(workspaceId, id);
     } finally {
-      add(workspaceId, -1);
+      const rest = (running.get(workspaceId) ?? 0) - 1;
+      if (rest > 0) running.set(workspaceId, rest);
+      else running.delete(workspaceId);
     }
   };
 }

@@ -21,7 +21,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
-/** Why an endpoint's url can't be a destination, as far as that shows without a look-up. */
+/** Says why a url cannot be a destination, as far as that shows without a DNS look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
 
 export type ManageReceiversDeps = {
@@ -34,13 +34,13 @@ export type ManageReceiversDeps = {
   readonly now: () => number;
 };
 
-/** A receiver, and how its destination is. */
+/** A receiver and the health of its destination. */
 export type ReceiverWithHealth = {
   readonly receiver: EndpointRecord;
   readonly destination: DestinationHealth;
 };
 
-/** @throws ValidationError when the url can't be a destination */
+/** @throws ValidationError if the url cannot be a destination */
 export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, path: string): void {
   const problem = findUrlProblem(url);
   if (problem !== undefined) throw new ValidationError([{ path, message: problem }]);
@@ -64,7 +64,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const destinations = await findDestinations(list);
       return list.map((receiver, index) => ({ receiver, destination: destinations[index] }));
     },
-    /** The receiver, and its signing secret in clear, this once: not when an earlier run with this seed registered it. */
+    /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(
       workspaceId: WorkspaceId,
       { url, events, description, enabled }: RegisterReceiver,
@@ -87,7 +87,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
       if (reply === 'registered') logger.info('receiver.registered', { endpointId: receiver.id, workspaceId });
       const registered = await find(workspaceId, receiver.id);
-      // It exists with this very secret when the client lost the reply and sent the script again.
+      // It exists with this very secret if the Redis client lost the reply and sent the script again.
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
       return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
@@ -99,7 +99,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       logger.info('receiver.changed', { endpointId: id, workspaceId, fields: Object.keys(patch).join(',') });
       return await withHealth(await find(workspaceId, id));
     },
-    /** The new signing secret in clear, this once, and until when the old one is in force beside it. */
+    /** Returns the new signing secret in clear, and when the old one stops being in force. */
     rotateSecret: async (workspaceId: WorkspaceId, id: EndpointId, { overlapSeconds }: RotateSecret) => {
       const secret = newSigningSecret();
       const at = now();

@@ -2,105 +2,145 @@ import {
   EVENT_NAMES,
   ListDeliveries,
   PatchReceiver,
+  RECEIVER_LIMIT,
   RegisterReceiver,
   RequestReplay,
   RotateSecret,
-  type EndpointId,
-  type WorkspaceId,
 } from '@herald/core';
+import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { Router } from 'express';
-import { workspaceOf } from '../http/caller.ts';
-import { toDeliveryView } from '../deliveries/delivery-view.ts';
-import type { ManageDeliveries } from '../deliveries/manage-deliveries.ts';
+import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
+import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { NoBody, readBody, readQuery } from '../http/read-body.ts';
-import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
-import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import { sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
-import { seedOf } from '../idempotency/seed-of.ts';
-import { toReplayView } from '../replays/replay-view.ts';
+import { ReplayView, toReplayView } from '../replays/replay-view.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
+import type { SendTestEvent } from './limit-test-events.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
-import { toReceiverView } from './receiver-view.ts';
-import type { TestOutcome } from './test-outcome-view.ts';
+import {
+  ReceiverDeleted,
+  ReceiverList,
+  ReceiverView,
+  RegisteredReceiver,
+  TestOutcome,
+  toReceiverView,
+} from './receiver-view.ts';
 
 export type ReceiverRoutesDeps = {
   readonly receivers: ManageReceivers;
-  readonly deliveries: ManageDeliveries;
+  readonly deliveryLog: DeliveryLog;
   readonly replays: ReplayOperations;
-  readonly sendTestEvent: (workspaceId: WorkspaceId, id: EndpointId) => Promise<TestOutcome>;
+  readonly sendTestEvent: SendTestEvent;
 };
 
-/** `/api/public/webhooks` (spec section 4). */
-export function createReceiverRoutes(deps: ReceiverRoutesDeps): Router {
-  const { receivers, deliveries, replays, sendTestEvent } = deps;
-  const router = refuseMalformedIds(Router(), { id: 'receiver' });
-  router
-    .route('/')
-    .get(async (req, res) => {
-      const list = await receivers.list(workspaceOf(req));
-      res.json({ webhooks: list.map(toReceiverView), events: EVENT_NAMES });
-    })
-    .post(async (req, res) => {
-      const request = readBody(RegisterReceiver, req);
-      const { receiver, secret } = await receivers.register(workspaceOf(req), request, seedOf(req));
-      if (secret === undefined) res.set(REPLAYED, 'true');
-      res.status(201).location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
-      res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
-    })
-    .all(refuseOtherMethods('GET', 'POST'));
-  router
-    .route('/:id')
-    .get(async (req, res) => {
-      res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
-    })
-    .patch(async (req, res) => {
-      res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, readBody(PatchReceiver, req))));
-    })
-    .delete(async (req, res) => {
-      await receivers.remove(workspaceOf(req), req.params.id);
-      res.json({ deleted: true });
-    })
-    .all(refuseOtherMethods('GET', 'PATCH', 'DELETE'));
-  router
-    .route('/:id/test')
-    .post(async (req, res) => {
-      readBody(NoBody, req);
-      res.json(await sendTestEvent(workspaceOf(req), req.params.id));
-    })
-    .all(refuseOtherMethods('POST'));
-  router
-    .route('/:id/secret/rotate')
-    .post(async (req, res) => {
-      const request = readBody(RotateSecret, req);
-      const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-      sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
-    })
-    .all(refuseOtherMethods('POST'));
-  router
-    .route('/:id/deliveries')
-    .get(async (req, res) => {
-      const query = readQuery(ListDeliveries, req);
-      const after = readCursor(query.cursor);
-      const page = await deliveries.listByReceiver(
-        workspaceOf(req),
-        req.params.id,
-        query,
-        after && { createdAt: after.at, id: after.id },
-      );
-      const nextCursor = page.next ? writeCursor({ at: page.next.createdAt, id: page.next.id }) : null;
-      res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
-    })
-    .all(refuseOtherMethods('GET'));
-  router
-    .route('/:id/replay')
-    .post(async (req, res) => {
-      const request = readBody(RequestReplay, req);
-      const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-      const replay = await replays.request(receiver.workspaceId, receiver.id, request, seedOf(req));
-      res.status(202).location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
-    })
-    .all(refuseOtherMethods('POST'));
-  return router;
-}
+/** The receivers of a workspace (spec section 4). */
+export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
+  tag: 'Receivers',
+  path: '/api/public/webhooks',
+  scope: 'webhooks',
+  ids: { id: 'receiver' },
+  operations: [
+    operation('listReceivers', 'GET /', {
+      summary: 'List the receivers of the workspace',
+      answer: { status: 200, description: 'All receivers, and all event names.', schema: ReceiverList },
+      async handle({ receivers }, req, res) {
+        const list = await receivers.list(workspaceOf(req));
+        res.json({ webhooks: list.map(toReceiverView), events: [...EVENT_NAMES] });
+      },
+    }),
+    operation('registerReceiver', 'POST /', {
+      summary: 'Register a receiver',
+      description: `A workspace may hold at most ${RECEIVER_LIMIT}. The signing secret is in this answer and in no other.`,
+      body: RegisterReceiver,
+      answer: {
+        status: 201,
+        description: 'The receiver, and its signing secret, this once.',
+        schema: RegisteredReceiver,
+        headers: ['location', 'cache-control'],
+      },
+      problems: ['receiver_limit_reached'],
+      async handle({ receivers }, req, res, request) {
+        const { receiver, secret } = await receivers.register(workspaceOf(req), request, stateOf(req).seed);
+        if (secret === undefined) res.set(REPLAYED, 'true');
+        res.location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
+        res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
+      },
+    }),
+    operation('readReceiver', 'GET /{id}', {
+      summary: 'Read a receiver',
+      answer: { status: 200, description: 'The receiver.', schema: ReceiverView },
+      async handle({ receivers }, req, res) {
+        res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
+      },
+    }),
+    operation('changeReceiver', 'PATCH /{id}', {
+      summary: 'Change a receiver',
+      description: 'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling.',
+      body: PatchReceiver,
+      answer: { status: 200, description: 'The receiver as it is now.', schema: ReceiverView },
+      async handle({ receivers }, req, res, patch) {
+        res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch)));
+      },
+    }),
+    operation('removeReceiver', 'DELETE /{id}', {
+      summary: 'Remove a receiver',
+      description: 'Its pending deliveries end as `canceled`.',
+      answer: { status: 200, description: 'It is gone.', schema: ReceiverDeleted },
+      async handle({ receivers }, req, res) {
+        await receivers.remove(workspaceOf(req), req.params.id);
+        res.json({ deleted: true });
+      },
+    }),
+    operation('testReceiver', 'POST /{id}/test', {
+      summary: 'Send a test event',
+      description:
+        "Sends a signed `webhook.test` now, whatever the receiver's filter and also to a disabled one, and reports what it answered. It is never repeated.",
+      body: NoBody,
+      answer: { status: 200, description: 'What came of it.', schema: TestOutcome },
+      async handle({ sendTestEvent }, req, res) {
+        res.json(await sendTestEvent(workspaceOf(req), req.params.id));
+      },
+    }),
+    operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
+      summary: "Rotate a receiver's signing secret",
+      body: RotateSecret,
+      answer: ROTATION_ANSWER,
+      async handle({ receivers }, req, res, request) {
+        const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+        sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
+      },
+    }),
+    operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
+      summary: "List a receiver's deliveries",
+      description: 'Newest first.',
+      query: ListDeliveries,
+      answer: { status: 200, description: 'A page.', schema: DeliveryPage },
+      async handle({ receivers, deliveryLog }, req, res, { limit, cursor, ...filter }) {
+        const position = readCursor(cursor);
+        const after = position && { createdAt: position.at, id: position.id };
+        const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+        const page = await deliveryLog.listByEndpoint(receiver.workspaceId, receiver.id, filter, limit, after);
+        const nextCursor = page.next ? writeCursor({ at: page.next.createdAt, id: page.next.id }) : null;
+        res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+      },
+    }),
+    operation('replayDeliveries', 'POST /{id}/replay', {
+      summary: 'Make the deliveries of a time range once more',
+      description: 'Under the same delivery ids, with the same bytes.',
+      body: RequestReplay,
+      answer: {
+        status: 202,
+        description: 'The replay, which goes on by itself.',
+        schema: ReplayView,
+        headers: ['location'],
+      },
+      problems: ['receiver_disabled', 'replay_limit_reached'],
+      async handle({ receivers, replays }, req, res, request) {
+        const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+        const replay = await replays.request(receiver.workspaceId, receiver.id, request, stateOf(req).seed);
+        res.location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
+      },
+    }),
+  ],
+};

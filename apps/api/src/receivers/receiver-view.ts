@@ -1,10 +1,8 @@
 import { EventName, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
-import type { DestinationHealth } from '@herald/store/endpoints/find-destinations';
-import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { StableCode, TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 
 const ReceiverHealth = z
@@ -19,7 +17,6 @@ const ReceiverHealth = z
     lastSuccessAt: TimeText.nullable(),
   })
   .meta({ id: 'ReceiverHealth' });
-type ReceiverHealth = z.infer<typeof ReceiverHealth>;
 
 const ReceiverFields = {
   id: ReceiverIdText,
@@ -58,7 +55,6 @@ export const ReceiverView = z.strictObject(ReceiverFields).meta({
   description: 'A url of the workspace to which events are sent.',
   examples: [EXAMPLE],
 });
-export type ReceiverView = z.infer<typeof ReceiverView>;
 
 /** The answer to a registration. */
 export const RegisteredReceiver = z.strictObject({ ...ReceiverFields, secret: SigningSecret.exactOptional() }).meta({
@@ -76,8 +72,27 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
-export function toReceiverView({ receiver, destination }: ReceiverWithHealth): ReceiverView {
+/** The outcome of a test event (spec section 4). */
+export const TestOutcome = z
+  .union([
+    z.strictObject({
+      delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
+      receiverStatus: z.int().min(100).max(999),
+    }),
+    z.strictObject({
+      delivered: z.literal(false),
+      error: StableCode.meta({
+        description: 'Why no status came, as a stable code.',
+        examples: ['timeout_response'],
+      }),
+    }),
+  ])
+  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+
+export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
+  const { consecutiveFailures, lastSuccessAt } = receiver.health;
+  const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
     id,
     url,
@@ -87,18 +102,12 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): R
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
-    health: toHealth(receiver, destination),
-  };
-}
-
-function toHealth(receiver: EndpointRecord, destination: DestinationHealth): ReceiverHealth {
-  const { consecutiveFailures, lastSuccessAt } = receiver.health;
-  const { state, since } = judgeEndpointHealth(receiver, destination);
-  return {
-    state,
-    since: toTime(since),
-    consecutiveFailures,
-    backlog: destination?.due ?? 0,
-    lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
+    health: {
+      state,
+      since: toTime(since),
+      consecutiveFailures,
+      backlog: destination?.due ?? 0,
+      lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
+    },
   };
 }

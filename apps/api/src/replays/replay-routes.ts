@@ -1,21 +1,29 @@
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { Router } from 'express';
-import { workspaceOf } from '../http/caller.ts';
-import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
-import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import { toReplayView } from './replay-view.ts';
+import { workspaceOf } from '../http/request-state.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { ReplayView, toReplayView } from './replay-view.ts';
 
-/** `/api/public/replays`: how far a replay is, and its end. */
-export function createReplayRoutes({ replays }: { readonly replays: ReplayOperations }): Router {
-  const router = refuseMalformedIds(Router(), { id: 'replay' });
-  router
-    .route('/:id')
-    .get(async (req, res) => {
-      res.json(toReplayView(await replays.find(workspaceOf(req), req.params.id)));
-    })
-    .delete(async (req, res) => {
-      res.json(toReplayView(await replays.stop(workspaceOf(req), req.params.id)));
-    })
-    .all(refuseOtherMethods('GET', 'DELETE'));
-  return router;
-}
+/** The progress of a replay, and its end. */
+export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations }> = {
+  tag: 'Deliveries',
+  path: '/api/public/replays',
+  scope: 'webhooks',
+  ids: { id: 'replay' },
+  operations: [
+    operation('readReplay', 'GET /{id}', {
+      summary: 'Read how far a replay is',
+      answer: { status: 200, description: 'The replay.', schema: ReplayView },
+      async handle({ replays }, req, res) {
+        res.json(toReplayView(await replays.find(workspaceOf(req), req.params.id)));
+      },
+    }),
+    operation('stopReplay', 'DELETE /{id}', {
+      summary: 'Stop a replay',
+      description: 'What it has set pending stays so.',
+      answer: { status: 200, description: 'The replay as it ended.', schema: ReplayView },
+      async handle({ replays }, req, res) {
+        res.json(toReplayView(await replays.stop(workspaceOf(req), req.params.id)));
+      },
+    }),
+  ],
+};

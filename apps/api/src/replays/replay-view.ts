@@ -39,32 +39,19 @@ export const ReplayView = z
       },
     ],
   });
-export type ReplayView = z.infer<typeof ReplayView>;
 
-export function toReplayView({
-  id,
-  endpointId,
-  status,
-  statuses,
-  since,
-  until,
-  createdAt,
-  endedAt,
-  total,
-  seen,
-  replayed,
-}: Replay): ReplayView {
+export function toReplayView(replay: Replay): z.infer<typeof ReplayView> {
   return {
-    id,
-    receiverId: endpointId,
-    status,
-    statuses: [...statuses],
-    since: toTime(since),
-    until: toTime(until),
-    createdAt: toTime(createdAt),
-    endedAt: endedAt === undefined ? null : toTime(endedAt),
-    total,
-    seen,
-    replayed,
+    id: replay.id,
+    receiverId: replay.endpointId,
+    status: replay.status,
+    statuses: [...replay.statuses],
+    since: toTime(replay.since),
+    until: toTime(replay.until),
+    createdAt: toTime(replay.createdAt),
+    endedAt: replay.endedAt === undefined ? null : toTime(replay.endedAt),
+    total: replay.total,
+    seen: replay.seen,
+    replayed: replay.replayed,
   };
 }

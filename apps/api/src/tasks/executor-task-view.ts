@@ -1,19 +1,18 @@
-import { Outcome, type Decision, type Message } from '@herald/core';
-import type { TaskRecord } from '@herald/store/tasks/task-record';
+import { Outcome } from '@herald/core';
 import { z } from 'zod';
 import { NextCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
+import type { TaskOperations } from './task-operations.ts';
 import { TaskFields, toTaskFields } from './task-view.ts';
 
 /** A Task in an executor's list. */
 const ExecutorTaskItem = z.strictObject(TaskFields).meta({ id: 'ExecutorTaskItem' });
-export type ExecutorTaskItem = z.infer<typeof ExecutorTaskItem>;
 
 export const ExecutorTaskPage = z
   .strictObject({ tasks: z.array(ExecutorTaskItem), nextCursor: NextCursor })
   .meta({ id: 'ExecutorTaskPage' });
 
-/** A Task as the executor sees it: what it works from, and where it was. */
+/** A Task as the executor sees it: its input, and the last checkpoint. */
 export const ExecutorTaskView = z
   .strictObject({
     ...TaskFields,
@@ -39,15 +38,10 @@ export const ExecutorTaskView = z
       .meta({ description: 'From which an executor that crashed goes on; null before the first.' }),
   })
   .meta({ id: 'ExecutorTask', description: 'What the executor works from.' });
-export type ExecutorTaskView = z.infer<typeof ExecutorTaskView>;
 
-export type ExecutorTask = {
-  readonly task: TaskRecord;
-  readonly messages: readonly Message[];
-  readonly decisions: readonly Decision[];
-};
+type ExecutorTask = Awaited<ReturnType<TaskOperations['findForExecutor']>>;
 
-export function toExecutorTask({ task, messages, decisions }: ExecutorTask): ExecutorTaskView {
+export function toExecutorTask({ task, messages, decisions }: ExecutorTask): z.infer<typeof ExecutorTaskView> {
   const { checkpoint } = task;
   return {
     ...toTaskFields(task),

@@ -19,10 +19,9 @@ import {
   type Task,
   type TaskCallback,
   type TaskId,
-  type TaskStatus,
   type WorkspaceId,
 } from '@herald/core';
-import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskStore } from '@herald/store/tasks/task-store';
 import { newRevision } from '@herald/store/redis/revision';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
@@ -35,10 +34,10 @@ export type TaskOperationsDeps = {
   readonly now: () => number;
 };
 
-/** Tries to record a decision when the Task changes between reading and writing. */
+/** How often a decision is tried anew when the Task changes between reading and writing. */
 const RESOLVE_ROUNDS = 5;
 
-/** What the customer does with a Task, other than closing it. */
+/** The operations on Tasks that report no transition. */
 export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now }: TaskOperationsDeps) {
   const find = async (workspaceId: WorkspaceId, id: TaskId) => {
     const task = await tasks.find(workspaceId, id);
@@ -55,9 +54,9 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
 
   return {
     find,
-    listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) => tasks.listByStatus(status, limit, after),
+    listByStatus: tasks.listByStatus,
 
-    /** The Task, and its callback's signing secret in clear, this once: not when an earlier run with this seed created it. */
+    /** Returns the callback's signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(
       workspaceId: WorkspaceId,
       { input, callback: asked, executionWorkspaceId }: CreateTask,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 
-/** What the customer and the executor both see. */
+/** The fields that customers and executors see. */
 export const TaskFields = {
   id: TaskIdText,
   status: TaskStatus,
@@ -39,7 +39,7 @@ const EXAMPLE = {
   callback: { url: 'https://hooks.example.com/invoice-42', events: [] },
 };
 
-/** A Task as its workspace sees it: the outcome in its public-safe part. */
+/** A Task as its workspace sees it, with the public-safe part of the outcome. */
 export const TaskView = z
   .strictObject({ ...TaskFields, callback: z.strictObject(Callback).exactOptional() })
   .meta({ id: 'Task', examples: [EXAMPLE] });
@@ -66,6 +66,7 @@ export const CreatedTask = z
       },
     ],
   });
+export type CreatedTask = z.infer<typeof CreatedTask>;
 
 export const MessageAdded = z
   .strictObject({ taskId: TaskIdText, text: z.string(), createdAt: TimeText })
@@ -89,7 +90,7 @@ export function toTaskView(task: TaskRecord): TaskView {
   return { ...toTaskFields(task), ...(callback && { callback: { url: callback.url, events: [...callback.events] } }) };
 }
 
-/** A Task without its callback: where that goes is none of the executor's business. */
+/** A Task without its callback. The executor does not see where that goes. */
 export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
   const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint } = task;
   const outcome = task.outcome ?? checkpoint?.outcome;

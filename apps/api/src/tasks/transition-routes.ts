@@ -1,4 +1,5 @@
 import {
+  BATCH_LIMIT,
   BatchItem,
   CursorText,
   DomainError,
@@ -7,120 +8,117 @@ import {
   TransitionBatch,
   TransitionReport,
   ValidationError,
+  type InputProblem,
 } from '@herald/core';
-import type { Decision, InputProblem, Message } from '@herald/core';
-import type { TaskRecord } from '@herald/store/tasks/task-record';
-import { Router, type RequestHandler } from 'express';
 import { z } from 'zod';
-import { readCursor, writeCursor } from '../http/cursor.ts';
-import { lossyBatchOf, type LossyBatch } from '../http/parse-json.ts';
-import { Problem, toProblem } from '../http/problem.ts';
-import { readBody, readInput, readQuery } from '../http/read-body.ts';
-import { refuseMalformedIds } from '../http/refuse-malformed-ids.ts';
-import { refuseOtherMethods } from '../http/refuse-other-methods.ts';
-import type { TaskOperations } from './task-operations.ts';
-import { toExecutorTask } from './executor-task-view.ts';
-import { toTaskFields } from './task-view.ts';
-import { traceparentOf } from '../http/trace-requests.ts';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import type { ReportedTransition } from '../acceptance/decide-transitions.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
+import { Problem, toProblem } from '../http/problem.ts';
+import { stateOf } from '../http/request-state.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { readInput } from '../routing/read-input.ts';
+import { ExecutorTaskPage, ExecutorTaskView, toExecutorTask } from './executor-task-view.ts';
+import type { TaskOperations } from './task-operations.ts';
+import { toTaskFields } from './task-view.ts';
 
 export type TransitionRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;
-  readonly tasks: Pick<TaskOperations, 'findForExecutor' | 'listByStatus'>;
-  readonly parseSingle: readonly RequestHandler[];
-  readonly parseBatch: readonly RequestHandler[];
+  readonly tasks: TaskOperations;
 };
 
+/** The batch as documented: its items have a schema. */
+const Batch = TransitionBatch.extend({ transitions: z.array(BatchItem).min(1).max(BATCH_LIMIT) }).meta({
+  id: 'TransitionBatch',
+});
+
 /** The answer to a batch. */
-export const BatchResults = z
+const BatchResults = z
   .strictObject({
     results: z
       .array(z.union([AcceptedTransition, z.strictObject({ error: Problem })]))
       .meta({ description: 'One per item, in order.' }),
   })
   .meta({ id: 'BatchResults' });
-type BatchResults = z.infer<typeof BatchResults>;
 
 /** Query of an executor's list. */
-export const ListTasks = z.strictObject({
+const ListTasks = z.strictObject({
   status: z.enum(TASK_STATUSES),
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
 });
 
-/** `/api/internal`: what executors report and read. */
-export function createTransitionRoutes({
-  acceptTransitions,
-  tasks,
-  parseSingle,
-  parseBatch,
-}: TransitionRoutesDeps): Router {
-  const router = refuseMalformedIds(Router(), { id: 'task' });
-  router
-    .route('/tasks/:id/transitions')
-    .post(...parseSingle, async (req, res) => {
-      const report = readBody(TransitionReport, req);
-      const [result] = await acceptTransitions([{ taskId: req.params.id, report, traceparent: traceparentOf(req) }]);
-      if (result instanceof DomainError) throw result;
-      res.json(result);
-    })
-    .all(refuseOtherMethods('POST'));
-  router
-    .route('/transitions')
-    .post(...parseBatch, async (req, res) => {
-      // What is wrong within an item is that item's problem.
-      const { transitions } = readBody(TransitionBatch, req, { itemsLater: true });
-      const read = readItems(transitions, lossyBatchOf(req));
-      res.json({ results: await acceptBatch(acceptTransitions, read, traceparentOf(req)) });
-    })
-    .all(refuseOtherMethods('POST'));
-  router
-    .route('/tasks')
-    .get(async (req, res) => {
-      const { status, limit, cursor } = readQuery(ListTasks, req);
-      const after = readCursor(cursor);
-      const page = await tasks.listByStatus(status, limit, after && { updatedAt: after.at, id: after.id });
-      res.json({
-        tasks: page.tasks.map(toTaskFields),
-        nextCursor: page.next ? writeCursor({ at: page.next.updatedAt, id: page.next.id }) : null,
-      });
-    })
-    .all(refuseOtherMethods('GET'));
-  router
-    .route('/tasks/:id')
-    .get(async (req, res) => {
-      const found: { task: TaskRecord; messages: readonly Message[]; decisions: readonly Decision[] } =
-        await tasks.findForExecutor(req.params.id);
-      res.json(toExecutorTask(found));
-    })
-    .all(refuseOtherMethods('GET'));
-  return router;
-}
+/** The reports and reads of executors. */
+export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
+  tag: 'Executors',
+  path: '/api/internal',
+  scope: 'execute',
+  ids: { id: 'task' },
+  operations: [
+    operation('reportTransition', 'POST /tasks/{id}/transitions', {
+      summary: 'Report a transition of a Task',
+      description: 'Reporting the same fact again changes nothing and answers `duplicate: true`.',
+      body: TransitionReport,
+      answer: { status: 200, description: 'Accepted: what it emits is delivered.', schema: AcceptedTransition },
+      problems: ['invalid_transition', 'stale_action_version'],
+      async handle({ acceptTransitions }, req, res, report) {
+        const [result] = await acceptTransitions([
+          { taskId: req.params.id, report, traceparent: stateOf(req).traceparent },
+        ]);
+        if (result instanceof DomainError) throw result;
+        res.json(result);
+      },
+    }),
+    operation('reportTransitions', 'POST /transitions', {
+      summary: `Report up to ${BATCH_LIMIT} transitions`,
+      description: 'Judged item by item, in order: a bad one spoils no other. The body may have 4 MiB.',
+      body: TransitionBatch,
+      batch: Batch,
+      answer: { status: 200, description: 'A result or a problem for each.', schema: BatchResults },
+      async handle({ acceptTransitions }, req, res, { transitions }) {
+        const { traceparent, lossyBatch } = stateOf(req);
+        const items = transitions.map((item, index) => readItem(item, traceparent, lossyBatch?.problems.get(index)));
+        const reports = items.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
+        const accepted = (await acceptTransitions(reports)).values();
+        const results = items.map((item) => {
+          const result = item instanceof ValidationError ? item : accepted.next().value;
+          if (result === undefined) throw new Error('every report has its result');
+          return result instanceof DomainError ? { error: toProblem(result) } : result;
+        });
+        res.json({ results });
+      },
+    }),
+    operation('listTasks', 'GET /tasks', {
+      summary: 'List Tasks of all workspaces by status',
+      description: 'Longest unchanged first.',
+      query: ListTasks,
+      answer: { status: 200, description: 'A page.', schema: ExecutorTaskPage },
+      async handle({ tasks }, _req, res, { status, limit, cursor }) {
+        const after = readCursor(cursor);
+        const page = await tasks.listByStatus(status, limit, after && { updatedAt: after.at, id: after.id });
+        const nextCursor = page.next ? writeCursor({ at: page.next.updatedAt, id: page.next.id }) : null;
+        res.json({ tasks: page.tasks.map(toTaskFields), nextCursor });
+      },
+    }),
+    operation('readExecutorTask', 'GET /tasks/{id}', {
+      summary: 'Read what a Task is worked from',
+      answer: { status: 200, description: 'Input, messages, decisions, status.', schema: ExecutorTaskView },
+      async handle({ tasks }, req, res) {
+        res.json(toExecutorTask(await tasks.findForExecutor(req.params.id)));
+      },
+    }),
+  ],
+};
 
-/** Judges a batch item by item, in order; a bad item is a problem in its place. */
-async function acceptBatch(
-  acceptTransitions: AcceptTransitions,
-  read: readonly (ReportedTransition | ValidationError)[],
+/** Reads an item of a batch. A bad item is a value, so that it spoils no other. */
+function readItem(
+  item: unknown,
   traceparent: string | undefined,
-): Promise<BatchResults['results']> {
-  const reports = read.flatMap((item) => (item instanceof ValidationError ? [] : [{ ...item, traceparent }]));
-  const accepted = (await acceptTransitions(reports)).values();
-  return read.map((item) => {
-    const result = item instanceof ValidationError ? item : accepted.next().value;
-    if (result === undefined) throw new Error('every report has its result');
-    return result instanceof DomainError ? { error: toProblem(result) } : result;
-  });
-}
-
-function readItems(items: readonly unknown[], lossy: LossyBatch | undefined) {
-  return items.map((item, index) => readItem(item, lossy?.problems.get(index)));
-}
-
-function readItem(item: unknown, lossy: InputProblem | undefined): ReportedTransition | ValidationError {
+  lossy: InputProblem | undefined,
+): ReportedTransition | ValidationError {
   if (lossy) return new ValidationError([lossy]);
   try {
-    return readInput(BatchItem, item);
+    return { ...readInput(BatchItem, item), traceparent };
   } catch (error) {
     if (error instanceof ValidationError) return error;
     throw error;

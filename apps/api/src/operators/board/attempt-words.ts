@@ -1,9 +1,9 @@
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 
-/** Of an answer, in characters: a line is to be read at a glance. The customer's log has 1 KiB. */
+/** How much of an answer a line shows, in characters. The customer's log has 1 KiB. */
 const ANSWER_LENGTH = 200;
 
-/** What came of an attempt, in words. */
+/** The outcome of an attempt, in words. */
 export function toWords({ status, error }: AttemptRecord): string {
   return status === undefined ? `no answer (${error ?? 'unknown'})` : `answered ${status}`;
 }

@@ -3,12 +3,10 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
 import { toProblem } from '../../http/problem.ts';
-import { toOwnPage } from './own-page.ts';
 
-/** Where the board lives. */
 export const BOARD_PATH = '/admin/queues';
 
-/** bull-board's server, with a page that needs nothing from elsewhere, and errors in our own words. */
+/** bull-board's server, with a page that loads nothing from other hosts, and with Herald's error messages. */
 export class BoardServer extends ExpressAdapter {
   readonly #logger: Logger;
 
@@ -33,7 +31,7 @@ export class BoardServer extends ExpressAdapter {
 
   override setErrorHandler(handler: (error: Error) => ControllerHandlerReturnType): this {
     return super.setErrorHandler((error) => {
-      // The body parser's: a request that bull-board itself could not have sent.
+      // From the body parser: bull-board's own page does not send such a request.
       if ('statusCode' in error) return handler(error);
       const { status, detail } = toProblem(error);
       if (status >= 500) this.#logger[status === 500 ? 'error' : 'warn']('board.failed', {}, error);
@@ -43,4 +41,15 @@ export class BoardServer extends ExpressAdapter {
       };
     });
   }
+}
+
+/**
+ * Removes from bull-board's page the links to other hosts (a font) and the inline styles. The page then loads under a
+ * policy that allows neither, and no other host learns that somebody opened it.
+ */
+export function toOwnPage(html: string): string {
+  return html
+    .replace(/<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/gi, '')
+    .replace(/<style\b[^>]*>[\s\S]*?<\/style>/gi, '')
+    .replace(/(<(?:div|span)\b[^>]*?) style="[^"]*"/gi, '$1');
 }

@@ -4,25 +4,19 @@ import { nameConnection } from '@herald/store/redis/layout';
 import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import { createBoardQueue } from '@herald/queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';
 import { DeliveryAdapter } from './delivery-adapter.ts';
-import { createDeliveryJobs, type AttemptNow } from './delivery-jobs.ts';
+import { createDeliveryJobs, type DeliveryJobsDeps } from './delivery-jobs.ts';
 import { judgeAction } from './judge-action.ts';
 
-export type BoardDeps = {
-  readonly redis: RedisClient;
+export type BoardDeps = DeliveryJobsDeps & {
   readonly keyspace: Keyspace;
-  /** How long settled deliveries are kept, in ms. */
-  readonly retentionMs: number;
   readonly canWrite: boolean;
-  readonly attemptNow: AttemptNow;
   readonly resources: Resources;
   readonly logger: Logger;
-  readonly now: () => number;
 };
 
 const DESCRIPTION =
@@ -30,7 +24,7 @@ const DESCRIPTION =
 const READ_ONLY = { label: 'read-only', color: '#475569' };
 const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
 
-/** bull-board, for the queue of every shard. */
+/** bull-board with the queue of every shard. */
 export function createBoard(deps: BoardDeps): RequestHandler {
   const { redis, keyspace, canWrite, logger, now } = deps;
   const hasShards = keyspace.shards.length > 1;
@@ -39,7 +33,7 @@ export function createBoard(deps: BoardDeps): RequestHandler {
       prefix: keys.prefix,
       defineScript: (name, lua) => defineScript(redis, name, lua),
       now,
-      jobs: createDeliveryJobs({ ...deps, keys }),
+      jobs: createDeliveryJobs(deps, keys),
       workerConnection: nameConnection(WAIT_CONNECTION),
     });
     deps.resources.add('board queue', () => queue.close());

@@ -5,13 +5,13 @@ export type DeliveryAdapterOptions = {
   readonly title: string;
   readonly description: string;
   readonly canWrite: boolean;
-  /** What Redis says of itself. */
+  /** Returns the answer of `INFO`. */
   readonly readRedisInfo: () => Promise<string>;
 };
 
 const STATES: JobStatus[] = ['active', 'waiting', 'delayed', 'failed'];
 
-/** bull-board's own adapter, but for what there is not: a state, a button or a page of it would only confuse. */
+/** bull-board's own adapter without the states, buttons and pages that mean nothing for deliveries. */
 export class DeliveryAdapter extends BullMQAdapter {
   readonly #readRedisInfo: () => Promise<string>;
 
@@ -29,7 +29,7 @@ export class DeliveryAdapter extends BullMQAdapter {
   override getJobStatuses(): JobStatus[] {
     return [...STATES];
   }
-  /** Its connection is not the backend's to show. */
+  /** The backend does not expose its connection. */
   override getRedisInfo(): Promise<string> {
     return this.#readRedisInfo();
   }

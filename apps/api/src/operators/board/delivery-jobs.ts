@@ -1,4 +1,6 @@
+import type { ApiConfig } from '@herald/config/api-config';
 import { NotFoundError } from '@herald/core';
+import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { listClients } from '@herald/store/redis/list-clients';
@@ -9,26 +11,21 @@ import type { BoardJobs } from '@herald/queue';
 import { toLogLine } from './attempt-words.ts';
 import { toBoardJob } from './to-board-job.ts';
 
-/** Makes one attempt now, whatever the schedule says. */
-export type AttemptNow = (workspaceId: string, deliveryId: string) => Promise<unknown>;
-
 export type DeliveryJobsDeps = {
   readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  /** How long settled deliveries are kept, in ms. */
-  readonly retentionMs: number;
-  readonly attemptNow: AttemptNow;
+  readonly config: Pick<ApiConfig, 'retentionMs'>;
+  readonly redeliver: Redeliver;
   readonly now: () => number;
 };
 
 /** The deliveries of one shard, as the jobs of a board. */
-export function createDeliveryJobs({ redis, keys, retentionMs, attemptNow, now }: DeliveryJobsDeps): BoardJobs {
-  const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: retentionMs });
+export function createDeliveryJobs({ redis, config, redeliver, now }: DeliveryJobsDeps, keys: ShardKeys): BoardJobs {
+  const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: config.retentionMs });
   const describe = (id: string) => describeDelivery(redis, keys, id);
   const sendNow = async (id: string) => {
     const description = await describe(id);
     if (!description) throw new NotFoundError('delivery', id);
-    await attemptNow(description.delivery.workspaceId, id);
+    await redeliver(description.delivery.workspaceId, id);
   };
   return {
     async find(id) {

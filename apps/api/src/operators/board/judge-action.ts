@@ -1,7 +1,7 @@
-/** What the board can do at all: each is safe while the service runs. */
+/** The actions of the board. Each is safe while the service runs. */
 export type BoardAction = 'pause' | 'resume' | 'promote' | 'retry';
 
-/** Routes of bull-board that change something, by the action they stand for. Every other one is refused. */
+/** The routes of bull-board that operators may use for a change. Every other change is refused. */
 const ACTIONS: Readonly<Record<string, BoardAction>> = {
   'put /api/queues/:queueName/pause': 'pause',
   'put /api/queues/:queueName/resume': 'resume',
@@ -16,13 +16,14 @@ export type ActionVerdict =
   | { readonly allow: false; readonly status: 403 | 405; readonly message: string };
 
 export type ActionRequest = {
-  /** Of bull-board's route, in lower case. */
+  /** In lower case. */
   readonly method: string;
+  /** The pattern of bull-board's route. */
   readonly route: string;
   readonly canWrite: boolean;
 };
 
-/** Whether a request to one of bull-board's routes may go on. A route that nobody has judged yet may not. */
+/** Whether a request to a route of bull-board may go on. A route that is not in the table may not. */
 export function judgeAction({ method, route, canWrite }: ActionRequest): ActionVerdict {
   if (method === 'get') return { allow: true };
   if (!canWrite) {

@@ -1,8 +1,8 @@
 import { TEST_GROUP } from '@herald/store/keyspace/test-group';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { BoardJob } from '@herald/queue';
+import { toTime } from '../../http/to-time.ts';
 import { hasSucceeded, toWords } from './attempt-words.ts';
-import { toFacts, toTitle } from './delivery-facts.ts';
 
 /** A delivery as bull-board shows a job. */
 export function toBoardJob(description: DeliveryDescription): BoardJob {
@@ -14,7 +14,7 @@ export function toBoardJob(description: DeliveryDescription): BoardJob {
     data: toFacts(description),
     addedAt: createdAt,
     ...(nextAttemptAt !== undefined && { dueAt: nextAttemptAt }),
-    // The page counts from one to the other.
+    // The page shows the time between the two.
     ...(settledAt !== undefined && { startedAt: lastAttempt?.at ?? createdAt, endedAt: settledAt }),
     attemptsMade: tries,
     ...(failedReason !== '' && { failedReason }),
@@ -23,17 +23,49 @@ export function toBoardJob(description: DeliveryDescription): BoardJob {
   };
 }
 
-/** Why it failed or was canceled, and what came of the last attempt, when that failed; also of one that is tried again. */
+/** The reason of a failed or canceled delivery, and the outcome of its last attempt if that failed. */
 function whyFailed({ delivery: { reason }, lastAttempt }: DeliveryDescription): string {
   const outcome = lastAttempt && !hasSucceeded(lastAttempt) ? toWords(lastAttempt) : undefined;
   return [reason, outcome].filter((part) => part !== undefined).join(': ');
 }
 
-/** Where it can wait: in none when nothing is to be sent. */
+/** The groups in which it can wait: none if nothing is to be sent. */
 function groupsOf({ delivery, destination }: DeliveryDescription): readonly string[] {
   if (delivery.status !== 'pending' && delivery.owedAttempts === 0) return [];
   return [
     ...(delivery.event === 'webhook.test' ? [TEST_GROUP] : []),
     ...(destination === undefined ? [] : [destination]),
   ];
+}
+
+/** The data of a job, in the order in which people read it. */
+export function toFacts({
+  delivery,
+  host,
+  endpointState,
+  attempts,
+  lastOutcome,
+}: DeliveryDescription): BoardJob['data'] {
+  const { nextAttemptAt, settledAt, taskId, reason, owedAttempts } = delivery;
+  return {
+    event: delivery.event,
+    workspace: delivery.workspaceId,
+    host: host ?? '(removed)',
+    endpoint: delivery.endpointId,
+    ...(endpointState !== 'enabled' && { endpointState }),
+    ...(taskId !== undefined && { task: taskId }),
+    status: delivery.status,
+    ...(reason !== undefined && { reason }),
+    tries: delivery.tries,
+    attempts,
+    lastOutcome: lastOutcome ?? 'none yet',
+    ...(owedAttempts > 0 && { redeliveriesOwed: owedAttempts }),
+    ...(nextAttemptAt !== undefined && { nextTry: toTime(nextAttemptAt) }),
+    accepted: toTime(delivery.createdAt),
+    ...(settledAt !== undefined && { settled: toTime(settledAt) }),
+  };
+}
+
+export function toTitle({ delivery, host }: DeliveryDescription): string {
+  return `${delivery.event} → ${host ?? '(removed)'}`;
 }

@@ -1,0 +1,236 @@
+import { createActionUrl } from '@herald/core';
+import type { ApiConfig } from '@herald/config/api-config';
+import { createEndpointUrlJudge } from '@herald/egress/create-egress';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { Logger } from '@herald/runtime/log/logger';
+import { addTracing } from '@herald/runtime/tracing/create-tracing';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { openClock } from '@herald/store/clock/open-clock';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
+import { createScriptCommands } from '@herald/store/scripts/script-commands';
+import { whenIdle } from '@herald/store/scripts/when-idle';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { createTestReplyListener } from '@herald/store/test-events/test-replies';
+import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { openShards } from '@herald/store/upgrade/open-shards';
+import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
+import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
+import { createLookupCache } from './acceptance/lookup-cache.ts';
+import { createRecentTasks } from './acceptance/recent-tasks.ts';
+import { currentRequestId, withRequestId } from './http/request-id.ts';
+import { limitTestEvents } from './receivers/limit-test-events.ts';
+import { createManageReceivers } from './receivers/manage-receivers.ts';
+import { createApiMetrics } from './reports/create-api-metrics.ts';
+import { createReports } from './reports/create-reports.ts';
+import { createTaskOperations } from './tasks/task-operations.ts';
+
+/** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
+const IDEMPOTENCY_LEASE_MS = 60_000;
+const IDEMPOTENCY_KEEP_MS = 86_400_000;
+/** Entries of the caches. */
+const WORKSPACES_LIMIT = 50_000;
+const SUBSCRIPTIONS_LIMIT = 10_000;
+
+export type ContextOptions = {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  /** Gets everything that must be closed, in the order in which it was opened. */
+  readonly resources: Resources;
+  /** Ends the process, because a connection does not recover although Redis is there. */
+  readonly giveUp: () => void;
+};
+
+/** Everything an API process is made of. Built once; routes take the parts that they need. */
+export type AppContext = Awaited<ReturnType<typeof openContext>>;
+
+/**
+ * Connects to Redis, checks it, and builds the stores and operations on it.
+ * @throws ConfigError or `RedisUnreachableError`, with a sentence that says what to change
+ */
+export async function openContext(options: ContextOptions) {
+  const base = await openBase(options);
+  return await whenIdle(base.clients, () => buildContext(options, base));
+}
+
+/** Opens what needs I/O. */
+async function openBase({ config, logger, resources, giveUp }: ContextOptions) {
+  const metrics = createApiMetrics();
+  const target = config.redis;
+  const connections = openConnections({ target, use: 'request', metrics: metrics.redis, logger, giveUp });
+  resources.add('connections', connections.close);
+  const redis = await connections.open('herald-api');
+  const subscriber = await connections.open('herald-api-subscriber', 'subscriptions');
+  // It waits for replicas, so it must be apart. Metrics and CLIENT LIST show this name.
+  const replicationRedis = config.minReplicas > 0 ? await connections.open('herald-api-confirm') : undefined;
+  // Apart, so that no page of the board delays a request.
+  const operatorRedis = config.operator && (await connections.open('herald-api-operators'));
+  const { minReplicas, shardCount } = config;
+  const findings = await demandUsableRedis(redis, { target, minReplicas, shardCount, wallClock: Date.now });
+  const clock = await openClock(redis, connections, metrics.registry, logger);
+  resources.add('clock', clock.stop);
+  const shards = await openShards({
+    redis,
+    shardCount,
+    role: 'api',
+    now: clock.now,
+    logger,
+    metrics: metrics.data,
+  });
+  resources.add('shards', shards.close);
+  const keyspace = createKeyspace(shardCount);
+  const cipher = createSecretCipher(config.secretsKeys);
+  await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
+  logRedisFindings(logger, findings);
+  return {
+    metrics,
+    redis,
+    subscriber,
+    replicationRedis,
+    operatorRedis,
+    /** Define scripts on these only with `whenIdle`. */
+    clients: [redis, subscriber, replicationRedis, operatorRedis].filter((client) => client !== undefined),
+    isSilent: () => connections.isSilent(redis),
+    clock,
+    shards,
+    keyspace,
+    cipher,
+  };
+}
+
+/** Builds the stores and operations. No I/O. */
+function buildContext({ config, resources, ...options }: ContextOptions, base: Awaited<ReturnType<typeof openBase>>) {
+  const { metrics, redis, subscriber, replicationRedis, operatorRedis, isSilent, clock, shards, keyspace, cipher } =
+    base;
+  const { now } = clock;
+  const logger = withRequestId(options.logger);
+  const reports = createReports(logger, metrics);
+  const taskRetention = createTaskRetention(config.taskRetentionMs);
+  const deliveryRetention = createDeliveryRetention(config.retentionMs);
+  const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
+  const awaitReplication =
+    replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
+  const replicated = { redis, awaitReplication, keyspace };
+  const presence = createWorkerPresence(redis);
+
+  const receiverStore = createReceiverStore(replicated);
+  const receivers = createManageReceivers({
+    receivers: receiverStore,
+    encryptSecret: cipher.encrypt,
+    findUrlProblem,
+    metrics: metrics.deliveries,
+    logger,
+    now,
+    findDestinations: createFindDestinations({ redis, keyspace, now }),
+  });
+
+  const taskStore = createTaskStore({ ...replicated, retention: taskRetention });
+  const tasks = createTaskOperations({ tasks: taskStore, encryptSecret: cipher.encrypt, findUrlProblem, now });
+
+  // The workspace of a Task never changes. If the Task is gone, the store knows.
+  const { find: findTaskWorkspace } = createLookupCache(WORKSPACES_LIMIT, taskStore.findWorkspace);
+  const acceptHere = createAcceptTransitions({
+    findTaskWorkspace,
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
+    recentTasks: createRecentTasks(),
+    subscriptions: createLookupCache(SUBSCRIPTIONS_LIMIT, receiverStore.findSubscriptions),
+    report: reports.transitions,
+    requestId: currentRequestId,
+    actionUrl: createActionUrl(config.actionUrlTemplate),
+    now,
+  });
+  const acceptTransitions = awaitReplication
+    ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
+    : acceptHere;
+
+  const deliveryLog = createDeliveryLog(replicated);
+  const deliveryStores = new Map(
+    keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
+  );
+
+  return {
+    config,
+    resources,
+    logger,
+    metrics,
+    clients: base.clients,
+    now,
+    isSilent,
+    shards,
+    keyspace,
+    keyFingerprints: cipher.fingerprints,
+    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
+    apiKeys: createApiKeyStore({ redis, now }),
+    /** For the scripts that count the requests of an API key. */
+    sendRateLimitCommand: createScriptCommands(redis, 'rateLimit'),
+    idempotencyRecords: createIdempotencyStore({
+      redis,
+      awaitReplication,
+      now,
+      leaseMs: IDEMPOTENCY_LEASE_MS,
+      keepMs: IDEMPOTENCY_KEEP_MS,
+    }),
+    readReadiness: createReadiness({
+      redis,
+      countWorkers: () => presence.count(now()),
+      isSilent,
+      skewMs: clock.skewMs,
+      findProblem: shards.findProblem,
+    }),
+    receivers,
+    tasks,
+    acceptTransitions,
+    deliveryLog,
+    redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),
+    replays: createReplayOperations({
+      replays: createReplayStore({ ...replicated, keepMs: config.retentionMs }),
+      onRequested: reports.replayRequested,
+      now,
+    }),
+    sendTestEvent: limitTestEvents(
+      createSendTestEvent({
+        findReceiver: receivers.find,
+        countWorkers: presence.count,
+        testEvents: createTestEventStore({ redis, keyspace, retention: deliveryRetention }),
+        cancel: async (workspaceId, id, at) => {
+          const store = deliveryStores.get(keyspace.of(workspaceId));
+          if (!store) throw new Error('every workspace has its shard');
+          return await store.cancel(id, 'not_sent_in_time', at);
+        },
+        listenForReplies: createTestReplyListener(subscriber),
+        report: reports.testEvents,
+        now,
+      }),
+    ),
+    /** Absent: there are no operator pages. */
+    operators: config.operator &&
+      operatorRedis && {
+        ...config.operator,
+        redis: operatorRedis,
+        exposition: createExposition(
+          metrics.registry,
+          createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
+        ),
+      },
+  };
+}

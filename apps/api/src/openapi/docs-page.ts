@@ -1,0 +1,35 @@
+// The page reads the document and sends no requests, so it needs no API key.
+
+export const DOCS_HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Herald</title>
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="stylesheet" href="/docs/page.css">
+  </head>
+  <body>
+    <div id="page"></div>
+    <noscript>This page needs JavaScript. The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/page.js"></script>
+  </body>
+</html>
+`;
+
+export const DOCS_SCRIPT = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#page',
+  deepLinking: true,
+  supportedSubmitMethods: [],
+  validatorUrl: null,
+  defaultModelsExpandDepth: 0,
+  docExpansion: 'list',
+});
+`;
+
+export const DOCS_CSS = `body { margin: 0; background: #fafafa; }
+.swagger-ui .scheme-container, .swagger-ui .authorization__btn { display: none; }
+`;

@@ -1,0 +1,53 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { Router } from 'express';
+import { refuseQuery } from '../routing/judge-query.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { createOpenApiDocument } from './create-document.ts';
+import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
+
+const require = createRequire(import.meta.url);
+const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
+
+/** The files that the page loads. */
+const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+/** No inline code, no other origin, no form, no frame. The style sheet embeds its icons as `data:`. */
+const POLICY: ContentSecurityPolicy = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. */
+export function createDocumentRoutes(): Router {
+  const router = Router();
+  router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
+    res.set('cache-control', CACHE_CONTROL);
+    next();
+  });
+  const texts: readonly (readonly [path: string, type: string, text: string])[] = [
+    ['/openapi.json', 'application/json', JSON.stringify(createOpenApiDocument())],
+    ['/docs', 'html', DOCS_HTML],
+    ['/docs/page.css', 'css', DOCS_CSS],
+    ['/docs/page.js', 'js', DOCS_SCRIPT],
+  ];
+  for (const [path, type, text] of texts) {
+    router.get(path, (_req, res) => {
+      res.type(type).send(text);
+    });
+  }
+  for (const name of ASSETS) {
+    router.get(`/docs/${name}`, (_req, res) => {
+      res.sendFile(name, { root: FOLDER, cacheControl: false });
+    });
+  }
+  return router;
+}

@@ -1,0 +1,56 @@
+import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import { EVENT_NAMES } from '@herald/core';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
+import { createRequestMetrics } from '../http/log-requests.ts';
+
+const CONNECTIONS = ['herald-api', 'herald-api-queue', 'herald-api-subscriber', 'herald-api-operators'];
+
+/** The metrics of an API process. */
+export function createApiMetrics() {
+  const registry = createMetricsRegistry('api');
+  return {
+    registry,
+    requests: createRequestMetrics(registry),
+    acceptance: createAcceptanceMetrics(registry),
+    deliveries: createDeliveryMetrics(registry),
+    redis: createRedisMetrics(registry, CONNECTIONS),
+    data: createDataMetrics(registry),
+  };
+}
+export type ApiMetrics = ReturnType<typeof createApiMetrics>;
+
+/** The `event` of a transition that emits nothing. */
+export const NO_EVENT = 'none';
+
+/** Counts the reports of executors and the requests of customers. */
+function createAcceptanceMetrics(registry: MetricsRegistry) {
+  const withoutLabels = (name: `herald_${string}_total`, help: string) => createCounter(registry, name, help, [], [{}]);
+  return {
+    accepted: createCounter(
+      registry,
+      'herald_transitions_accepted_total',
+      'Transitions accepted, by the event that they emit; duplicates apart.',
+      ['event'],
+      [...EVENT_NAMES.filter((event) => event !== 'webhook.test'), NO_EVENT].map((event) => ({ event })),
+    ),
+    repeated: withoutLabels('herald_transitions_duplicate_total', 'Reports of transitions that were known before.'),
+    refused: createCounter(
+      registry,
+      'herald_transitions_refused_total',
+      'Reports of transitions that were refused, by the code of the problem.',
+      ['code'],
+    ),
+    testSent: createCounter(
+      registry,
+      'herald_test_events_total',
+      'Test operations, by how they ended.',
+      ['outcome'],
+      ['delivered', 'not_delivered', 'unavailable'].map((outcome) => ({ outcome })),
+    ),
+    redeliveryRequested: withoutLabels('herald_redeliveries_total', 'Redeliveries that were asked for.'),
+    replayRequested: withoutLabels('herald_replays_total', 'Replays that were asked for.'),
+  };
+}

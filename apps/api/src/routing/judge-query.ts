@@ -1,0 +1,50 @@
+import { ValidationError } from '@herald/core';
+import type { RequestHandler } from 'express';
+import { parse, type ParsedUrlQuery } from 'node:querystring';
+import { z } from 'zod';
+import type { RouteTable } from './operation.ts';
+
+const PROBLEM_LIMIT = 50;
+const NAME_LIMIT_CHARACTERS = 64;
+
+/** Reads every parameter of a query. By default Node ignores those after the thousandth. */
+export function parseQuery(text: string | null): ParsedUrlQuery {
+  return parse(text ?? '', '&', '=', { maxKeys: 0 });
+}
+
+/**
+ * Refuses query parameters that the operation does not name, and those given twice. The route reads the values.
+ * A request for no operation passes: the router answers it. Mount it at the path of the table.
+ */
+export function createQueryJudge<Deps>({ operations }: RouteTable<Deps>): RequestHandler {
+  const known = operations.map(({ method, path, query }) => ({
+    // Routers ignore case and a slash at the end.
+    pattern: new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+    names: new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []),
+  }));
+  return (req, _res, next) => {
+    // Nearly no request has a query.
+    if (req.originalUrl.includes('?')) {
+      const method = req.method === 'HEAD' ? 'GET' : req.method;
+      const operation = known.find(({ pattern }) => pattern.test(`${method} ${req.path}`));
+      if (operation) judgeQuery(req.query, operation.names);
+    }
+    next();
+  };
+}
+
+/** Refuses every query parameter. */
+export const refuseQuery: RequestHandler = (req, _res, next) => {
+  judgeQuery(req.query, new Set());
+  next();
+};
+
+function judgeQuery(query: object, names: ReadonlySet<string>): void {
+  const takes = names.size === 0 ? 'it takes none' : `it takes ${[...names].join(', ')}`;
+  const problems = Object.entries(query).flatMap(([name, value]) => {
+    const path = name.slice(0, NAME_LIMIT_CHARACTERS);
+    if (!names.has(name)) return [{ path, message: `is no parameter of this operation; ${takes}` }];
+    return Array.isArray(value) ? [{ path, message: 'must be given once' }] : [];
+  });
+  if (problems.length > 0) throw new ValidationError(problems.slice(0, PROBLEM_LIMIT));
+}
