@@ -112,7 +112,7 @@ export function createTaskStore(deps: TaskStoreDeps) {
       return ResolveReply.parse(reply);
     },
     /** Tasks of all workspaces in a status, longest unchanged first. */
-    async listByStatus(status: TaskStatus, limit: number, after?: TaskCursor) {
+    listByStatus: async (status: TaskStatus, limit: number, after?: TaskCursor) => {
       const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, after)));
       const found = perShard.flat().sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
       const page = found.slice(0, limit);
