@@ -82,7 +82,9 @@ test('a Redis that hangs is answered 503 in time, and all goes on when it comes 
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
   expect(Math.max(...answers.map(({ durationMs }) => durationMs))).toBeLessThan(12_000);
   expect(answers[0].headers['retry-after']).toMatch(/^\d+$/);
-  await herald.executor.report(task.id, DONE);
+  // Until the connection has answered again, the API may still refuse.
+  const isAccepted = async () => (await herald.executor.tryReport(task.id, DONE)).status === 200;
+  await waitFor('the API to go on', isAccepted, 5_000);
   await receiver.next();
   await herald.settled();
   expect(receiver.requests).toHaveLength(1);
