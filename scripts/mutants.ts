@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../chaos/random.ts';
+import { findImporters } from './mutants/find-importers.ts';
 import { findMutations } from './mutants/find-mutations.ts';
 
 // `npm run mutants`: changes one line of production code at a time, and looks whether a test notices. It changes files in place
@@ -10,26 +11,47 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '40' },
-    projects: { type: 'string', default: 'unit,integration,e2e' },
   },
 });
 const FOLDERS = ['packages/{core,queue,store,egress}/src', 'apps/api/src'];
 /** A test that runs longer has noticed, in ms: something hangs. */
 const LIMIT_MS = 900_000;
+/** The tests that import what they test, by project. */
+const IN_PROCESS = { unit: '{packages,apps}/*/src/**/*.test.ts', integration: 'tests/integration/**/*.test.ts' };
 const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const TSC = 'node_modules/typescript/bin/tsc';
 
-function passes(...args: readonly string[]): boolean {
-  return spawnSync(process.execPath, args, { stdio: 'ignore', timeout: LIMIT_MS }).status === 0;
+function run(...args: readonly string[]) {
+  return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: LIMIT_MS, maxBuffer: 100_000_000 });
 }
 
-/** The first that notices; undefined when nothing does. */
-function findKiller(projects: readonly string[]): string | undefined {
-  if (!passes(TSC, '-p', 'tsconfig.check.json')) return 'compiler';
-  return projects.find((project) => {
-    if (project === 'e2e' && !passes(TSC, '-b')) return true;
-    return !passes(...JEST, '--selectProjects', project, '--bail', '--forceExit');
-  });
+/** The first test file that fails; undefined when all pass. */
+function findFailure(project: string, ...args: readonly string[]): string | undefined {
+  const { status, stdout, stderr } = run(...JEST, `--selectProjects=${project}`, '--bail', '--forceExit', ...args);
+  if (status === 0) return undefined;
+  return /^FAIL (.+?)(?: \(|$)/m.exec(stdout + stderr)?.[1] ?? `${project}, which didn't end`;
+}
+
+/** The words of a path within its package, of which a test of the same thing has one in its name too. */
+function wordsOf(path: string): string[] {
+  const [, within = ''] = path.replace(/\.ts$/, '').split('/src/');
+  return [...new Set(within.split(/[/-]/).filter((word) => word.length > 4))];
+}
+
+/** What notices the change: first the tests that import the file, then those named after the same thing, then all. */
+function findKiller(path: string): string | undefined {
+  if (run(TSC, '-b').status !== 0) return 'compiler';
+  for (const [project, pattern] of Object.entries(IN_PROCESS)) {
+    const tests = findImporters(globSync(pattern), path);
+    const killer = tests.length > 0 ? findFailure(project, '--runTestsByPath', ...tests) : undefined;
+    if (killer !== undefined) return killer;
+  }
+  return (
+    findFailure('e2e', '--passWithNoTests', ...wordsOf(path)) ??
+    findFailure('e2e') ??
+    findFailure('unit') ??
+    findFailure('integration')
+  );
 }
 
 const random = createRandom(Number(values.seed), 'mutants');
@@ -49,16 +71,17 @@ for (let count = 0; count < Number(values.count);) {
   let killer: string | undefined;
   try {
     writeFileSync(path, mutant);
-    killer = findKiller(values.projects.split(','));
+    killer = findKiller(path);
   } finally {
     writeFileSync(path, text);
   }
   if (killer === 'compiler') continue; // it can't run
   count++;
   const by = killer ?? 'SURVIVED';
-  killers.set(by, (killers.get(by) ?? 0) + 1);
+  const project = by.split(' ')[0] ?? by;
+  killers.set(project, (killers.get(project) ?? 0) + 1);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const change = `${text.split('\n')[line - 1]?.trim()}  →  ${mutant.split('\n')[line - 1]?.trim()}`;
-  console.log(`${by.padEnd(11)} ${String(seconds).padStart(4)} s  ${path}:${line}  ${change}`);
+  console.log(`${String(seconds).padStart(4)} s  ${path}:${line}  ${change}\n        ${by}`);
 }
 console.log([...killers].map(([by, count]) => `${by} ${count}`).join(', '));

@@ -6,7 +6,7 @@ import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/met
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
 import { createRequestMetrics } from '../http/log-requests.ts';
 
-const CONNECTIONS = ['herald-api', 'herald-api-queue', 'herald-api-subscriber', 'herald-api-operators'];
+const CONNECTIONS = ['herald-api', 'herald-api-subscriber', 'herald-api-confirm', 'herald-api-operators'];
 
 /** The metrics of an API process. */
 export function createApiMetrics() {

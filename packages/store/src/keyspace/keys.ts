@@ -67,7 +67,7 @@ export function createKeyspace(shardCount: number): Keyspace {
 
 /** Keys that are found without a workspace. Each lies in the slot that its name gives it. */
 export const GLOBAL_KEYS = {
-  /** hash: an API key's record, found by half of the key's SHA-256 */
+  /** hash: an API key's record, found by the key's SHA-256 */
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
   /** string: number of requests of an API key; expires after a second */
   apiKeyRate: (id: string) => `herald:rate:${id}`,

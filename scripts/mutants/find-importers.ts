@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const IMPORT = /(?:from|import) '([^']+)'/g;
+
+/** The file, from the root, that an import names; undefined when it is not one of ours. */
+function resolveImport(importer: string, name: string): string | undefined {
+  if (name.startsWith('.')) return join(dirname(importer), name);
+  const [, pack, path = 'index'] = /^@herald\/([^/]+)(?:\/(.+))?$/.exec(name) ?? [];
+  return pack === undefined ? undefined : `packages/${pack}/src/${path}.ts`;
+}
+
+/** Those of `files` that import `path`, directly or through others. Paths are from the root. */
+export function findImporters(files: readonly string[], path: string): string[] {
+  const known = new Map<string, boolean>();
+  const imports = (file: string): boolean => {
+    const before = known.get(file);
+    if (before !== undefined) return before;
+    known.set(file, file === path); // also ends circles
+    if (file === path || !existsSync(file)) return file === path;
+    const found = [...readFileSync(file, 'utf8').matchAll(IMPORT)].some(([, name = '']) => {
+      const target = resolveImport(file, name);
+      return target !== undefined && imports(target);
+    });
+    known.set(file, found);
+    return found;
+  };
+  return files.filter((file) => imports(file));
+}
