@@ -1,4 +1,5 @@
 import { closeRedis, connectRedis, RedisUnreachableError } from '@herald/store/redis/connect-redis';
+import { checkAccess } from '@herald/store/requirements/check-redis';
 import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
 import { readEnv } from '@herald/runtime/env/env';
 import { SharedEnv } from '@herald/config/shared-env';
@@ -412,6 +413,18 @@ describe('a start with', () => {
     const refusal = await refusals.get(each);
     expect(refusal).toEqual({ code: each.code, sentence: each.sentence });
     expect(each.sentence).not.toContain(PASSWORD);
+  });
+
+  test('a user without info gets one finding, not one more for each question that is refused', async () => {
+    const REDIS_URL = `redis://noinfo:${PASSWORD}@127.0.0.1:${servers.portOf('users')}`;
+    const target = toRedisTarget(readEnv(withOneRedis(SharedEnv), { REDIS_URL }));
+    const redis = await connectRedis({ target, use: 'request', name: 'herald-test', onError: () => undefined });
+    try {
+      const found = await checkAccess(redis, { target, minReplicas: 0, shardCount: 2 });
+      expect(found.map(({ code }) => code)).toEqual(['redis_not_permitted']);
+    } finally {
+      await closeRedis(redis);
+    }
   });
 
   test('a Redis as it should be ends with none', async () => {

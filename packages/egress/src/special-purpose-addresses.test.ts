@@ -122,3 +122,14 @@ test('every row of both registries is in the table', () => {
   expect(new Set(prefixes).size).toBe(prefixes.length);
   expect(prefixes.filter((prefix) => !ROWS.some((row) => row[0] === prefix))).toEqual([]);
 });
+
+test('the registries call these rows globally reachable, and make no promise about those', () => {
+  const rows = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPOSE];
+  const prefixesOf = (said: boolean | null) => rows.filter((row) => row[3] === said).map(([prefix]) => prefix);
+  expect(prefixesOf(true)).toEqual([
+    ...['192.0.0.9/32', '192.0.0.10/32', '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '64:ff9b::/96'],
+    ...['2001:1::1/128', '2001:1::2/128', '2001:1::3/128', '2001:3::/32', '2001:4:112::/48', '2001:20::/28'],
+    ...['2001:30::/28', '2620:4f:8000::/48'],
+  ]);
+  expect(prefixesOf(null)).toEqual(['192.88.99.0/24', '2001::/32', '2001:10::/28', '2002::/16']);
+});
