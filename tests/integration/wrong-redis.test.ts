@@ -415,16 +415,25 @@ describe('a start with', () => {
     expect(each.sentence).not.toContain(PASSWORD);
   });
 
-  test('a user without info gets one finding, not one more for each question that is refused', async () => {
-    const REDIS_URL = `redis://noinfo:${PASSWORD}@127.0.0.1:${servers.portOf('users')}`;
+  /** The codes of what is found for a user of the server `users`, on which no script is known. */
+  async function findForUser(user: string): Promise<string[]> {
+    const REDIS_URL = `redis://${user}:${PASSWORD}@127.0.0.1:${servers.portOf('users')}`;
     const target = toRedisTarget(readEnv(withOneRedis(SharedEnv), { REDIS_URL }));
     const redis = await connectRedis({ target, use: 'request', name: 'herald-test', onError: () => undefined });
     try {
-      const found = await checkAccess(redis, { target, minReplicas: 0, shardCount: 2 });
-      expect(found.map(({ code }) => code)).toEqual(['redis_not_permitted']);
+      await redis.script('FLUSH');
+      return (await checkAccess(redis, { target, minReplicas: 0, shardCount: 2 })).map(({ code }) => code);
     } finally {
       await closeRedis(redis);
     }
+  }
+
+  test('a user without info gets one finding, not one more for each question that is refused', async () => {
+    await expect(findForUser('noinfo')).resolves.toEqual(['redis_not_permitted']);
+  });
+
+  test('a user without eval gets one finding, also where no script is known yet', async () => {
+    await expect(findForUser('noeval')).resolves.toEqual(['redis_not_permitted']);
   });
 
   test('a Redis as it should be ends with none', async () => {

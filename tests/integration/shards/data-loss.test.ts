@@ -1,6 +1,7 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError } from '@herald/runtime/env/env';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { SEEN_EVERY_MS } from '@herald/store/shards/process-presence';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { createEventLog } from '../../support/event-log.ts';
@@ -95,4 +96,15 @@ test('a process that is started beside others works on the same data', async () 
   const before = await record();
   await open('worker');
   expect(await record()).toEqual(before);
+});
+
+test('a process looks only as often as it says', async () => {
+  await open('api');
+  const readSign = async () => Number((await redis.zrange(GLOBAL_KEYS.processes, 0, '-1', 'WITHSCORES'))[1]);
+  const untilNext = async (before: number) => {
+    await waitFor('the next look', async () => (await readSign()) > before);
+    return await readSign();
+  };
+  const first = await untilNext(await readSign());
+  expect((await untilNext(first)) - first).toBeGreaterThan(SEEN_EVERY_MS - 100);
 });

@@ -67,7 +67,7 @@ export function batchCalls<T, R>({
 
   // After what the ended call let go on, which may ask for more.
   const schedule = () => {
-    if (isScheduled || waiting.length === 0 || underWay >= mostUnderWay) return;
+    if (isScheduled || waiting.length === 0) return;
     isScheduled = true;
     process.nextTick(flush);
   };

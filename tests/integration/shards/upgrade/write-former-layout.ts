@@ -51,6 +51,7 @@ async function writeWorkspace(redis: RedisClient, shardCount: number, filled: Fi
   await wait(good.destination, filled.replayed, now + 2_000);
   await redis.hset(`${prefix}k:${slow.destination}`, filled.breaker);
   await redis.pexpire(`${prefix}k:${slow.destination}`, BREAKER_TTL_MS);
+  await redis.hset(`${prefix}k:${good.destination}`, 'unknown', '1'); // nothing of it is to be copied
 
   await redis.zadd(`${prefix}owed`, now + 1_000, filled.redelivered);
   const pending = [filled.waiting, filled.inWork, filled.delayed, filled.heldBack, filled.ofRemoved, filled.testEvent];
