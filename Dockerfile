@@ -27,7 +27,7 @@ ENV NODE_OPTIONS=--max-semi-space-size=4
 ENV PATH=$PATH:/herald/node_modules/.bin
 LABEL org.opencontainers.image.title=herald
 LABEL org.opencontainers.image.description="Delivers signed webhooks for Task transitions."
-LABEL org.opencontainers.image.version=0.1.0
+LABEL org.opencontainers.image.version=0.2.0
 LABEL org.opencontainers.image.licenses=MIT
 WORKDIR /herald
 COPY --from=modules /herald ./
