@@ -28,6 +28,13 @@ test('one version is told everywhere: packages, lock file, image, and the newest
   expect([...readVersions(ROOT)]).toEqual([versionOf(ROOT, 'package.json')]);
 });
 
+test('no source tells the version by itself', () => {
+  const literal = `'${versionOf(ROOT, 'package.json')}'`;
+  const sources = globSync(['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: ROOT });
+  expect(sources.length).toBeGreaterThan(300);
+  expect(sources.filter((file) => read(ROOT, file).includes(literal))).toEqual([]);
+});
+
 test('the changelog is one as Keep a Changelog describes it', () => {
   const [title, introduction, ...headings] = read(ROOT, 'CHANGELOG.md')
     .split(/^(?=## )/m)

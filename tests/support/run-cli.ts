@@ -16,7 +16,7 @@ export interface CliOptions {
 }
 
 /**
- * Runs a command of the CLI in this process, which takes a tenth of the time of a new one. What a process reads from
+ * Runs a command of the CLI in this process, which takes a fraction of the time of a new one. What a process reads from
  * its environment when it starts, such as NODE_EXTRA_CA_CERTS, is without effect.
  */
 export async function runCli(args: readonly string[], env: Env, options: CliOptions = {}) {
