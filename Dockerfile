@@ -2,7 +2,7 @@
 #   docker build -t herald .
 #   docker run herald node apps/worker/dist/main.js
 
-FROM node:24-slim AS modules
+FROM node:24.21.0-slim AS modules
 WORKDIR /herald
 COPY package.json package-lock.json ./
 COPY packages packages
@@ -10,7 +10,7 @@ COPY apps apps
 RUN npm ci --omit=dev --ignore-scripts --workspace=@herald/api --workspace=@herald/worker --workspace=@herald/cli
 RUN rm -r apps/*/src packages/*/src
 
-FROM node:24-slim AS build
+FROM node:24.21.0-slim AS build
 WORKDIR /herald
 COPY package.json package-lock.json tsconfig.json tsconfig.base.json ./
 COPY packages packages
@@ -19,14 +19,22 @@ RUN npm ci --ignore-scripts
 RUN npm run build
 RUN mkdir /built && cp -r --parents apps/*/dist packages/*/dist /built
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production
 # The collector stops a process more often and far shorter: docs/performance.md, "Pauses".
 ENV NODE_OPTIONS=--max-semi-space-size=4
+# The command herald.
+ENV PATH=$PATH:/herald/node_modules/.bin
+LABEL org.opencontainers.image.title=herald
+LABEL org.opencontainers.image.description="Delivers signed webhooks for Task transitions."
+LABEL org.opencontainers.image.version=0.2.0
+LABEL org.opencontainers.image.licenses=MIT
 WORKDIR /herald
 COPY --from=modules /herald ./
 COPY --from=build /built ./
 # Nothing is written here: the file system may be read-only, and the user owns none of it.
 USER node
+# The api; the worker's pages for operators.
+EXPOSE 8080 8081
 # Both processes handle SIGTERM themselves and start no others, so they need no init.
 CMD ["node", "apps/api/dist/main.js"]

@@ -70,5 +70,5 @@ export default defineConfig(
   },
   // The kit's default `onError` is the console of whoever installs it.
   { files: ['packages/receiver/src/handlers/receiver-options.ts'], rules: { 'no-console': 'off' } },
-  { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/src/**'], rules: { 'no-console': 'off' } },
+  { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/**'], rules: { 'no-console': 'off' } },
 );

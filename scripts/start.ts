@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { toInstructions } from './local/instructions.ts';
-import { localFolderOf, openLocalFolder } from './local/local-folder.ts';
-import { readLocalSettings, refuseTakenPorts } from './local/local-settings.ts';
-import { claimFolder } from './local/running-service.ts';
+import { localFolderOf } from '@herald/config/running-service';
+import { openLocalFolder } from './local/local-folder.ts';
+import { readLocalSettings } from './local/local-settings.ts';
+import { refuseTakenPorts } from './local/refuse-taken-ports.ts';
+import { announceService, claimFolder } from './local/running-service.ts';
 import { startLocalHerald } from './local/start-local-herald.ts';
 import { listenForStop } from './local/listen-for-stop.ts';
 
@@ -19,6 +21,7 @@ async function run(): Promise<number> {
   await claimFolder(folder, settings.api.url);
   await refuseTakenPorts(settings);
   const herald = await startLocalHerald({ root, folder, settings, showLogs: true });
+  await announceService(folder, { pid: process.pid, apiUrl: herald.apiUrl, env: herald.variables });
   stopRequest.heraldIsUp();
   console.log(toInstructions(herald));
 

@@ -2,7 +2,8 @@ import { freePort, type CertificateAuthority } from '@herald/test-kit';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localFolderOf, openLocalFolder } from '../local/local-folder.ts';
+import { localFolderOf } from '@herald/config/running-service';
+import { openLocalFolder } from '../local/local-folder.ts';
 import { readLocalSettings } from '../local/local-settings.ts';
 import { findRunningService } from '../local/running-service.ts';
 import { startLocalHerald } from '../local/start-local-herald.ts';
@@ -18,7 +19,7 @@ export interface DemoService extends AsyncDisposable {
 /** The service of `npm start`; if it doesn't run, a new one in a temporary folder, on other ports. */
 export async function findService(root: string, env: NodeJS.ProcessEnv): Promise<DemoService> {
   const folder = await openLocalFolder(localFolderOf(root, env));
-  const running = await findRunningService(folder);
+  const running = findRunningService(folder.dir);
   const [apiKey, executorKey] = [await folder.read('api-key'), await folder.read('executor-key')];
   if (running === undefined || apiKey === undefined || executorKey === undefined) return startOwn(root, env);
   const response = await fetch(`${running.apiUrl}/readyz`, { signal: AbortSignal.timeout(10_000) });

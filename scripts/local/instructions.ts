@@ -33,6 +33,11 @@ Create a Task and close it:
 
   id=$(${createTask} | node -pe 'JSON.parse(fs.readFileSync(0)).id') && ${closeTask}
 
+Look after it as an operator does (the command finds this service by itself):
+
+  npx herald doctor
+  npx herald deliveries list --workspace ws_local
+
 Ctrl-C stops all of it. Keys and data stay in .herald/ for the next start.
 `;
 }

@@ -6,7 +6,7 @@ import {
 } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 /** The data of a local service, kept between starts. The folder has mode 0700, its files 0600. */
 export interface LocalFolder {
@@ -31,12 +31,6 @@ type FileName =
   | 'operator-password'
   | 'redis-port'
   | 'running.json';
-
-/** HERALD_DIR, or by default `.herald/` in the repository. */
-export function localFolderOf(root: string, env: NodeJS.ProcessEnv): string {
-  const given = env.HERALD_DIR ?? '';
-  return resolve(root, given === '' ? '.herald' : given);
-}
 
 /** Opens the folder. The first time, creates it with a key for the signing secrets and a certificate authority. */
 export async function openLocalFolder(dir: string): Promise<LocalFolder> {

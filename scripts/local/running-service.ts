@@ -1,41 +1,33 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { hasCode } from '@herald/test-kit';
+import { isAlive, readRunningService, runningFileOf, type RunningService } from '@herald/config/running-service';
 import type { LocalFolder } from './local-folder.ts';
 
-/** A file that `npm start` writes while it runs, for `npm run demo` and for a second `npm start`. */
-export interface RunningService {
-  pid: number;
-  apiUrl: string;
-}
-
 /** The service that runs from this folder, or undefined. The file of a killed service doesn't count. */
-export async function findRunningService(folder: Pick<LocalFolder, 'read'>): Promise<RunningService | undefined> {
-  const text = await folder.read('running.json');
-  if (text === undefined) return undefined;
-  const service = JSON.parse(text) as RunningService;
-  return isAlive(service.pid) ? service : undefined;
+export function findRunningService(dir: string): RunningService | undefined {
+  const service = readRunningService(dir);
+  return service && isAlive(service) ? service : undefined;
 }
 
-/** Claims the folder until this process ends: a second service would destroy the append-only file, and is refused. */
+/** A second service from one folder would destroy the append-only file. @throws Error when there is one */
+export function refuseSecondService(dir: string): void {
+  const other = findRunningService(dir);
+  if (other === undefined) return;
+  throw new Error(
+    `Herald already runs from ${dir}, as process ${other.pid}, at ${other.apiUrl}. ` +
+      `If that process is something else, remove ${runningFileOf(dir)}.`,
+  );
+}
+
+/** Claims the folder until this process ends. @throws Error when a service runs from it */
 export async function claimFolder(folder: LocalFolder, apiUrl: string): Promise<void> {
-  const other = await findRunningService(folder);
-  if (other !== undefined) {
-    throw new Error(
-      `Herald already runs from ${folder.dir}, as process ${other.pid}, at ${other.apiUrl}. ` +
-        `If that process is something else, remove ${join(folder.dir, 'running.json')}.`,
-    );
-  }
-  await folder.write('running.json', JSON.stringify({ pid: process.pid, apiUrl } satisfies RunningService));
+  refuseSecondService(folder.dir);
+  await announceService(folder, { pid: process.pid, apiUrl });
   process.once('exit', () => {
-    rmSync(join(folder.dir, 'running.json'), { force: true });
+    rmSync(runningFileOf(folder.dir), { force: true });
   });
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return hasCode(error, 'EPERM'); // somebody else's, and alive
-  }
+/** Writes what others need to find the service. */
+export async function announceService(folder: Pick<LocalFolder, 'write'>, service: RunningService): Promise<void> {
+  await folder.write('running.json', JSON.stringify(service));
 }

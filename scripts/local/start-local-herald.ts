@@ -1,3 +1,4 @@
+import { VARIABLES } from '@herald/config/variables';
 import { freePort, isPortFree, startProcess, startRedis, type CertificateAuthority } from '@herald/test-kit';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -25,6 +26,8 @@ export interface LocalHerald {
   apiUrl: string;
   workerUrl: string;
   redisUrl: string | undefined;
+  /** Herald's variables, as the processes have them. */
+  variables: Readonly<Record<string, string>>;
   board: {
     url: string;
     /** The file of the password; undefined when the environment has credentials. */
@@ -87,6 +90,7 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     apiUrl: settings.api.url,
     workerUrl: settings.worker.url,
     redisUrl: redis?.url,
+    variables: pickVariables(env),
     board: {
       url: `${settings.api.url}/admin/queues`,
       passwordFile: hasOperator(settings) ? undefined : folder.operatorPasswordFile,
@@ -96,6 +100,11 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     died,
     stop: () => running.disposeAsync(),
   };
+}
+
+function pickVariables(env: Readonly<Record<string, string>>): Record<string, string> {
+  const names = new Set([...VARIABLES.api, ...VARIABLES.worker]);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.has(name)));
 }
 
 /** Whether the environment has credentials for the board. If one is missing, the API says so. */

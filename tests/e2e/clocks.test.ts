@@ -2,7 +2,7 @@ import { waitFor } from '@herald/test-kit';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { scrape } from '../support/metrics.ts';
 import { checkpoint, START } from '../support/reports.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runBuiltCli } from '../support/run-cli.ts';
 import type { HeraldProcess } from '../support/start-herald-process.ts';
 import { startHerald } from '../support/start-herald.ts';
 import { webhooksAt } from '../support/webhooks.ts';
@@ -70,7 +70,7 @@ test('a wrong clock is told by its process and by doctor, and by no other', asyn
   await herald.waitForLog('"clock.off"', worker);
   expect(herald.logs().split('"clock.off"')).toHaveLength(2);
   expect((await scrape(worker.origin)).sum('herald_clock_skew_seconds')).toBeCloseTo(-3.2, 0);
-  const { stdout } = await runCli(['doctor'], { REDIS_URL: herald.server.url, ...scene.clocks.worker.env });
+  const { stdout } = await runBuiltCli(['doctor'], { REDIS_URL: herald.server.url, ...scene.clocks.worker.env });
   expect(stdout).toMatch(/this machine's clock is 3\.[12] s behind Redis' time/);
 }, 60_000);
 

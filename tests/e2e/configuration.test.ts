@@ -1,4 +1,6 @@
-import { freePort } from '@herald/test-kit';
+import { freePort, startRedis } from '@herald/test-kit';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { runApp } from '../support/run-cli.ts';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -83,3 +85,25 @@ test.each([
     expect(problems.map((line) => line.trim().split(' ')[0]).sort()).toEqual(names);
   },
 );
+
+test('a port that is taken and an address of another machine are one sentence of the process', async () => {
+  await using redis = await startRedis();
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const env = { REDIS_URL: redis.url, SECRETS_KEY, ACTION_URL_TEMPLATE, LOG_LEVEL: 'error' };
+  const [api, worker, elsewhere] = await Promise.all([
+    runApp('api', { ...env, PORT: String(port) }),
+    runApp('worker', { ...env, WORKER_PORT: String(port) }),
+    runApp('worker', { ...env, WORKER_PORT: '0', WORKER_HOST: '192.0.2.1' }),
+  ]);
+  other.close();
+  const refusal = (stderr: string | RegExp) => ({ code: 1, stderr: expect.stringMatching(stderr) as string });
+  expect(api).toMatchObject(
+    refusal(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1\\. Set PORT to a free one\\.$`)),
+  );
+  expect(worker).toMatchObject(refusal(new RegExp(`^Port ${port} is taken on .* Set WORKER_PORT to a free one\\.$`)));
+  expect(elsewhere).toMatchObject(
+    refusal(/^This machine has no address 192\.0\.2\.1 to listen on\. Set WORKER_HOST to .*$/),
+  );
+});

@@ -1,3 +1,4 @@
+import { VERSION } from '@herald/runtime/version';
 import { execFile } from 'node:child_process';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +21,23 @@ afterAll(() => image[Symbol.asyncDispose]());
 test('the image starts the api unless told otherwise, as a user without rights', () => {
   expect(image.command).toEqual(['node', 'apps/api/dist/main.js']);
   expect(image.user).toBe('node');
+});
+
+test('the image says what it is and where it listens', () => {
+  expect(image.ports).toEqual(['8080', '8081']);
+  expect(image.labels).toEqual({
+    'org.opencontainers.image.title': 'herald',
+    'org.opencontainers.image.description': expect.stringMatching(/\w/) as string,
+    'org.opencontainers.image.version': VERSION,
+    'org.opencontainers.image.licenses': 'MIT',
+  });
+});
+
+test('herald is a command of the image', async () => {
+  const [path = ''] = (image.environment.PATH ?? '').split(':').reverse();
+  const command = join(image.folder, path.replace('/herald/', ''), 'herald');
+  const { stdout } = await promisify(execFile)(process.execPath, [command, '--version']);
+  expect(stdout.trim()).toBe(VERSION);
 });
 
 test('Node takes the settings of the image: a young generation of twice 4 MiB, however much there is', async () => {

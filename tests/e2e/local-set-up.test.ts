@@ -1,10 +1,11 @@
 import { freePort, startProcess, waitFor } from '@herald/test-kit';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { runCli } from '../support/run-cli.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SECRET_FILES = ['secrets-key', 'ca-key.pem', 'ca.pem', 'api-key', 'executor-key', 'operator-password'];
@@ -77,6 +78,14 @@ test(
       ['', ...SECRET_FILES].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
     );
     expect(modes).toEqual([0o700, ...SECRET_FILES.map(() => 0o600)]);
+    // Beside it the CLI needs no variable, and finds nothing wrong with those of the service.
+    const { code, stdout, stderr } = await runCli(['doctor'], {}, { localFolder: dir });
+    expect({ code, note: stderr }).toEqual({
+      code: 0,
+      note: `Using the service of npm start, at http://127.0.0.1:${env.PORT ?? ''}.`,
+    });
+    expect(stdout).toContain('SECRETS_KEY decrypts every secret');
+    expect((await stat(join(dir, 'running.json'))).mode & 0o777).toBe(0o600);
     await service.stop();
   },
   DEADLINE_MS,
@@ -157,14 +166,14 @@ test(
   DEADLINE_MS,
 );
 
-test('a taken port is named, with the variable to set', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  await expect(start({ WORKER_PORT: String(port) })).rejects.toThrow(
-    `Port ${port} is taken. Set WORKER_PORT to a free one`,
+test('taken ports are named together, with the variables to set', async () => {
+  const others = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')];
+  await Promise.all(others.map((other) => once(other, 'listening')));
+  const [PORT = '', WORKER_PORT = ''] = others.map((other) => String((other.address() as AddressInfo).port));
+  await expect(start({ PORT, WORKER_PORT })).rejects.toThrow(
+    new RegExp(`Port ${PORT} is taken .* Set PORT to a free one[^]*Port ${WORKER_PORT} is taken .* Set WORKER_PORT`),
   );
-  other.close();
+  for (const other of others) other.close();
 });
 
 /** The process id of the server on a port, as it says itself. */

@@ -17,6 +17,8 @@ export interface BuiltImage extends AsyncDisposable {
   readonly command: readonly string[];
   /** What the last stage sets. */
   readonly environment: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ports: readonly string[];
   /** What npm ran in any stage, such as `postinstall some-package`. */
   readonly scripts: readonly string[];
 }
@@ -50,6 +52,8 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
   let user: string | undefined;
   let command: readonly string[] = [];
   let environment: Record<string, string> = {};
+  const labels: Record<string, string> = {};
+  let ports: readonly string[] = [];
   const recorder = await createScriptRecorder(base);
   const current = () => {
     if (!stage) throw new Error('the Dockerfile has to begin with FROM');
@@ -80,18 +84,27 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
       case 'CMD':
         command = JSON.parse(rest) as string[];
         break;
-      case 'ENV': {
-        const [, name, value] = /^(\w+)=(\S+)$/.exec(rest) ?? [];
-        if (name === undefined || value === undefined)
-          throw new Error(`the Dockerfile sets what this test can’t read: ${rest}`);
-        environment[name] = value;
+      case 'ENV':
+        setOne(environment, rest);
         break;
-      }
+      case 'LABEL':
+        setOne(labels, rest);
+        break;
+      case 'EXPOSE':
+        ports = rest.split(' ');
+        break;
       default:
         throw new Error(`the Dockerfile has an instruction that this test doesn't know: ${instruction}`);
     }
   }
-  return { folder: inStage(current(), '.'), user, command, environment, scripts: await recorder.read() };
+  return { folder: inStage(current(), '.'), user, command, environment, labels, ports, scripts: await recorder.read() };
+}
+
+/** Reads `NAME=value` or `NAME="a value"`. */
+function setOne(values: Record<string, string>, text: string): void {
+  const [, name, quoted, bare] = /^([\w.]+)=(?:"([^"]*)"|(\S+))$/.exec(text) ?? [];
+  if (name === undefined) throw new Error(`the Dockerfile sets what this test can’t read: ${text}`);
+  values[name] = quoted ?? bare ?? '';
 }
 
 async function readInstructions(): Promise<[string, string][]> {

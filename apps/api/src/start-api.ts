@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { ApiConfig } from '@herald/config/api-config';
 import { createResources } from '@herald/runtime/lifecycle/resources';
+import { listen } from '@herald/runtime/net/listen';
 import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { Logger } from '@herald/runtime/log/logger';
 import { whenIdle } from '@herald/store/scripts/when-idle';
@@ -22,11 +21,10 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
   try {
     const context = await openContext({ config, logger, resources, giveUp });
     const server = createHttpServer(await whenIdle(context.clients, () => createApp(context)));
-    server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
-    await once(server, 'listening');
+    const { host, port } = config;
+    const given = await listen(server, { host, port, backlog: LISTEN_BACKLOG }, { port: 'PORT', host: 'HOST' });
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
-    const { port } = server.address() as AddressInfo;
-    logger.info('api.started', { host: config.host, port, secretsKeys: context.keyFingerprints.join(',') });
+    logger.info('api.started', { host, port: given, secretsKeys: context.keyFingerprints.join(',') });
     return { stop: resources.release };
   } catch (error) {
     await resources.release();

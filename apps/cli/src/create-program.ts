@@ -1,3 +1,4 @@
+import { VERSION } from '@herald/runtime/version';
 import { Command } from 'commander';
 import type { CommandDeps } from './context/command-deps.ts';
 import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
@@ -6,22 +7,28 @@ import { createKeysCommand } from './keys/keys-command.ts';
 import { createQueuesCommand } from './queues/queues-command.ts';
 import { createReceiversCommand } from './receivers/receivers-command.ts';
 import { createReplayCommand } from './replays/replay-command.ts';
+import type { OutputStream } from './output/create-output.ts';
 import { createShardsCommand } from './shards/shards-command.ts';
 import { createSecretsCommand } from './secrets/secrets-command.ts';
 
 const AFTER = `
-It works on the Redis of the service, and reads the same environment: REDIS_URL (redis://127.0.0.1:6379 without it),
-REDIS_CLUSTER_NODES or REDIS_SENTINELS,
-SHARDS and RETENTION if the service sets them, and SECRETS_KEY for "secrets" and "doctor". No API or worker need run.
+It works on the Redis of the service and reads the same variables: REDIS_URL,
+REDIS_CLUSTER_NODES or REDIS_SENTINELS; SHARDS and RETENTION, if the service
+sets them; SECRETS_KEY for "secrets" and "doctor". Without an address it uses
+the service that "npm start" runs, or else redis://127.0.0.1:6379.
+No API and no worker needs to run.
 
 Not sure what is wrong?   herald doctor
 What waits, and why?      herald queues
 Help for one command:     herald deliveries --help`;
 
-/** The command `herald`. */
-export function createProgram(deps: CommandDeps): Command {
+type Streams = { readonly stdout: OutputStream; readonly stderr: OutputStream };
+
+/** The command `herald`. What ends it early, such as --help or a mistake, throws a CommanderError. */
+export function createProgram(deps: CommandDeps, streams: Streams): Command {
   const program = new Command('herald')
     .description('Operate Herald: signed webhooks for Task transitions.')
+    .version(VERSION, '-v, --version', 'print the version')
     .addCommand(createDoctorCommand(deps))
     .addCommand(createQueuesCommand(deps))
     .addCommand(createReceiversCommand(deps))
@@ -31,13 +38,16 @@ export function createProgram(deps: CommandDeps): Command {
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
     .addHelpText('after', AFTER);
-  complete(program);
+  complete(program, streams);
   return program;
 }
 
-/** Adds the options of every command: a command that is made apart inherits nothing from its parent. */
-function complete(command: Command): void {
+/** Sets up every command: one that is made apart inherits nothing from its parent. */
+function complete(command: Command, streams: Streams): void {
+  const { stdout, stderr } = streams;
+  command.exitOverride();
+  command.configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
   command.showHelpAfterError('(--help shows what there is)');
   if (command.commands.length === 0) command.option('--json', 'print one JSON document, for programs');
-  for (const each of command.commands) complete(each);
+  for (const each of command.commands) complete(each, streams);
 }

@@ -1,19 +1,8 @@
-import { DomainError } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
-import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
-import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
-import { sayRefusal } from '@herald/store/server/refusal';
-import { createOutput } from './output/create-output.ts';
-import { createProgram } from './create-program.ts';
-import { createHeraldAccess } from './context/open-herald.ts';
-import { startProgress } from './context/start-progress.ts';
+import { join } from 'node:path';
+import { localFolderOf } from '@herald/config/running-service';
+import { runCommand } from './run-command.ts';
 
-const { env, stdout, stderr } = process;
-const { openHerald, now } = createHeraldAccess(env);
-const setExitCode = (code: number) => {
-  process.exitCode = code;
-};
-const output = createOutput({ stdout, stderr, env, now, setExitCode });
+const { stdout, stderr, env } = process;
 
 // The reader of a pipe may stop reading: "herald deliveries list | head".
 stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,17 +10,12 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-try {
-  await createProgram({ openHerald, output, startProgress, now, env }).parseAsync();
-} catch (error) {
-  if (error instanceof ConfigError) output.problem(error.message);
-  else if (error instanceof RedisUnreachableError) {
-    output.problem(error.message);
-    // A client that gave up leaves timers and sockets behind. They would keep the process alive for seconds.
-    process.exit();
-  } else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
-  // Only the message: the error also holds the command, and with it the digest of a key or an encrypted secret.
-  else if (isRedisRefusal(error)) output.problem(`Redis refused: ${sayRefusal(error)}`);
-  else if (isRedisUnavailable(error)) output.problem('Redis stopped answering. Run this again when it is back.');
-  else throw error;
-}
+const { code, hasLeftovers } = await runCommand(process.argv.slice(2), {
+  stdout,
+  stderr,
+  env,
+  localFolder: localFolderOf(join(import.meta.dirname, '../../..'), env),
+  onInterrupt: (listener) => process.once('SIGINT', listener),
+});
+process.exitCode = code;
+if (hasLeftovers) process.exit();

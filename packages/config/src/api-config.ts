@@ -10,7 +10,7 @@ const ActionUrlTemplate = z
   .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
 
-const ApiEnv = withBothCredentials(
+export const ApiEnv = withBothCredentials(
   withOneRedis(
     z.object({
       ...ProcessEnv.shape,

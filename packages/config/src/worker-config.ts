@@ -7,7 +7,7 @@ import { Duration, DurationList } from './duration.ts';
 import { IntegerText, Port, readEnv, Switch } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 
-const WorkerEnv = withOneRedis(
+export const WorkerEnv = withOneRedis(
   z.object({
     ...ProcessEnv.shape,
     ...EgressEnv.shape,

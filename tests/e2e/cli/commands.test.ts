@@ -91,6 +91,15 @@ describe('herald receivers', () => {
       'webhook.test',
       'webhook.test',
     ]);
+    const listed = await read<Row[]>('deliveries', 'list', '--receiver', registered.id);
+    expect(listed).toMatchObject([
+      { event: 'webhook.test', status: 'failed' },
+      { event: 'webhook.test', status: 'delivered' },
+    ]);
+    const failed = await read<Row[]>('deliveries', 'list', '--status', 'failed');
+    expect(failed.map(({ id }) => id)).toContain(listed[0]?.id);
+    // Nothing was lost with it: neither counts it.
+    expect(await read('queues')).toMatchObject({ failedLately: 0 });
   });
 
   test('disable ends what is pending as canceled, and enable undoes it; both say when nothing was to do', async () => {
@@ -163,6 +172,22 @@ describe('herald deliveries', () => {
     expect(shown.stdout).toMatch(/^status\tdelivered$/m);
     expect(shown.stdout).toMatch(/^2\t\d{4}-.*\t200\t/m);
   });
+});
+
+test('a list of nothing says so in the words of what was asked for', async () => {
+  const { registered, workspace } = await startScene();
+  const of = `--receiver=${registered.id}`;
+  const none = async (...args: readonly string[]) => await run(...args);
+  expect(await none('deliveries', 'list', of, '--status', 'failed')).toMatchObject({
+    code: 0,
+    stderr: `No failed deliveries of ${registered.id}.`,
+  });
+  expect(await none('deliveries', 'list', '--status', 'failed', '--event', 'task.canceled')).toMatchObject({
+    stderr: 'No failed task.canceled deliveries.',
+  });
+  expect((await none('receivers', 'list', '--workspace', `${workspace.id}x`)).stderr).toBe(
+    `No receivers in ${workspace.id}x.`,
+  );
 });
 
 describe('herald replay', () => {

@@ -205,6 +205,16 @@ test('a destination that gives no answers is a warning, and names no other fault
   const { findings } = await examine({ REDIS_URL: herald.server.url, ...GOOD, SECRETS_KEY });
   expect(codesOf(findings)).toEqual(['warning breaker_open']);
   expect(findings[0]?.sentence).toMatch(/^1 destination without an answer, for which 5 deliveries must wait/);
+  const listed = ['deliveries', 'list', '--workspace', workspace.id];
+  const { stdout } = await runCli(listed, { REDIS_URL: herald.server.url });
+  const rows = stdout.split('\n').slice(1);
+  expect(rows).toHaveLength(5);
+  for (const row of rows) expect(row).toMatch(/\twhen the endpoint answers again \(next probe \d{4}-.*Z\)$/);
+  const forPrograms = JSON.parse(
+    (await runCli([...listed, '--json'], { REDIS_URL: herald.server.url })).stdout,
+  ) as object[];
+  const waitsFor = { state: 'breaker_open', nextProbeAt: expect.stringMatching(/Z$/) as string };
+  expect(forPrograms[0]).toMatchObject({ status: 'pending', nextAttemptAt: expect.any(String) as string, waitsFor });
 });
 
 test('data that several values of SHARDS wrote is an error of its own', async () => {

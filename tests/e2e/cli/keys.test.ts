@@ -1,7 +1,7 @@
 import { freePort } from '@herald/test-kit';
 import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runBuiltCli, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 const KEY = /^hrld_[0-9A-Za-z]{38}$/;
@@ -20,13 +20,16 @@ async function createKey(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function listKeys(): Promise<{ id: string; workspace: string; scopes: string; expires: string }[]> {
-  return JSON.parse((await keys('list', '--json')).stdout) as {
-    id: string;
-    workspace: string;
-    scopes: string;
-    expires: string;
-  }[];
+interface ListedKey {
+  id: string;
+  workspace: string;
+  scopes: string;
+  expires: string;
+  name?: string;
+}
+
+async function listKeys(): Promise<ListedKey[]> {
+  return JSON.parse((await keys('list', '--json')).stdout) as ListedKey[];
 }
 
 const statusAt = async (key: string, api: number) => {
@@ -35,7 +38,9 @@ const statusAt = async (key: string, api: number) => {
 };
 
 test('create prints one key alone, and it works for its scopes on every API process', async () => {
-  const key = await createKey('--workspace', 'ws_cli', '--scopes', 'webhooks');
+  const args = ['keys', 'create', '--workspace', 'ws_cli', '--scopes', 'webhooks'];
+  const { code, stdout: key, stderr } = await runBuiltCli(args, herald.topology.env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(key).toMatch(KEY);
   expect([(await statusAt(key, 0)).status, (await statusAt(key, 1)).status]).toEqual([200, 200]);
   expect((await herald.request('POST', '/tasks', { key, body: {} })).status).toBe(403);
@@ -63,6 +68,15 @@ test('the list shows every key by its id and never the key itself', async () => 
   }
 });
 
+test('the list shows the name that a key was given, and nothing for a key without one', async () => {
+  await createKey('--workspace', 'ws_named', '--name', 'billing, staging');
+  await createKey('--workspace', 'ws_nameless');
+  const nameOf = (list: readonly ListedKey[], of: string) => list.find(({ workspace }) => workspace === of)?.name;
+  const list = await listKeys();
+  expect([nameOf(list, 'ws_named'), nameOf(list, 'ws_nameless')]).toEqual(['billing, staging', undefined]);
+  expect((await keys('list')).stdout).toMatch(/^key_\w+\tws_named\t.*\tbilling, staging$/m);
+});
+
 test('a revoked key is refused at once by both API processes', async () => {
   const key = await createKey('--workspace', 'ws_revoked');
   expect([(await statusAt(key, 0)).status, (await statusAt(key, 1)).status]).toEqual([200, 200]);
@@ -87,6 +101,9 @@ test.each<[string, readonly string[], RegExp]>([
   ['a scope that only executors have', ['create', '--workspace', 'ws_x', '--scopes', 'execute'], /webhooks, tasks/],
   ['an executor key with a workspace', ['create', '--executor', '--workspace', 'ws_x'], /cannot be used with/],
   ['an expiry that is no duration', ['create', '--workspace', 'ws_x', '--expires-in', 'soon'], /12h or 90d/],
+  ['a name without a character', ['create', '--workspace', 'ws_x', '--name', ''], /1 to 64 characters/],
+  ['a name beyond 64', ['create', '--workspace', 'ws_x', '--name', 'n'.repeat(65)], /1 to 64 characters/],
+  ['a name on two lines', ['create', '--workspace', 'ws_x', '--name', 'a\nb'], /on one line/],
   ['an unknown option', ['create', '--wrokspace', 'ws_x'], /--workspace/],
   ['an unknown command', ['destroy'], /unknown command/],
   ['the revocation of a key that is not there', ['revoke', 'key_none'], /there is no key key_none/],
@@ -103,7 +120,7 @@ test.each<[string, readonly string[], RegExp]>([
 
 test('Redis away is exit code 1 and a sentence that says what to start', async () => {
   const url = `redis://user:redis-password@127.0.0.1:${await freePort()}`;
-  const { code, stdout, stderr } = await runCli(['keys', 'list'], { REDIS_URL: url });
+  const { code, stdout, stderr } = await runBuiltCli(['keys', 'list'], { REDIS_URL: url });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be reached .*redis-server.*REDIS_URL/);
   expect(stderr.split('\n')).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { askRedis } from '@herald/test-kit';
-import { runApp, runCli } from '../../support/run-cli.ts';
+import { runApp, runBuiltCli } from '../../support/run-cli.ts';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../../support/wrong-redis.ts';
 
 import.meta.jest.setTimeout(90_000);
@@ -67,10 +67,10 @@ describe('with', () => {
   test.each(CASES)('$what: nothing starts, and each says in one sentence what to set', async (each) => {
     const env = envFor(each);
     const [doctor, ...ends] = await Promise.all([
-      runCli(['doctor'], env),
+      runBuiltCli(['doctor'], env),
       runApp('api', env),
       runApp('worker', env),
-      runCli(['keys', 'create', '--executor'], env),
+      runBuiltCli(['keys', 'create', '--executor'], env),
     ]);
     for (const { code, stdout, stderr } of ends) {
       expect({ code, lines: stderr.split('\n') }).toEqual({ code: 1, lines: [stderr] });
@@ -87,7 +87,11 @@ describe('with', () => {
 
   test('a Redis that is full: no process starts, and it can be looked at', async () => {
     const env = envFor({ server: 'full', url: 'redis://127.0.0.1:PORT' });
-    const [queues, ...ends] = await Promise.all([runCli(['queues'], env), runApp('api', env), runApp('worker', env)]);
+    const [queues, ...ends] = await Promise.all([
+      runBuiltCli(['queues'], env),
+      runApp('api', env),
+      runApp('worker', env),
+    ]);
     for (const { code, stderr } of ends) {
       expect({ code, lines: stderr.split('\n') }).toEqual({ code: 1, lines: [stderr] });
       expect(stderr).toMatch(/can't be used: Redis is full and refuses writes \(OOM\); raise maxmemory/);

@@ -1,3 +1,4 @@
+import { deliveryIdOf, newTestTransitionId } from '@herald/core';
 import { createDestinationView } from '@herald/store/operators/destination-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
@@ -55,6 +56,28 @@ describe('failed deliveries', () => {
     await engine.worker.steps.step(replay.id, START + 31);
     await expect(idsOf()).resolves.toEqual([]);
     await expect(view.count(START + 31)).resolves.toBe(0);
+  });
+
+  test('are without test events, unless these are asked for', async () => {
+    const { redis, stores, worker } = engine;
+    const { workspaceId, id: endpointId } = await engine.register();
+    const transitionId = newTestTransitionId();
+    const id = deliveryIdOf(transitionId, endpointId);
+    await stores.testEvents.create({
+      transitionId,
+      deliveryId: id,
+      endpointId,
+      workspaceId,
+      body: '{}',
+      createdAt: START,
+    });
+    await worker.deliveries.giveUp(id, START + 1);
+    const view = failedView(engine);
+    await expect(Promise.all([view.count(START + 2), view.list(START + 2, 0, 9)])).resolves.toEqual([0, []]);
+    const withTests = createFailedView({ redis, keyspace: stores.keyspace, keepMs: RETENTION_MS, withTests: true });
+    await expect(withTests.list(START + 2, 0, 9)).resolves.toMatchObject([
+      { delivery: { id, event: 'webhook.test', status: 'failed' } },
+    ]);
   });
 
   test('are kept in a list of bounded length, that leaves with the last of them', async () => {

@@ -58,16 +58,15 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: now };
   await stores.tasks.resolve(task, decision, 'running');
 
-  const transitionId = newTestTransitionId();
-  const testEvent = deliveryIdOf(transitionId, good.id);
-  await stores.testEvents.create({
-    transitionId,
-    deliveryId: testEvent,
-    endpointId: good.id,
-    workspaceId,
-    body: '{}',
-    createdAt: now,
-  });
+  const createTest = async () => {
+    const transitionId = newTestTransitionId();
+    const deliveryId = deliveryIdOf(transitionId, good.id);
+    const event = { transitionId, deliveryId, endpointId: good.id, workspaceId, body: '{}', createdAt: now };
+    await stores.testEvents.create(event);
+    return deliveryId;
+  };
+  const testEvent = await createTest();
+  await deliveries.giveUp(await createTest(), now);
   return {
     workspaceId,
     now,

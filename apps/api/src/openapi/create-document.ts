@@ -1,3 +1,4 @@
+import { VERSION } from '@herald/runtime/version';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
@@ -53,7 +54,7 @@ export function createOpenApiDocument(): OpenApiDocument {
       openapi: '3.1.1',
       info: {
         title: 'Herald',
-        version: '0.1.0',
+        version: VERSION,
         description: DESCRIPTION.trim(),
         license: { name: 'MIT', identifier: 'MIT' },
       },

@@ -1,14 +1,18 @@
 import type { OpenHerald } from './open-herald.ts';
 import type { Output } from '../output/create-output.ts';
+import type { ServiceEnv } from './service-env.ts';
 import type { StartProgress } from './start-progress.ts';
 
 export type CommandDeps = {
   readonly openHerald: OpenHerald;
   readonly output: Output;
   readonly startProgress: StartProgress;
-  readonly env: NodeJS.ProcessEnv;
+  readonly serviceEnv: ServiceEnv;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Calls back at the first Ctrl-C. */
+  readonly onInterrupt: (listener: () => void) => void;
+  readonly setExitCode: (code: number) => void;
 };
 
 /** `createProgram` gives every command the option --json. */

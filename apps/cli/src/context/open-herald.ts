@@ -13,6 +13,7 @@ import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { judgeShards } from '@herald/store/shards/judge-shards';
 import { startClock } from '@herald/store/clock/start-clock';
 import type { Clock } from '@herald/store/clock/clock';
+import type { ServiceEnv } from './service-env.ts';
 
 /**
  * The settings of the service that the CLI needs to reach its data.
@@ -28,7 +29,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv) {
   };
 }
 
-export function createHeraldAccess(env: NodeJS.ProcessEnv) {
+export function createHeraldAccess(serviceEnv: ServiceEnv) {
   let clock: Clock | undefined;
   /** Epoch ms: the machine's time until a command has connected, and then that of Redis. */
   const now = () => clock?.now() ?? Date.now();
@@ -38,7 +39,7 @@ export function createHeraldAccess(env: NodeJS.ProcessEnv) {
    * @throws RedisUnreachableError when Redis lacks something that every command needs
    */
   const openHerald = async ({ anyShards = false, anyRedis = false } = {}) => {
-    const config = readCliConfig(env);
+    const config = readCliConfig(serviceEnv());
     const { redis: target, minReplicas, shardCount } = config;
     const resources = createResources(() => undefined);
     /** Opens another connection, for commands that occupy one. */

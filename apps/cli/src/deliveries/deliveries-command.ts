@@ -23,6 +23,8 @@ import {
   toDeliveryRow,
 } from './describe-delivery.ts';
 import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
+import { addWaits } from './next-try.ts';
+import { sayNone } from './say-none.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -62,9 +64,10 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
       if (isNarrow === undefined && wanted.status !== 'failed')
         command.error('error: name a --receiver, --task or --workspace, or ask for --status failed alone');
       await using herald = await openHerald();
-      const { list, hasMore } = await listDeliveries(herald, wanted);
+      const { list: found, hasMore } = await listDeliveries(herald, wanted);
+      const list = await addWaits(herald, found);
       if (json) output.json(list.map(toDeliveryJson));
-      else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), 'There is no such delivery.');
+      else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), sayNone(wanted));
       if (hasMore) output.note(`There are more than these ${list.length}: --limit shows more, --since fewer.`);
     });
   deliveries
@@ -80,9 +83,8 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
         return;
       }
       output.facts(toDeliveryFacts(description));
-      if (attempts.length === 0) return;
       output.line('');
-      output.table(ATTEMPT_COLUMNS, attempts.map(toAttemptRow), '');
+      output.table(ATTEMPT_COLUMNS, attempts.map(toAttemptRow), 'No attempt yet.');
     });
   deliveries
     .command('redeliver')
@@ -107,5 +109,6 @@ async function findDelivery(herald: Herald, id: DeliveryId) {
   const description = await describeDelivery(redis, keyspace.of(workspaceId), id);
   const found = await createDeliveryLog(herald).find(workspaceId, id);
   if (!found || !description) throw new NotFoundError('delivery', id);
-  return { description, attempts: found.attempts };
+  const [withWait = description] = await addWaits(herald, [description]);
+  return { description: withWait, attempts: found.attempts };
 }

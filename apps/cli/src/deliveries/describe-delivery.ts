@@ -1,10 +1,11 @@
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
-import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
 import { spanText, toDate } from '../output/time-text.ts';
+import { nextTryOf, type DeliveryWithWait } from './next-try.ts';
 
 /** A delivery for programs: without its body and its secret, and of the url only the host. */
-export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOutcome }: DeliveryDescription) {
+export function toDeliveryJson(description: DeliveryWithWait) {
+  const { delivery, host, endpointState, attempts, lastOutcome, wait } = description;
   const { owedAttempts } = delivery;
   return {
     id: delivery.id,
@@ -23,6 +24,7 @@ export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOu
     owedAttempts: owedAttempts > 0 ? owedAttempts : undefined,
     createdAt: new Date(delivery.createdAt),
     nextAttemptAt: toDate(delivery.nextAttemptAt) ?? null,
+    waitsFor: wait ?? null,
     settledAt: toDate(delivery.settledAt) ?? null,
   };
 }
@@ -35,13 +37,16 @@ const PAINT = { pending: doubtful, delivered: good, failed: bad, canceled: plain
 
 export const DELIVERY_COLUMNS = ['id', 'event', 'status', 'host', 'attempts', 'last outcome', 'accepted', 'next try'];
 
-export function toDeliveryRow({ delivery, host, attempts, lastOutcome }: DeliveryDescription): Cell[] {
-  const { id, event, createdAt, nextAttemptAt } = delivery;
+export function toDeliveryRow(description: DeliveryWithWait): Cell[] {
+  const { delivery, host, attempts, lastOutcome } = description;
+  const { id, event, createdAt } = delivery;
   const status = PAINT[delivery.status](delivery.status);
-  return [id, event, status, host ?? '(removed)', attempts, lastOutcome, new Date(createdAt), toDate(nextAttemptAt)];
+  const nextTry = nextTryOf(description);
+  return [id, event, status, host ?? '(removed)', attempts, lastOutcome, new Date(createdAt), nextTry];
 }
 
-export function toDeliveryFacts({ delivery, host, endpointState, lastOutcome }: DeliveryDescription) {
+export function toDeliveryFacts(description: DeliveryWithWait) {
+  const { delivery, host, endpointState, lastOutcome } = description;
   const { status, reason, owedAttempts } = delivery;
   return {
     delivery: delivery.id,
@@ -55,7 +60,7 @@ export function toDeliveryFacts({ delivery, host, endpointState, lastOutcome }: 
     accepted: new Date(delivery.createdAt),
     tries: delivery.tries,
     'last outcome': lastOutcome,
-    'next try': toDate(delivery.nextAttemptAt),
+    'next try': nextTryOf(description),
     settled: toDate(delivery.settledAt),
     'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,
   };

@@ -69,7 +69,7 @@ async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted
 }
 
 async function listFailed({ config, now, ...herald }: Herald, wanted: DeliveriesWanted) {
-  const failed = createFailedView({ ...herald, keepMs: config.retentionMs });
+  const failed = createFailedView({ ...herald, keepMs: config.retentionMs, withTests: true });
   const at = now();
   const all = await failed.list(at, 0, (await failed.count(at)) - 1);
   const found = all.filter(({ delivery }) => matches(delivery, wanted));

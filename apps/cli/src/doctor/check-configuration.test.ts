@@ -23,6 +23,14 @@ test('a problem that both processes have is told once, and one of a single proce
   expect(found.join('\n')).not.toContain('short');
 });
 
+test('ports that the two could not both have on one machine are an error, unless only one of them is looked at', () => {
+  const env = { ...GOOD, PORT: '9000', WORKER_PORT: '9000' };
+  expect(sentencesOf(env, 'api', 'worker')).toEqual([
+    'error: WORKER_PORT must not be 9000, since PORT is (api and worker)',
+  ]);
+  expect(sentencesOf(env, 'worker')).toEqual([]);
+});
+
 test('only the variables of the named process are looked at', () => {
   const { ACTION_URL_TEMPLATE: _, ...env } = GOOD;
   expect(sentencesOf(env, 'worker')).toEqual([]);

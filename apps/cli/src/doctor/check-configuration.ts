@@ -1,3 +1,4 @@
+import { findPortClash } from '@herald/config/find-port-clash';
 import { ConfigError } from '@herald/runtime/env/env';
 import { readApiConfig } from '@herald/config/api-config';
 import { readWorkerConfig } from '@herald/config/worker-config';
@@ -19,6 +20,10 @@ export function checkConfiguration(env: NodeJS.ProcessEnv, processes: readonly P
   const findings = [...Map.groupBy(found, ({ problem }) => problem)].map(([problem, those]) =>
     error('configuration', `${problem} (${those.map(({ process }) => process).join(' and ')})`),
   );
+  if (found.length === 0 && PROCESSES.every((each) => processes.includes(each))) {
+    const clash = findPortClash(readApiConfig(env), readWorkerConfig(env));
+    if (clash !== undefined) findings.push(error('configuration', `${clash} (api and worker)`));
+  }
   if (processes.includes('worker') && !env.EGRESS_DNS_SERVERS) findings.push(NO_RESOLVERS);
   return { name: 'configuration', findings, well: `every variable of ${processes.join(' and ')} can be read` };
 }

@@ -20,9 +20,10 @@ const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'worke
 
 /** Checks every part that can be checked: errors in one part don't hide those of another. */
 export async function examine(
-  { env, openHerald }: Pick<CommandDeps, 'env' | 'openHerald'>,
+  { serviceEnv, openHerald }: Pick<CommandDeps, 'serviceEnv' | 'openHerald'>,
   processes: readonly Process[],
 ): Promise<Examination> {
+  const env = serviceEnv();
   const configuration = checkConfiguration(env, processes);
   // Without the address of Redis or SHARDS, its data means nothing.
   if (!tryRead(() => readCliConfig(env))) return { checks: [configuration], skipped: OF_REDIS };

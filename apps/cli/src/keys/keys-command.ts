@@ -2,10 +2,17 @@ import { readDuration } from '@herald/core';
 import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import { plainText } from '../output/cell.ts';
 import { toDate } from '../output/time-text.ts';
 import { argumentReader, listReader, readWorkspace } from '../context/read-arguments.ts';
 
-type CreateOptions = JsonOption & { workspace?: string; scopes?: Scope[]; executor?: true; expiresIn?: number };
+type CreateOptions = JsonOption & {
+  workspace?: string;
+  scopes?: Scope[];
+  executor?: true;
+  expiresIn?: number;
+  name?: string;
+};
 
 const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
 
@@ -23,24 +30,28 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
         'scopes',
       ]),
     )
+    .option('--name <text>', 'what it is for, such as "billing, staging"; the list shows it', readKeyName)
     .option('--expires-in <duration>', 'such as 90d; without it the key never expires', readExpiry)
     .addHelpText(
       'after',
       examples(
         'herald keys create --workspace ws_x',
-        'herald keys create --workspace ws_x --scopes webhooks --expires-in 90d',
+        'herald keys create --workspace ws_x --scopes webhooks --expires-in 90d --name "billing, staging"',
         'herald keys create --executor',
       ),
     )
-    .action(async ({ workspace, scopes, executor, expiresIn, json }: CreateOptions, command: Command) => {
+    .action(async ({ workspace, scopes, executor, expiresIn, name, json }: CreateOptions, command: Command) => {
       if (!executor && workspace === undefined)
         command.error('error: name a --workspace, or ask for an --executor key');
       await using herald = await openHerald({ anyShards: true });
-      const expiry = expiresIn === undefined ? {} : { expiresAt: now() + expiresIn };
+      const facts = {
+        ...(name !== undefined && { name }),
+        ...(expiresIn !== undefined && { expiresAt: now() + expiresIn }),
+      };
       const { key, record } = await createApiKeyStore(herald).create(
         workspace === undefined
-          ? { scopes: ['execute'], ...expiry }
-          : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...expiry },
+          ? { scopes: ['execute'], ...facts }
+          : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...facts },
       );
       if (json) output.json({ key, ...describeKey(record) });
       else output.line(key);
@@ -76,8 +87,16 @@ const readExpiry = argumentReader((text) => {
   return ms === 0 ? undefined : ms;
 }, 'must be a duration such as 12h or 90d');
 
+/** Characters of a name: it is one column of a list. */
+const NAME_LIMIT = 64;
+
+const readKeyName = argumentReader((text) => {
+  const isPlain = text === plainText(text).trim();
+  return isPlain && text.length > 0 && text.length <= NAME_LIMIT ? text : undefined;
+}, `must be 1 to ${NAME_LIMIT} characters on one line, without blanks around them`);
+
 /** A key for programs, and with the same fields as a row for people. */
-function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
+function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey) {
   return {
     id,
     workspace: workspaceId ?? '(executor)',
@@ -85,7 +104,8 @@ function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt
     created: new Date(createdAt),
     expires: toDate(expiresAt) ?? 'never',
     'last used': toDate(lastUsedAt) ?? 'never',
+    name,
   };
 }
 
-const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used'];
+const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used', 'name'];

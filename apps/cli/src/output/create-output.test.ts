@@ -48,6 +48,24 @@ test('a pipe gets tab-separated values with exact times, and the names of the co
   expect(written.stdout).toBe('id\tstatus\tat\nwh_1\tfailed\t2030-01-31T11:57:00.000Z\nwh_22\t7\t\nid\n');
 });
 
+test.each([
+  ['a terminal on stdout', true, { stdout: 'No keys.\n', stderr: '' }],
+  ['a pipe on stderr, beside the names of the columns', false, { stdout: 'id\n', stderr: 'No keys.\n' }],
+])('an empty table is a sentence: for %s', (_what, isTTY, expected) => {
+  const { output, written } = record(isTTY);
+  output.table(['id'], [], 'No keys.');
+  expect(written).toMatchObject(expected);
+});
+
+test.each([
+  [true, 'later (in 3 min)\n'],
+  [false, 'later (2030-01-31T12:03:00.000Z)\n'],
+])('a time within a text is shown like any other; on a terminal: %j', (isTTY, text) => {
+  const { output, written } = record(isTTY, { NO_COLOR: '1' });
+  output.table(['next'], [[{ before: 'later (', at: new Date(NOW + 180_000), after: ')' }]], 'none');
+  expect(written.stdout.toLowerCase()).toBe(`next\n${text.toLowerCase()}`);
+});
+
 test('text of others can’t control a terminal, and breaks no line', () => {
   const { output, written } = record(false);
   output.table(['a', 'b'], [[`x${ESCAPE}[2Jy`, 'one\ttwo\nthree\u202egnp']], 'none');

@@ -4,9 +4,12 @@ import { plainText } from './cell.ts';
 import { renderTable } from './render-table.ts';
 import { relativeText } from './time-text.ts';
 
+/** A stream of the process, or one that a test reads. */
+export type OutputStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
 export type OutputDeps = {
-  readonly stdout: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
-  readonly stderr: Pick<NodeJS.WriteStream, 'write'>;
+  readonly stdout: Pick<OutputStream, 'write' | 'isTTY'>;
+  readonly stderr: Pick<OutputStream, 'write'>;
   readonly env: NodeJS.ProcessEnv;
   /** Epoch ms. */
   readonly now: () => number;
@@ -15,7 +18,7 @@ export type OutputDeps = {
 
 /** Writes answers to stdout. Notes and problems go to stderr, so that stdout holds only what was asked for. */
 export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps) {
-  const isTerminal = stdout.isTTY;
+  const isTerminal = stdout.isTTY === true;
   // https://no-color.org: any value but an empty one
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
   const line = (text: string): void => {
@@ -29,6 +32,7 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     if (typeof cell === 'number') return String(cell);
     if (cell instanceof Date) return isTerminal ? relativeText(cell.getTime(), now()) : cell.toISOString();
     if (typeof cell === 'string') return plainText(cell);
+    if ('at' in cell) return `${cell.before}${paint(cell.at)}${cell.after}`;
     const text = plainText(cell.text);
     return hasColours ? styleText(cell.style, text, { validateStream: false }) : text;
   };
@@ -46,11 +50,16 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     json(document: unknown): void {
       line(JSON.stringify(document, undefined, 2));
     },
-    /** Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. */
+    /**
+     * Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. Without a row it
+     * writes the sentence `whenEmpty`, elsewhere than on a terminal to stderr.
+     */
     table(columns: readonly string[], rows: readonly (readonly Cell[])[], whenEmpty: string): void {
       const cells = rows.map((row) => row.map(paint));
-      if (!isTerminal) for (const row of [columns, ...cells]) line(row.join('\t'));
-      else if (rows.length === 0) line(whenEmpty);
+      if (!isTerminal) {
+        for (const row of [columns, ...cells]) line(row.join('\t'));
+        if (rows.length === 0) note(whenEmpty);
+      } else if (rows.length === 0) line(whenEmpty);
       else line(renderTable([columns.map((name) => dim(name.toUpperCase())), ...cells]));
     },
     /** Writes one fact a line, without those that are undefined. */

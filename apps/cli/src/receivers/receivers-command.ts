@@ -23,7 +23,12 @@ export function createReceiversCommand({ openHerald, output, startProgress, now 
       await using herald = await openHerald();
       const list = await listReceivers(herald, workspace, urls === true, progress.show).finally(progress.stop);
       if (json) output.json(list);
-      else output.table(RECEIVER_COLUMNS, list.map(toReceiverRow), 'There is no receiver.');
+      else
+        output.table(
+          RECEIVER_COLUMNS,
+          list.map(toReceiverRow),
+          workspace === undefined ? 'No receivers.' : `No receivers in ${workspace}.`,
+        );
     });
   receivers
     .command('test')

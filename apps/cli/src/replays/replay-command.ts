@@ -20,7 +20,8 @@ const EXAMPLES = [
 ];
 
 /** `herald replay`: sends the deliveries of a time range again. */
-export function createReplayCommand({ openHerald, output, startProgress, now }: CommandDeps): Command {
+export function createReplayCommand(deps: CommandDeps): Command {
+  const { openHerald, output, startProgress, now, onInterrupt, setExitCode } = deps;
   const replay = new Command('replay').description(
     'send the deliveries of a time range again to a receiver that missed them',
   );
@@ -42,7 +43,7 @@ export function createReplayCommand({ openHerald, output, startProgress, now }: 
       await using herald = await openHerald();
       // Ctrl-C must not leave a replay whose id was never printed. A second one ends the process.
       const interrupted = new AbortController();
-      process.once('SIGINT', () => {
+      onInterrupt(() => {
         interrupted.abort();
       });
       const { signal } = interrupted;
@@ -58,7 +59,7 @@ export function createReplayCommand({ openHerald, output, startProgress, now }: 
       else output.line(describeReplay(ended));
       if (!signal.aborted || ended.status !== 'running') return;
       output.note(`Not watching any more; the workers go on. To end it: herald replay stop ${ended.id}`);
-      process.exitCode = INTERRUPTED;
+      setExitCode(INTERRUPTED);
     });
 
   const addForOne = (name: 'show' | 'stop', operation: 'find' | 'stop', description: string) => {

@@ -11,8 +11,8 @@ import type { Herald } from '../context/open-herald.ts';
 import { describeForget, describeReencrypt, type Told } from './describe-secrets.ts';
 
 /** `herald secrets`: the keys that signing secrets are encrypted with. */
-export function createSecretsCommand({ openHerald, output, startProgress, env }: CommandDeps): Command {
-  const readCipher = () => createSecretCipher(readEnv(SecretsEnv, env).SECRETS_KEY);
+export function createSecretsCommand({ openHerald, output, startProgress, serviceEnv }: CommandDeps): Command {
+  const readCipher = () => createSecretCipher(readEnv(SecretsEnv, serviceEnv()).SECRETS_KEY);
   const tell = ({ lines, problems }: Told, report: object, json: boolean | undefined) => {
     if (json) output.json(report);
     else for (const line of lines) output.line(line);

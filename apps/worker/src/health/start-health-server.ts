@@ -1,8 +1,8 @@
 import type { Exposition } from '@herald/store/service-state/create-exposition';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
+import { listen } from '@herald/runtime/net/listen';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 
 export type HealthServerDeps = {
   readonly host: string;
@@ -36,10 +36,9 @@ export async function startHealthServer({ host, port, readReadiness, exposition 
       .catch(() => res.destroy());
   });
   server.requestTimeout = 10_000;
-  server.listen(port, host);
-  await once(server, 'listening');
+  const given = await listen(server, { host, port }, { port: 'WORKER_PORT', host: 'WORKER_HOST' });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: given,
     close: async (): Promise<void> => {
       server.close();
       server.closeAllConnections();

@@ -20,9 +20,11 @@ export type ApiKey = {
   readonly expiresAt?: number;
   /** About a minute behind at most; absent before the first use. */
   readonly lastUsedAt?: number;
+  /** What it is for, in the words of whoever made it. */
+  readonly name?: string;
 };
 
-export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'>;
+export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt' | 'name'>;
 
 const KEYS_READ_TOGETHER = 100;
 
@@ -107,7 +109,7 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
 
 function readApiKey(fields: Record<string, string>): ApiKey | undefined {
-  const { id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt } = fields;
+  const { id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name } = fields;
   if (id === undefined || scopes === undefined) return undefined;
   return {
     id,
@@ -116,5 +118,6 @@ function readApiKey(fields: Record<string, string>): ApiKey | undefined {
     ...(workspaceId !== undefined && { workspaceId }),
     ...(expiresAt !== undefined && { expiresAt: Number(expiresAt) }),
     ...(lastUsedAt !== undefined && { lastUsedAt: Number(lastUsedAt) }),
+    ...(name !== undefined && { name }),
   };
 }

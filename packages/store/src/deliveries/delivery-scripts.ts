@@ -68,10 +68,11 @@ local function settle(prefix, id, transition, status, reason, now, ttl, tries)
   redis.call('PEXPIRE', record .. ':a', ttl)
   local key = prefix .. 'x:' .. transition
   if redis.call('HINCRBY', key, 'open', -1) <= 0 then redis.call('PEXPIRE', key, ttl) end
-  if status == 'failed' and redis.call('HGET', key, 'ev') ~= 'webhook.test' then
-    redis.call('ZADD', prefix .. 'failed', now, id)
-    redis.call('ZREMRANGEBYRANK', prefix .. 'failed', 0, -1 - ${FAILED_LIMIT})
-    redis.call('PEXPIRE', prefix .. 'failed', ttl)
+  if status == 'failed' then
+    local index = prefix .. (redis.call('HGET', key, 'ev') == 'webhook.test' and 'failed:tests' or 'failed')
+    redis.call('ZADD', index, now, id)
+    redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${FAILED_LIMIT})
+    redis.call('PEXPIRE', index, ttl)
   end
 end
 `;

@@ -17,11 +17,13 @@ export function createGroupReaders({ redis, keyspace, now }: GroupReadersDeps) {
 /** A destination's group in the queue; undefined when nothing waits in it and nothing is known of it. */
 export type DestinationHealth = GroupState | undefined;
 
+type Place = Pick<EndpointRecord, 'workspaceId' | 'destination'>;
+
 /** Finds the groups of these endpoints' destinations, in their order. */
 export function createFindDestinations(deps: GroupReadersDeps) {
   const readers = createGroupReaders(deps);
-  const find = async ({ workspaceId, destination }: EndpointRecord): Promise<DestinationHealth> =>
+  const find = async ({ workspaceId, destination }: Place): Promise<DestinationHealth> =>
     await readers.get(deps.keyspace.of(workspaceId))?.find(destination);
-  return (endpoints: readonly EndpointRecord[]) => Promise.all(endpoints.map(find));
+  return (endpoints: readonly Place[]) => Promise.all(endpoints.map(find));
 }
 export type FindDestinations = ReturnType<typeof createFindDestinations>;

@@ -46,6 +46,8 @@ export function createShardKeys(tag: string) {
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
     /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand */
     failed: `${prefix}failed`,
+    /** zset: the same of test events */
+    failedTests: `${prefix}failed:tests`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
   };

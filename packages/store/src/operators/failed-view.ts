@@ -8,16 +8,21 @@ export type FailedViewDeps = {
   readonly keyspace: Pick<Keyspace, 'shards'>;
   /** How long a settled record is kept, in ms. */
   readonly keepMs: number;
+  /** Whether it shows failed test events too. They are no lost work, so they have an index of their own. */
+  readonly withTests?: boolean;
 };
 
 /** The latest failed deliveries of some shards: those without tries left, and those that waited too long. */
-export function createFailedView({ redis, keyspace, keepMs }: FailedViewDeps) {
+export function createFailedView({ redis, keyspace, keepMs, withTests = false }: FailedViewDeps) {
+  const indexes = keyspace.shards.flatMap((keys) =>
+    [keys.failed, ...(withTests ? [keys.failedTests] : [])].map((index) => ({ keys, index })),
+  );
   /** Newest first. A page of all shards lies within the first `end` of each. */
   const readPage = async (now: number, start: number, end: number) => {
     const range = ['BYSCORE', 'REV', 'LIMIT', 0, end + 1, 'WITHSCORES'] as const;
     const entries = await Promise.all(
-      keyspace.shards.map(async (keys) => {
-        const rows = await redis.zrange(keys.failed, '+inf', String(now - keepMs), ...range);
+      indexes.map(async ({ keys, index }) => {
+        const rows = await redis.zrange(index, '+inf', String(now - keepMs), ...range);
         return readScoredIds(rows).map((entry) => ({ ...entry, keys }));
       }),
     );
@@ -26,7 +31,7 @@ export function createFailedView({ redis, keyspace, keepMs }: FailedViewDeps) {
   };
   return {
     async count(now: number) {
-      const counts = await Promise.all(keyspace.shards.map(({ failed }) => redis.zcount(failed, now - keepMs, '+inf')));
+      const counts = await Promise.all(indexes.map(({ index }) => redis.zcount(index, now - keepMs, '+inf')));
       return counts.reduce((sum, count) => sum + count, 0);
     },
     /** The deliveries of a page without those that are gone, or no longer failed. */

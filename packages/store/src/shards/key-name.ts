@@ -18,6 +18,7 @@ export const KEY_KINDS = {
   tasksIn: { step: 'split', name: /^tasks:(\w+)$/ },
   replays: { step: 'split', name: /^replays$/ },
   failed: { step: 'split', name: /^failed$/ },
+  failedTests: { step: 'split', name: /^failed:tests$/ },
   purge: { step: 'split', name: /^purge$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },

@@ -1,0 +1,50 @@
+import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
+import type { Herald } from '../context/open-herald.ts';
+import type { Cell } from '../output/cell.ts';
+import { toDate } from '../output/time-text.ts';
+
+/** What keeps a pending delivery from its next try: its destination doesn't answer, or asked to be left alone. */
+export type Wait =
+  | { readonly state: 'breaker_open'; readonly nextProbeAt: Date }
+  | { readonly state: 'paused'; readonly pausedUntil: Date };
+
+/** A delivery, and what it waits for besides the time of its next try. */
+export type DeliveryWithWait = DeliveryDescription & { readonly wait?: Wait };
+
+/** Adds to each delivery what it waits for; reads the state of each destination once. */
+export async function addWaits(
+  herald: Herald,
+  descriptions: readonly DeliveryDescription[],
+): Promise<DeliveryWithWait[]> {
+  const placeOf = ({ delivery, destination }: DeliveryDescription) => `${delivery.workspaceId} ${destination ?? ''}`;
+  const waiting = descriptions.filter(({ delivery, destination }) => {
+    // A redelivery passes an open breaker and a pause.
+    return delivery.status === 'pending' && delivery.owedAttempts === 0 && destination !== undefined;
+  });
+  const byPlace = new Map(waiting.map((each) => [placeOf(each), each]));
+  const groups = await createFindDestinations(herald)(
+    [...byPlace.values()].map(({ delivery, destination = '' }) => ({ ...delivery, destination })),
+  );
+  const waits = new Map([...byPlace.keys()].map((place, index) => [place, toWait(groups[index], herald.now())]));
+  return descriptions.map((each) => {
+    const wait = waiting.includes(each) ? waits.get(placeOf(each)) : undefined;
+    return wait ? { ...each, wait } : each;
+  });
+}
+
+type Group = Awaited<ReturnType<ReturnType<typeof createFindDestinations>>>[number];
+
+function toWait(group: Group, now: number): Wait | undefined {
+  if (group?.isOpen) return { state: 'breaker_open', nextProbeAt: new Date(Math.max(now, group.nextProbeAt ?? now)) };
+  return group?.heldUntil === undefined ? undefined : { state: 'paused', pausedUntil: new Date(group.heldUntil) };
+}
+
+/** When a delivery is tried next, as far as that is known. */
+export function nextTryOf({ delivery, wait }: DeliveryWithWait): Cell {
+  const dueAt = toDate(delivery.nextAttemptAt);
+  if (wait?.state === 'breaker_open')
+    return { before: 'when the endpoint answers again (next probe ', at: wait.nextProbeAt, after: ')' };
+  if (wait?.state !== 'paused' || (dueAt && dueAt >= wait.pausedUntil)) return dueAt;
+  return { before: '', at: wait.pausedUntil, after: ' (the endpoint asked for a pause)' };
+}

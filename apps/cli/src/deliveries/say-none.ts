@@ -1,0 +1,15 @@
+import type { DeliveriesWanted } from './list-deliveries.ts';
+
+/** A list without a delivery, in a sentence that repeats what was asked for. */
+export function sayNone({ status, event, since, receiver, task, workspace }: DeliveriesWanted): string {
+  const of = receiver ?? task ?? workspace;
+  const words = [
+    'No',
+    status,
+    event,
+    'deliveries',
+    of === undefined ? undefined : `of ${of}`,
+    since === undefined ? undefined : `since ${new Date(since).toISOString()}`,
+  ];
+  return `${words.filter((word) => word !== undefined).join(' ')}.`;
+}

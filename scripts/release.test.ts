@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const RELEASE_HEADING = /^## \[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)$/;
+const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+
+const read = (root: string, file: string) => readFileSync(join(root, file), 'utf8');
+const versionOf = (root: string, file: string) => (JSON.parse(read(root, file)) as { version: string }).version;
+const manifestsOf = (root: string) =>
+  globSync(['package.json', 'packages/*/package.json', 'apps/*/package.json'], { cwd: root });
+
+/** Everything that tells the version, and what it tells. */
+function readVersions(root: string): Set<string | undefined> {
+  const { packages } = JSON.parse(read(root, 'package-lock.json')) as { packages: Record<string, { version: string }> };
+  const ours = Object.entries(packages).filter(([path]) => /^$|^(packages|apps)\/[^/]+$/.test(path));
+  return new Set([
+    ...manifestsOf(root).map((file) => versionOf(root, file)),
+    ...ours.map(([, { version }]) => version),
+    /image\.version=(\S+)/.exec(read(root, 'Dockerfile'))?.[1],
+    /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1],
+  ]);
+}
+
+test('one version is told everywhere: packages, lock file, image, and the newest release of the changelog', () => {
+  expect([...readVersions(ROOT)]).toEqual([versionOf(ROOT, 'package.json')]);
+});
+
+test('no source tells the version by itself', () => {
+  const literal = `'${versionOf(ROOT, 'package.json')}'`;
+  const sources = globSync(['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: ROOT });
+  expect(sources.length).toBeGreaterThan(300);
+  expect(sources.filter((file) => read(ROOT, file).includes(literal))).toEqual([]);
+});
+
+test('the changelog is one as Keep a Changelog describes it', () => {
+  const [title, introduction, ...headings] = read(ROOT, 'CHANGELOG.md')
+    .split(/^(?=## )/m)
+    .flatMap((part, index) => (index === 0 ? part.trim().split(/\n\n/) : [part]));
+  expect(title).toBe('# Changelog');
+  expect(introduction).toMatch(/Keep a Changelog.*semver\.org/s);
+  expect(headings[0]).toMatch(/^## \[Unreleased\]\n/);
+  const releases = headings.slice(1).map((section) => RELEASE_HEADING.exec(section.split('\n')[0] ?? ''));
+  expect(releases.every((release) => release !== null)).toBe(true);
+  const order = releases.map((release) =>
+    release
+      ?.slice(1, 4)
+      .map((part) => part.padStart(4, '0'))
+      .join('.'),
+  );
+  expect(order).toEqual([...new Set(order)].sort().reverse());
+  const dates = releases.map((release) => release?.[4]);
+  expect(dates).toEqual([...dates].sort().reverse());
+  for (const section of headings) {
+    const kinds = [...section.matchAll(/^### (.+)$/gm)].map(([, kind = '']) => kind);
+    expect(kinds.filter((kind) => !KINDS.includes(kind))).toEqual([]);
+    expect(kinds).toEqual([...new Set(kinds)]);
+  }
+});
+
+test('npm run release sets the version everywhere, dates the changelog, commits and tags', () => {
+  const root = mkdtempSync(join(tmpdir(), 'herald-release-'));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  try {
+    const copied = [...manifestsOf(ROOT), 'package-lock.json', 'Dockerfile', 'CHANGELOG.md', '.npmrc', 'scripts'];
+    for (const file of copied) cpSync(join(ROOT, file), join(root, file), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, '.gitignore'), 'node_modules\n');
+    const changelog = read(root, 'CHANGELOG.md').replace(
+      '## [Unreleased]\n',
+      '## [Unreleased]\n\n### Added\n\n- More.\n',
+    );
+    writeFileSync(join(root, 'CHANGELOG.md'), changelog);
+    git('init', '--quiet');
+    for (const [name, value] of [
+      ['user.name', 'Test'],
+      ['user.email', 'test@example.com'],
+      ['commit.gpgsign', 'false'],
+      ['tag.gpgsign', 'false'],
+    ] as const)
+      git('config', name, value);
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Begin');
+
+    execFileSync('npm', ['run', '--silent', 'release', '--', '9.8.7'], { cwd: root, encoding: 'utf8' });
+
+    expect([...readVersions(root)]).toEqual(['9.8.7']);
+    expect(git('log', '-1', '--format=%s')).toBe('Release 9.8.7');
+    expect(git('tag', '--points-at', 'HEAD')).toBe('v9.8.7');
+    expect(git('status', '--porcelain')).toBe('');
+    expect(read(root, 'CHANGELOG.md')).toMatch(
+      /^## \[Unreleased\]\n\n## \[9\.8\.7\] - \d{4}-\d\d-\d\d\n\n### Added\n\n- More\./m,
+    );
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}, 60_000);
