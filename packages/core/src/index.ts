@@ -1,3 +1,4 @@
+export { canonicalJson } from './canonical-json.ts';
 export * from './deliveries/attempt.ts';
 export * from './deliveries/delivery.ts';
 export { CursorText, ListDeliveries, PageLimit, REPLAY_LIMIT, RequestReplay } from './deliveries/delivery-requests.ts';
