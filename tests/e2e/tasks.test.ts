@@ -98,6 +98,38 @@ test('a Task that is done can not be closed as canceled, nor the other way round
   expect(await workspace.readTask(canceled.id)).toMatchObject({ status: 'canceled', result: null });
 });
 
+test('a callback is changed by the rules of a receiver, and only on a Task that has one', async () => {
+  const workspace = await herald.createWorkspace();
+  const url = 'https://hooks.example.com/in';
+  const task = await workspace.createTask({ callback: { url } });
+  const bare = await workspace.createTask();
+  const refusals: unknown[] = [];
+  for (const patch of [
+    { url: 'http://hooks.example.com/in' },
+    { url: 'https://10.0.0.1/in' },
+    { url: 'https://user@hooks.example.com/in' },
+    { events: ['task.lost'] },
+    { description: 'none here' },
+    {},
+  ]) {
+    const { status, code } = problemOf(await workspace.patchCallback(task.id, patch));
+    refusals.push(`${status} ${code}`);
+  }
+  expect(refusals).toEqual(Array.from(refusals, () => '422 validation_failed'));
+  expect((await workspace.readTask(task.id)).callback).toEqual({ url, events: [], enabled: true });
+  const missing = [
+    await workspace.patchCallback(bare.id, { enabled: false }),
+    await workspace.patchCallback('task_00000000000000000000000000', { enabled: false }),
+  ];
+  expect(missing.map((answer) => problemOf(answer).code)).toEqual(['callback_not_found', 'task_not_found']);
+
+  const off = bodyOf(await workspace.patchCallback(task.id, { enabled: false, events: ['task.done'] }), 200);
+  expect(off).toMatchObject({ url, events: ['task.done'], enabled: false, disabledReason: 'by_request' });
+  expect((await workspace.readTask(task.id)).callback).toEqual(off);
+  const secretless = await workspace.request('GET', `/tasks/${task.id}`);
+  expect(secretless.text).not.toContain('whsec_');
+});
+
 test.each([
   ['queued', []],
   ['running', [START]],

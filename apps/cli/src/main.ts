@@ -1,4 +1,4 @@
-import { DomainError } from '@herald/core';
+import { DomainError, ReceiverDisabledError } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
@@ -29,6 +29,10 @@ try {
     output.problem(error.message);
     // A client that gave up leaves timers and sockets behind. They would keep the process alive for seconds.
     process.exit();
+  } else if (error instanceof ReceiverDisabledError) {
+    output.problem(
+      `error: ${error.endpointId} is disabled; enable it first: herald receivers enable ${error.endpointId}`,
+    );
   } else if (error instanceof DomainError) output.problem(`error: ${error.message}`);
   // Only the message: the error also holds the command, and with it the digest of a key or an encrypted secret.
   else if (isRedisRefusal(error)) output.problem(`Redis refused: ${sayRefusal(error)}`);

@@ -1,8 +1,9 @@
-import { EventName, projectOutcome, PublicOutcome, TaskIdText, TaskStatus } from '@herald/core';
+import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
+import { CallbackView, toCallbackView } from './callback-view.ts';
 
 /** The fields that customers and executors see. */
 export const TaskFields = {
@@ -24,8 +25,6 @@ export const TaskFields = {
   usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
 };
 
-const Callback = { url: z.string(), events: z.array(EventName).meta({ description: 'Empty means every event.' }) };
-
 const EXAMPLE = {
   id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
   status: 'done',
@@ -36,12 +35,12 @@ const EXAMPLE = {
   result: { invoice: 'in_42' },
   outcome: { summary: 'The invoice was sent.', progress: 1 },
   usage: { tokens: 1_234 },
-  callback: { url: 'https://hooks.example.com/invoice-42', events: [] },
+  callback: { url: 'https://hooks.example.com/invoice-42', events: [], enabled: true },
 };
 
 /** A Task as its workspace sees it, with the public-safe part of the outcome. */
 export const TaskView = z
-  .strictObject({ ...TaskFields, callback: z.strictObject(Callback).exactOptional() })
+  .strictObject({ ...TaskFields, callback: CallbackView.exactOptional() })
   .meta({ id: 'Task', examples: [EXAMPLE] });
 export type TaskView = z.infer<typeof TaskView>;
 
@@ -49,7 +48,7 @@ export type TaskView = z.infer<typeof TaskView>;
 export const CreatedTask = z
   .strictObject({
     ...TaskFields,
-    callback: z.strictObject({ ...Callback, secret: SigningSecret.exactOptional() }).exactOptional(),
+    callback: CallbackView.extend({ secret: SigningSecret.exactOptional() }).exactOptional(),
   })
   .meta({
     id: 'CreatedTask',
@@ -85,9 +84,13 @@ export const ApprovalResolved = z
   .meta({ id: 'ApprovalResolved' });
 export type ApprovalResolved = z.infer<typeof ApprovalResolved>;
 
-export function toTaskView(task: TaskRecord): TaskView {
+/** @param endpoint the record of its callback; without one nothing is sent to it */
+export function toTaskView(task: TaskRecord, endpoint: Endpoint | undefined): TaskView {
   const { callback } = task;
-  return { ...toTaskFields(task), ...(callback && { callback: { url: callback.url, events: [...callback.events] } }) };
+  return {
+    ...toTaskFields(task),
+    ...(callback && { callback: toCallbackView(endpoint ?? { ...callback, enabled: false }) }),
+  };
 }
 
 /** A Task without its callback. The executor does not see where that goes. */
