@@ -26,6 +26,7 @@ export interface Accepted {
   taskId: string;
   status: string;
   duplicate: boolean;
+  differs?: true;
 }
 
 /** What a customer does, with the key of one workspace. */

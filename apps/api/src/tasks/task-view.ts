@@ -1,4 +1,4 @@
-import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint } from '@herald/core';
+import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint, type Outcome } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
@@ -21,7 +21,9 @@ export const TaskFields = {
     .meta({ description: 'What `resolve` must name; only while the Task requires an action.' })
     .exactOptional(),
   result: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
-  outcome: PublicOutcome.nullable().meta({ description: 'The newest one while there is no final one.' }),
+  outcome: PublicOutcome.nullable().meta({
+    description: 'The final one; until then the newest of an action or a canonical checkpoint.',
+  }),
   usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
 };
 
@@ -95,8 +97,8 @@ export function toTaskView(task: TaskRecord, endpoint: Endpoint | undefined): Ta
 
 /** A Task without its callback. The executor does not see where that goes. */
 export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
-  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint } = task;
-  const outcome = task.outcome ?? checkpoint?.outcome;
+  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage } = task;
+  const outcome = findShownOutcome(task);
   return {
     id,
     status,
@@ -109,4 +111,9 @@ export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
   };
+}
+
+/** A record of a former version has no interim outcome, but it may have a checkpoint with one. */
+function findShownOutcome({ outcome, interim, checkpoint }: TaskRecord): Outcome | undefined {
+  return outcome ?? interim ?? (checkpoint?.canonical ? checkpoint.outcome : undefined);
 }
