@@ -6,6 +6,9 @@ export function canonicalJson(value: unknown, levels = Infinity): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (levels === 0) return '…';
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, levels - 1)).join(',')}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, levels - 1)}`).join(',')}}`;
+  const members = value as Readonly<Record<string, unknown>>;
+  const texts = Object.keys(members)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name], levels - 1)}`);
+  return `{${texts.join(',')}}`;
 }

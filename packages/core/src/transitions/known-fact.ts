@@ -20,7 +20,7 @@ const DIGITS = 7;
  */
 export function digestOf(report: TransitionReport): string | undefined {
   if (report.type !== 'checkpoint' && report.type !== 'action_required') return undefined;
-  const bits = hash('sha256', canonicalJson(report), 'buffer').readUInt32BE(0);
+  const bits = Number.parseInt(hash('sha256', canonicalJson(report)).slice(0, 8), 16);
   return String(bits % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
