@@ -61,7 +61,11 @@ test('two receivers with one url are two endpoints', async () => {
 test.each<[string, readonly [Report, ...Report[]], Report]>([
   ['start', [START], START],
   ['checkpoint', [START, checkpoint('c1')], checkpoint('c1')],
-  ['checkpoint that emits nothing', [START, checkpoint('c1', { material: false })], checkpoint('c1')],
+  [
+    'checkpoint that emits nothing',
+    [START, checkpoint('c1', { material: false })],
+    checkpoint('c1', { material: false }),
+  ],
   ['action', [START, actionRequired(7)], actionRequired(7)],
   ['done', [START, DONE], DONE],
   ['cancel', [START, CANCELED], CANCELED],
@@ -105,6 +109,33 @@ test('facts that race over two API processes, each reported twice, are each acce
   expect(new Set(accepted.map(({ transitionId }) => transitionId)).size).toBe(20);
   const sequences = webhooksAt(receiver).map(({ body }) => body.sequence);
   expect(sequences.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+});
+
+test('a draft of a checkpoint that comes again as one that emits, over two API processes at once, emits once, under the id of the fact', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  await workspace.registerReceiver({ url: receiver.url });
+  const task = await workspace.createTask();
+  const draft = checkpoint('c1', { canonical: false, outcome: { summary: 'perhaps' } });
+  const first = await herald.executor.report(task.id, START, draft);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => {
+      const via = herald.apis[index % 2];
+      const path = `/api/internal/tasks/${task.id}/transitions`;
+      return herald.request('POST', path, { key: herald.executor.key, body: checkpoint('c1'), ...(via && { via }) });
+    }),
+  );
+  const raised = answers.map((answer) => bodyOf(answer, 200) as { transitionId: string; duplicate: boolean });
+  await herald.settled();
+  expect(raised.filter(({ duplicate }) => !duplicate)).toEqual([first]);
+  expect(raised.filter(({ duplicate }) => duplicate)).toEqual(
+    Array.from({ length: 7 }, () => ({ ...first, duplicate: true })),
+  );
+  expect(webhooksAt(receiver).map(({ event, body }) => [event, body.id, body.outcome])).toEqual([
+    ['task.check_in', first.transitionId, { summary: 'at c1', progress: 0.5 }],
+  ]);
+  expect(await herald.executor.report(task.id, draft)).toEqual({ ...first, duplicate: true, differs: true });
+  expect(receiver.requests).toHaveLength(1);
 });
 
 test.each([

@@ -64,6 +64,37 @@ test("a callback gets its own Task's events, by its own filter, and no other Tas
   expect(factsAt(foreign)).toEqual(allEvents(c.id));
 });
 
+test('what one API process changes of a callback holds for the very next transition that another one takes', async () => {
+  const [first, second] = herald.apis;
+  if (!first || !second) throw new Error('two APIs were started');
+  const workspace = await herald.createWorkspace(first);
+  const [early, late] = [await herald.startReceiver(), await herald.startReceiver()];
+  const task = await workspace.createTask({ callback: { url: early.url } });
+  const report = async (body: object) => {
+    const path = `/api/internal/tasks/${task.id}/transitions`;
+    expect((await herald.request('POST', path, { key: herald.executor.key, via: second, body })).status).toBe(200);
+  };
+  const patch = async (change: object) => {
+    expect((await workspace.patchCallback(task.id, change)).status).toBe(200);
+  };
+  await report(START);
+  await report(checkpoint('c1'));
+  await herald.settled();
+  await patch({ url: late.url });
+  await report(checkpoint('c2'));
+  await patch({ events: ['task.done'] });
+  await report(checkpoint('c3'));
+  await patch({ events: [] });
+  await herald.settled();
+  await patch({ enabled: false });
+  await report(checkpoint('c4'));
+  await patch({ enabled: true });
+  await report(DONE);
+  await herald.settled();
+  const sequencesAt = (receiver: Receiver) => webhooksAt(receiver).map(({ body }) => body.sequence);
+  expect({ early: sequencesAt(early), late: sequencesAt(late) }).toEqual({ early: [1], late: [2, 5] });
+});
+
 test('a callback is in no list of receivers and can not be read, changed, tested or removed as one', async () => {
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();

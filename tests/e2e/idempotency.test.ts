@@ -63,12 +63,15 @@ test('a registration that is repeated, at another process too, is answered as th
 
 test("a Task's creation is repeated without the secret of its callback", async () => {
   const options = under('first-task', { body: { callback: { url: URL } } });
-  const { callback, ...task } = bodyOf(await request('POST', '/tasks', options), 201) as CreatedTask;
+  const { callback: { secret, ...callback } = { secret: '' }, ...task } = bodyOf(
+    await request('POST', '/tasks', options),
+    201,
+  ) as CreatedTask;
   const again = await elsewhere('POST', '/tasks', options);
-  expect(callback?.secret).toMatch(/^whsec_/);
-  expect(bodyOf(again, 201)).toEqual({ ...task, callback: { url: callback?.url, events: callback?.events } });
+  expect(secret).toMatch(/^whsec_/);
+  expect(bodyOf(again, 201)).toEqual({ ...task, callback });
   expect(isReplayed(again)).toBe(true);
-  expect(await redisText()).not.toContain(callback?.secret.slice('whsec_'.length));
+  expect(await redisText()).not.toContain(secret.slice('whsec_'.length));
 });
 
 test('a rotation that is repeated rotates once, and does not show the secret again', async () => {

@@ -87,7 +87,7 @@ test('a Task that is done can not be closed as canceled, nor the other way round
     await workspace.request('POST', `/tasks/${task.id}/close`, { body: { status: 'canceled' } }),
     await workspace.request('POST', `/tasks/${task.id}/cancel`, { body: {} }),
     await herald.executor.tryReport(task.id, CANCELED),
-    await herald.executor.tryReport(canceled.id, FINISHED),
+    await herald.executor.tryReport(canceled.id, DONE),
     await workspace.request('POST', `/tasks/${canceled.id}/close`, { body: { status: 'done' } }),
   ];
   expect(refused.map((answer) => `${answer.status} ${problemOf(answer).code}`)).toEqual(
@@ -96,6 +96,112 @@ test('a Task that is done can not be closed as canceled, nor the other way round
   await herald.settled();
   expect(receiver.requests).toHaveLength(2);
   expect(await workspace.readTask(canceled.id)).toMatchObject({ status: 'canceled', result: null });
+});
+
+test("a done after a legacy close as canceled is refused with the reason, and leaves the Task's usage alone", async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START);
+  await workspace.closeTask(task.id, 'canceled');
+  const refused = problemOf(await herald.executor.tryReport(task.id, FINISHED));
+  expect(refused).toMatchObject({ status: 409, code: 'invalid_transition' });
+  expect(refused.detail).toMatch(/was closed as canceled before this done came.* only the usage is kept/);
+  const [again] = await herald.executor.reportBatch([{ taskId: task.id, ...FINISHED, usage: 'another' }]);
+  expect(again).toMatchObject({ error: { code: 'invalid_transition' } });
+  await herald.settled();
+  expect(await workspace.readTask(task.id)).toMatchObject({
+    status: 'canceled',
+    result: null,
+    outcome: null,
+    usage: FINISHED.usage,
+  });
+  expect(webhooksAt(receiver).map(({ event }) => event)).toEqual(['task.canceled']);
+});
+
+test('a Task shows the newest outcome of a canonical checkpoint or an action, and in the end the final one', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  const shown: unknown[] = [];
+  for (const report of [
+    START,
+    checkpoint('draft', { canonical: false }),
+    checkpoint('c1'),
+    checkpoint('wrong', { canonical: false }),
+    { type: 'checkpoint', checkpointId: 'bare', canonical: true, material: false },
+    checkpoint('quiet', { material: false }),
+    actionRequired(1),
+    checkpoint('late', { canonical: false }),
+    DONE,
+    FINISHED,
+  ]) {
+    await herald.executor.report(task.id, report);
+    const { outcome } = (await workspace.readTask(task.id)) as { outcome: { summary: string } | null };
+    shown.push(outcome?.summary ?? null);
+  }
+  expect(shown).toEqual([
+    ...[null, null],
+    ...['at c1', 'at c1', 'at c1', 'at quiet'],
+    ...['waiting for approval', 'waiting for approval', 'waiting for approval', 'all done'],
+  ]);
+  expect((await herald.executor.readTask(task.id)).outcome).toEqual(FINISHED.outcome);
+});
+
+test('a report that comes again with other contents is a duplicate that says so, and is told to operators once per Task', async () => {
+  const { workspace, receiver, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START, checkpoint('c1'), actionRequired(1));
+  const other = checkpoint('c1', { outcome: { summary: 'something else' } });
+  const answers = [
+    await herald.executor.report(task.id, checkpoint('c1')),
+    await herald.executor.report(task.id, other),
+    await herald.executor.report(task.id, actionRequired(1, { apiResolvable: false })),
+  ];
+  expect(answers.map(({ duplicate, differs }) => [duplicate, differs])).toEqual([
+    [true, undefined],
+    [true, true],
+    [true, true],
+  ]);
+  expect(await herald.executor.reportBatch([{ taskId: task.id, ...other }])).toMatchObject([{ differs: true }]);
+  await herald.executor.report(task.id, FINISHED);
+  expect(await herald.executor.report(task.id, { ...FINISHED, result: 'another' })).toMatchObject({ differs: true });
+  expect((await workspace.readTask(task.id)).result).toEqual(FINISHED.result);
+  await herald.settled();
+  expect(receiver.requests).toHaveLength(3);
+  const lines = herald.apis.flatMap(({ process }) =>
+    process.stdout.filter((line) => line.includes('"transition.differs"') && line.includes(task.id)),
+  );
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ level: 'warn', taskId: task.id, workspaceId: workspace.id }),
+  ]);
+});
+
+test('a callback is changed by the rules of a receiver, and only on a Task that has one', async () => {
+  const workspace = await herald.createWorkspace();
+  const url = 'https://hooks.example.com/in';
+  const task = await workspace.createTask({ callback: { url } });
+  const bare = await workspace.createTask();
+  const refusals: unknown[] = [];
+  for (const patch of [
+    { url: 'http://hooks.example.com/in' },
+    { url: 'https://10.0.0.1/in' },
+    { url: 'https://user@hooks.example.com/in' },
+    { events: ['task.lost'] },
+    { description: 'none here' },
+    {},
+  ]) {
+    const { status, code } = problemOf(await workspace.patchCallback(task.id, patch));
+    refusals.push(`${status} ${code}`);
+  }
+  expect(refusals).toEqual(Array.from(refusals, () => '422 validation_failed'));
+  expect((await workspace.readTask(task.id)).callback).toEqual({ url, events: [], enabled: true });
+  const missing = [
+    await workspace.patchCallback(bare.id, { enabled: false }),
+    await workspace.patchCallback('task_00000000000000000000000000', { enabled: false }),
+  ];
+  expect(missing.map((answer) => problemOf(answer).code)).toEqual(['callback_not_found', 'task_not_found']);
+
+  const off = bodyOf(await workspace.patchCallback(task.id, { enabled: false, events: ['task.done'] }), 200);
+  expect(off).toMatchObject({ url, events: ['task.done'], enabled: false, disabledReason: 'by_request' });
+  expect((await workspace.readTask(task.id)).callback).toEqual(off);
+  const secretless = await workspace.request('GET', `/tasks/${task.id}`);
+  expect(secretless.text).not.toContain('whsec_');
 });
 
 test.each([

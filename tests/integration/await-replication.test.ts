@@ -33,11 +33,14 @@ test.each([
   ['a key that is not', { key: 'nowhere' }, false],
   ['a field that is there', { key: 'hash', field: 'there' }, true],
   ['a field that is not', { key: 'hash', field: 'nowhere' }, false],
+  ['a field that reaches a number', { key: 'hash', field: 'there', least: 1 }, true],
+  ['a field that does not', { key: 'hash', field: 'there', least: 2 }, false],
+  ['a field with a text', { key: 'hash', field: 'text' }, true],
   ['a key that is gone', { key: 'nowhere', isGone: true }, true],
   ['a key that should be gone, and is there', { key: 'there', isGone: true }, false],
 ] as const)('the server decides of %s', async (_, proof, expected) => {
   await redis.set('there', 1);
-  await redis.hset('hash', 'there', 1);
+  await redis.hset('hash', { there: '1.0000001', text: 'some' });
   expect(await awaitReplication(proof)).toBe(expected);
 });
 

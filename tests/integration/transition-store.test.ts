@@ -1,4 +1,5 @@
-import { callbackIdOf, deliveryIdOf, newTestTransitionId, type Task } from '@herald/core';
+import { callbackIdOf, deliveryIdOf, newTestTransitionId, transitionIdOfFact, type Task } from '@herald/core';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { FACT_LIMIT, type Emission, type TransitionStore } from '@herald/store/transitions/transition-store';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
@@ -112,6 +113,96 @@ test('a commit of a fact that the Task knows is refused, whatever the caller bel
   expect((await stores.transitions.commit(first)).kind).toBe('accepted');
   const again = commitOf({ ...task, revision: first.newRevision }, { emission: emissionTo('wh_a') });
   expect(await stores.transitions.commit(again)).toEqual({ kind: 'conflict' });
+});
+
+describe('a fact that emitted nothing', () => {
+  const silent = (task: Task) => commitOf(task, { digest: '0000001', change: { status: 'running', sequence: 0 } });
+  const raised = (task: Task) => commitOf(task, { digest: '0000002', isRaised: true, emission: emissionTo('wh_a') });
+
+  test('is raised by exactly one of many processes that try, and has the deliveries of that one', async () => {
+    const task = await createTask();
+    const first = silent(task);
+    expect(await stores.transitions.commit(first)).toMatchObject({ kind: 'accepted' });
+    const state = { ...task, revision: first.newRevision };
+    const commits = Array.from({ length: 20 }, () => raised(state));
+    const replies = await Promise.all(
+      commits.map((commit, index) => (index % 2 ? stores : stores.second).transitions.commit(commit)),
+    );
+    expect(replies.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    const left = await Promise.all(
+      commits.map(({ emission }) => stores.deliveries.load(deliveryIdOf(emission?.transitionId ?? '', 'wh_a'))),
+    );
+    expect(left.map(({ kind }) => kind === 'loaded')).toEqual(replies.map(({ kind }) => kind === 'accepted'));
+    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1']);
+    expect([...(found?.knownFacts ?? [])]).toEqual([['checkpoint:c1', { sequence: 1, digest: '0000002' }]]);
+  });
+
+  test('is not raised by a caller who did not know of it, and one that emitted is never raised', async () => {
+    const task = await createTask();
+    const first = silent(task);
+    await stores.transitions.commit(first);
+    const state = { ...task, revision: first.newRevision };
+    const { isRaised: _, ...unaware } = raised(state);
+    expect(await stores.transitions.commit(unaware)).toEqual({ kind: 'conflict' });
+    const second = raised(state);
+    expect(await stores.transitions.commit(second)).toMatchObject({ kind: 'accepted' });
+    const third = raised({ ...state, sequence: 1, revision: second.newRevision });
+    expect(await stores.transitions.commit(third)).toEqual({ kind: 'conflict' });
+  });
+
+  test('is raised also as a former version left it, and on a Task that knows as many facts as it may', async () => {
+    const task = await createTask();
+    const facts = stores.keys.facts(task.id);
+    const others = Array.from({ length: FACT_LIMIT - 1 }, (_, n) => [`c${n}`, '0']).flat();
+    await stores.redis.hset(facts, 'checkpoint:c1', '0', ...others);
+    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1', 'c0', 'unknown']);
+    expect([...(found?.knownFacts ?? [])]).toEqual([
+      ['checkpoint:c1', { sequence: 0 }],
+      ['c0', { sequence: 0 }],
+    ]);
+    expect(await stores.transitions.commit(raised(task))).toMatchObject({ kind: 'accepted' });
+    expect(await stores.redis.hget(facts, 'checkpoint:c1')).toBe('1.0000002');
+    expect(await stores.redis.hlen(facts)).toBe(FACT_LIMIT);
+  });
+
+  test("is in the list of the Task's deliveries once it is raised, and not before", async () => {
+    const task = await createTask();
+    const log = createDeliveryLog(stores);
+    const transitionId = transitionIdOfFact(task.id, 'checkpoint:c1') ?? '';
+    const list = async () => (await log.listByTask(task.workspaceId, task.id, 10)).deliveries;
+    const first = silent(task);
+    await stores.transitions.commit(first);
+    expect(await list()).toEqual([]);
+    const next = { ...task, revision: first.newRevision };
+    await stores.transitions.commit({ ...raised(next), emission: { ...emissionTo('wh_a'), transitionId } });
+    expect(await list()).toMatchObject([{ transitionId, endpointId: 'wh_a', status: 'pending' }]);
+  });
+});
+
+test('a difference is noted once per Task, whichever process notes it, and leaves the Task as it was', async () => {
+  const task = await createTask();
+  const note = (by: Pick<Stores, 'transitions'>) => by.transitions.noteDifference(task.workspaceId, task.id);
+  const noted = await Promise.all([note(stores), note(stores.second), note(stores)]);
+  expect([...noted].sort()).toEqual([false, false, true]);
+  expect(await stores.tasks.find(task.workspaceId, task.id)).toEqual(task);
+});
+
+test('a difference in a report about a Task that is gone leaves nothing', async () => {
+  const task = buildTask(newWorkspaceId());
+  expect(await stores.transitions.noteDifference(task.workspaceId, task.id)).toBe(false);
+  expect(await stores.redis.exists(stores.keys.task(task.id))).toBe(0);
+});
+
+test('what a Task came to so far stays when a later transition brings nothing of the kind', async () => {
+  const task = await createTask();
+  const first = commitOf(task, { change: { status: 'running', sequence: 1, interim: { summary: 'half' } } });
+  await stores.transitions.commit(first);
+  const next = { ...task, sequence: 1, revision: first.newRevision };
+  await stores.transitions.commit(commitOf(next, { factKey: 'checkpoint:c2' }));
+  expect(await stores.tasks.find(task.workspaceId, task.id)).toMatchObject({
+    sequence: 2,
+    interim: { summary: 'half' },
+  });
 });
 
 test('a commit about a Task that is gone is refused and leaves nothing', async () => {

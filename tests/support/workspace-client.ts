@@ -18,7 +18,7 @@ export interface ReceiverList {
 export interface CreatedTask {
   id: string;
   status: string;
-  callback?: { url: string; events: string[]; secret: string };
+  callback?: { url: string; events: string[]; enabled: boolean; secret: string };
 }
 
 export interface Accepted {
@@ -26,6 +26,7 @@ export interface Accepted {
   taskId: string;
   status: string;
   duplicate: boolean;
+  differs?: true;
 }
 
 /** What a customer does, with the key of one workspace. */
@@ -38,6 +39,8 @@ export interface WorkspaceClient {
   sendTest(receiverId: string): Promise<HttpAnswer>;
   createTask(body?: object): Promise<CreatedTask>;
   readTask(id: string): Promise<Record<string, unknown>>;
+  /** The answer, whatever it is. */
+  patchCallback(taskId: string, patch: object): Promise<HttpAnswer>;
   cancelTask(id: string): Promise<Accepted>;
   /** The legacy close path. */
   closeTask(id: string, status?: 'done' | 'canceled'): Promise<Accepted>;
@@ -56,6 +59,7 @@ export function createWorkspaceClient(id: string, key: string, send: Request): W
     sendTest: (receiverId) => request('POST', `/api/public/webhooks/${receiverId}/test`),
     createTask: async (body = {}) => bodyOf(await request('POST', '/tasks', { body }), 201) as CreatedTask,
     readTask: async (taskId) => bodyOf(await request('GET', `/tasks/${taskId}`), 200) as Record<string, unknown>,
+    patchCallback: (taskId, patch) => request('PATCH', `/tasks/${taskId}/callback`, { body: patch }),
     cancelTask: async (taskId) => bodyOf(await request('POST', `/tasks/${taskId}/cancel`), 200) as Accepted,
     closeTask: async (taskId, status = 'done') =>
       bodyOf(await request('POST', `/tasks/${taskId}/close`, { body: { status } }), 200) as Accepted,

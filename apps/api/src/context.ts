@@ -11,6 +11,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createKeyspace } from '@herald/store/keyspace/keys';
@@ -43,6 +44,7 @@ import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
+import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
@@ -134,15 +136,14 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const presence = createWorkerPresence(redis);
 
   const receiverStore = createReceiverStore(replicated);
+  const ofEndpoints = { findUrlProblem, metrics: metrics.deliveries, logger, now };
   const receivers = createManageReceivers({
+    ...ofEndpoints,
     receivers: receiverStore,
     encryptSecret: cipher.encrypt,
-    findUrlProblem,
-    metrics: metrics.deliveries,
-    logger,
-    now,
     findDestinations: createFindDestinations({ redis, keyspace, now }),
   });
+  const callbacks = createManageCallbacks({ ...ofEndpoints, callbacks: createCallbackStore(replicated) });
 
   const taskStore = createTaskStore({ ...replicated, retention: taskRetention });
   const tasks = createTaskOperations({ tasks: taskStore, encryptSecret: cipher.encrypt, findUrlProblem, now });
@@ -198,6 +199,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       findProblem: shards.findProblem,
     }),
     receivers,
+    callbacks,
     tasks,
     acceptTransitions,
     deliveryLog,

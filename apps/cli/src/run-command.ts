@@ -1,4 +1,4 @@
-import { DomainError } from '@herald/core';
+import { DomainError, ReceiverDisabledError } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
@@ -56,6 +56,10 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
 /** @throws the error itself, when it is unforeseen */
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof RedisUnreachableError) return error.message;
+  if (error instanceof ReceiverDisabledError) {
+    const { endpointId } = error;
+    return `error: ${endpointId} is disabled; enable it first: herald receivers enable ${endpointId}`;
+  }
   if (error instanceof DomainError) return `error: ${error.message}`;
   // Only the message: the error also holds the command, and with it the digest of a key or an encrypted secret.
   if (isRedisRefusal(error)) return `Redis refused: ${sayRefusal(error)}`;

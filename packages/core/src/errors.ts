@@ -1,3 +1,5 @@
+import { isCallbackId, taskIdOfCallback, type EndpointId } from './ids/ids.ts';
+
 /** The stable codes of foreseen faults. The API's table from code to status is exhaustive over this type. */
 export type ErrorCode =
   | 'receiver_limit_reached'
@@ -57,8 +59,11 @@ export class NotFoundError extends DomainError {
 /** The endpoint is disabled, and nothing is sent to it but test events. */
 export class ReceiverDisabledError extends DomainError {
   readonly code = 'receiver_disabled';
-  constructor(id: string) {
-    super(`${id} is disabled; enable it first`);
+  readonly endpointId: EndpointId;
+  constructor(id: EndpointId) {
+    const path = isCallbackId(id) ? `/tasks/${taskIdOfCallback(id)}/callback` : `/api/public/webhooks/${id}`;
+    super(`${id} is disabled; enable it first: PATCH ${path} with {"enabled": true}`);
+    this.endpointId = id;
   }
 }
 

@@ -1,3 +1,4 @@
+export { canonicalJson } from './canonical-json.ts';
 export * from './deliveries/attempt.ts';
 export * from './deliveries/delivery.ts';
 export { CursorText, ListDeliveries, PageLimit, REPLAY_LIMIT, RequestReplay } from './deliveries/delivery-requests.ts';
@@ -13,9 +14,10 @@ export * from './ids/id-texts.ts';
 export * from './ids/ids.ts';
 export * from './ids/seed.ts';
 export * from './tasks/task.ts';
-export { factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
+export { eventOf, factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
 export * from './transitions/judge-resolution.ts';
 export * from './transitions/judge-transition.ts';
+export type { KnownFact } from './transitions/known-fact.ts';
 export { PublicOutcome, projectOutcome } from './transitions/projection.ts';
 export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
 export * from './transitions/webhook-payloads.ts';

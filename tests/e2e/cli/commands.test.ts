@@ -1,3 +1,4 @@
+import { callbackIdOf, deliveryIdOf } from '@herald/core';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
@@ -123,6 +124,25 @@ describe('herald receivers', () => {
   });
 });
 
+test('herald receivers disable and enable a callback by its id, and say how to bring back what it missed', async () => {
+  const { workspace, deliveries } = await startScene();
+  const callback = await herald.startReceiver();
+  const task = await workspace.createTask({ callback: { url: callback.url } });
+  secrets.push(task.callback?.secret ?? '');
+  const id = callbackIdOf(task.id);
+  expect((await run('receivers', 'disable', id)).stdout).toMatch(/^Disabled cb_\w+\. .*herald deliveries redeliver/);
+  expect((await workspace.readTask(task.id)).callback).toMatchObject({ enabled: false, disabledReason: 'by_request' });
+  const { transitionId } = await workspace.closeTask(task.id);
+  const missed = await deliveries.waitForStatus(deliveryIdOf(transitionId, id), 'canceled');
+  expect(await run('deliveries', 'redeliver', missed.id)).toMatchObject({
+    code: 1,
+    stderr: `error: ${id} is disabled; enable it first: herald receivers enable ${id}`,
+  });
+  expect(await read('receivers', 'enable', id)).toEqual({ id, enabled: true, changed: true });
+  await run('deliveries', 'redeliver', missed.id);
+  await deliveries.waitForStatus(missed.id, 'delivered');
+});
+
 describe('herald deliveries', () => {
   test('list finds those of a receiver, a Task, a workspace, by status, event and time', async () => {
     const { registered, deliveries, workspace } = await startScene([200, 503]);
@@ -201,7 +221,7 @@ describe('herald replay', () => {
     expect(refused).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `error: ${registered.id} is disabled; enable it first`,
+      stderr: `error: ${registered.id} is disabled; enable it first: herald receivers enable ${registered.id}`,
     });
     await run('receivers', 'enable', registered.id);
 
@@ -251,6 +271,7 @@ test('herald queues counts what waits, shard by shard and destination by destina
 });
 
 test.each<[string, readonly string[], RegExp]>([
+  ['an unknown callback', ['receivers', 'enable', `cb_${'0'.repeat(26)}`], /^error: there is no callback cb_0+ here$/],
   ['an unknown receiver', ['receivers', 'test', UNKNOWN], /^error: there is no receiver wh_0+ here$/],
   ['what is no receiver’s id', ['receivers', 'disable', 'dlv_x'], /must be the id of a receiver, such as wh_/],
   ['an unknown delivery', ['deliveries', 'show', `dlv_${'a'.repeat(32)}`], /^error: there is no delivery/],

@@ -2,6 +2,7 @@ import type { Receiver } from '@herald/test-kit';
 import { checkpoint, START } from '../../support/reports.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { bodyOf } from '../../support/http-request.ts';
+import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
@@ -106,7 +107,27 @@ describe('a receiver that answers 410', () => {
     expect(second).toMatchObject({ reason: 'receiver_disabled', tries: 0, attempts: [] });
     await herald.settled();
     expect(callback.requests).toHaveLength(1);
-    expect((await deliveries.tryRedeliver(second.id)).body).toMatchObject({ status: 409, code: 'receiver_disabled' });
+    const { url } = callback;
+    const disabled = {
+      url,
+      events: [],
+      enabled: false,
+      disabledReason: 'gone',
+      disabledAt: expect.any(String) as string,
+    };
+    expect((await workspace.readTask(task.id)).callback).toEqual(disabled);
+
+    const refusal = problemOf(await deliveries.tryRedeliver(second.id));
+    expect(refusal).toMatchObject({ status: 409, code: 'receiver_disabled' });
+    expect(refusal.detail).toContain(`PATCH /tasks/${task.id}/callback with {"enabled": true}`);
+    expect(bodyOf(await workspace.patchCallback(task.id, { enabled: true }), 200)).toEqual({
+      url,
+      events: [],
+      enabled: true,
+    });
+    await deliveries.redeliver(second.id);
+    await deliveries.waitForStatus(second.id, 'delivered');
+    expect(webhooksAt(callback).map(({ deliveryId }) => deliveryId)).toEqual([first.id, second.id]);
   });
 });
 

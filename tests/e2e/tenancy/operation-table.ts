@@ -32,6 +32,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   cancelTask: { params: ['waitingTask'] },
   closeTask: { params: ['waitingTask'], body: () => ({ status: 'done' }) },
   listTaskDeliveries: { params: ['task'], query: '?limit=100' },
+  changeCallback: { params: ['waitingTask'], body: () => ({ enabled: false }) },
   rotateCallbackSecret: { params: ['waitingTask'], body: () => ({ overlapSeconds: 0 }) },
   reportTransition: { params: ['waitingTask'], body: () => ({ type: 'done', result: 1 }) },
   reportTransitions: {

@@ -1,5 +1,7 @@
-import type { AttemptVerdict } from '@herald/core';
+import { callbackIdOf, type AttemptVerdict } from '@herald/core';
+import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { LEASE_MS } from '../../support/leases.ts';
+import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { LIMIT, range, startEngine, type Attempt, type Engine } from './start-engine.ts';
 
@@ -169,6 +171,35 @@ describe('what waits for a former url', () => {
     const moved = await engine.stores.receivers.find(workspaceId, id);
     expect(await engine.waitingFor(destination)).toEqual([]);
     expect(await engine.waitingFor(moved?.destination ?? '')).toEqual([ids[2], ids[0], ids[1]]);
+    await expectSound();
+  });
+
+  test('moves also to that of a callback, and ends as canceled when the callback is disabled', async () => {
+    const callbacks = createCallbackStore(engine.stores);
+    const workspaceId = newWorkspaceId();
+    const task = buildTask(workspaceId);
+    const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id) });
+    await engine.stores.tasks.create({ ...task, callback }, { endpoint: callback, encryptedSecret: 'encrypted' });
+    const find = async () => {
+      const found = await callbacks.find(workspaceId, callback.id);
+      if (!found) throw new Error('it was created just now');
+      return found;
+    };
+    const purge = async (now: number) => {
+      expect(await engine.worker.purges.claim(now, now + 60_000, 10)).toEqual([callback.id]);
+      const ended = [];
+      for await (const step of engine.worker.purges.purge(callback.id, now)) ended.push(...step);
+      return ended;
+    };
+    const before = await find();
+    const id = await engine.acceptOne(before, NOW);
+    await callbacks.patch(workspaceId, callback.id, { url: 'https://second.example.com/in' }, NOW);
+    expect(await purge(NOW)).toEqual([]);
+    const moved = (await find()).destination;
+    expect([await engine.waitingFor(before.destination), await engine.waitingFor(moved)]).toEqual([[], [id]]);
+    await callbacks.patch(workspaceId, callback.id, { enabled: false }, NOW + 1);
+    expect(await purge(NOW + 60_001)).toEqual([{ id, event: 'task.done', reason: 'receiver_disabled' }]);
+    expect(await engine.waitingFor(moved)).toEqual([]);
     await expectSound();
   });
 

@@ -1,8 +1,17 @@
-import { DomainError, factKeyOf, UnavailableError, type TaskId, type WorkspaceId } from '@herald/core';
+import {
+  DomainError,
+  eventOf,
+  factKeyOf,
+  isTerminal,
+  UnavailableError,
+  type TaskId,
+  type TransitionReport,
+  type WorkspaceId,
+} from '@herald/core';
 import type { AwaitReplication } from '@herald/store/scripts/await-replication';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { AcceptTransitions } from './accept-transitions.ts';
+import type { AcceptedTransition, AcceptTransitions } from './accept-transitions.ts';
 
 export type AcceptReplicatedDeps = {
   readonly acceptTransitions: AcceptTransitions;
@@ -26,13 +35,22 @@ export function createAcceptReplicated(deps: AcceptReplicatedDeps): AcceptTransi
         if (result instanceof DomainError || !reported) return result;
         const { taskId, report } = reported;
         const workspaceId = reported.workspaceId ?? (await findTaskWorkspace(taskId));
+        const fact = { field: factKeyOf(report), least: leastSequence(report, result) };
         const isReplicated =
           workspaceId !== undefined &&
-          (await awaitReplication({ key: keyspace.of(workspaceId).facts(taskId), field: factKeyOf(report) }));
+          (await awaitReplication({ key: keyspace.of(workspaceId).facts(taskId), ...fact }));
         if (isReplicated) return result;
         logger.warn('transition.unreplicated', { transitionId: result.transitionId, taskId });
         return new UnavailableError('too few replicas of Redis have the transition yet; report it again');
       }),
     );
   };
+}
+
+/**
+ * The sequence that the fact has at least. One that emits has a sequence, whatever was known of it before. Only a
+ * closed Task keeps a checkpoint that emitted nothing as it is.
+ */
+function leastSequence(report: TransitionReport, { differs, status }: AcceptedTransition): number {
+  return eventOf(report) && !(differs && isTerminal(status)) ? 1 : 0;
 }

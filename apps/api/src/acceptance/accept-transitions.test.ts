@@ -1,4 +1,4 @@
-import { newTaskId, UnavailableError, type TransitionReport } from '@herald/core';
+import { newTaskId, UnavailableError, type KnownFact, type TransitionReport } from '@herald/core';
 import type { CommitReply, TransitionCommit } from '@herald/store/transitions/transition-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { createAcceptTransitions } from './accept-transitions.ts';
@@ -17,16 +17,26 @@ const TASK: TaskRecord = {
 const ACCEPTED: CommitReply = { kind: 'accepted', canceled: 0 };
 
 /** One API process over one Task, which is what `task` says now; a commit is answered by `answer`, or as the script would. */
-function build(answer?: (commit: TransitionCommit) => CommitReply) {
-  const state = { task: TASK, knownFacts: new Set<string>(), reads: 0, commits: 0 };
+function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK) {
+  const state = {
+    task,
+    knownFacts: new Map<string, KnownFact>(),
+    reads: 0,
+    commits: 0,
+    isNoted: false,
+    told: [] as object[],
+    refused: [] as string[],
+  };
   const commit = (asked: TransitionCommit): CommitReply => {
     state.commits++;
     if (answer) return answer(asked);
-    const { task, newRevision, change, factKey = '' } = asked;
-    if (task.revision !== state.task.revision || state.knownFacts.has(factKey)) return { kind: 'conflict' };
+    const { task, newRevision, change, factKey, digest, isRaised, emission } = asked;
+    if (task.revision !== state.task.revision) return { kind: 'conflict' };
+    if (factKey !== undefined && state.knownFacts.has(factKey) && !isRaised) return { kind: 'conflict' };
     const { checkpoint: _, ...fields } = change;
     state.task = { ...state.task, ...fields, revision: newRevision };
-    state.knownFacts.add(factKey);
+    const sequence = emission ? (change.sequence ?? 0) : 0;
+    if (factKey !== undefined) state.knownFacts.set(factKey, { sequence, ...(digest !== undefined && { digest }) });
     return ACCEPTED;
   };
   const accept = createAcceptTransitions({
@@ -34,13 +44,22 @@ function build(answer?: (commit: TransitionCommit) => CommitReply) {
     transitions: {
       findTask: () => {
         state.reads++;
-        return Promise.resolve({ task: state.task, knownFacts: new Set(state.knownFacts) });
+        return Promise.resolve({ task: state.task, knownFacts: new Map(state.knownFacts) });
       },
       commit: (asked) => Promise.resolve(commit(asked)),
+      noteDifference: () => {
+        const isFirst = !state.isNoted;
+        state.isNoted = true;
+        return Promise.resolve(isFirst);
+      },
     },
     subscriptions: { find: () => Promise.resolve({ version: '0', receivers: [] }), forget: () => undefined },
     recentTasks: createRecentTasks(),
-    report: { accepted: () => undefined, refused: () => undefined },
+    report: {
+      accepted: () => undefined,
+      differed: (facts) => void state.told.push(facts),
+      refused: (_taskId, { code }) => void state.refused.push(code),
+    },
     requestId: () => undefined,
     actionUrl: () => 'https://app.example.com/',
     now: () => 0,
@@ -49,8 +68,9 @@ function build(answer?: (commit: TransitionCommit) => CommitReply) {
   return { report, state };
 }
 
-function checkpoint(checkpointId: string): TransitionReport {
-  return { type: 'checkpoint', checkpointId, canonical: true, material: true };
+function checkpoint(checkpointId: string, more: object = {}): TransitionReport {
+  const outcome = { summary: `at ${checkpointId}` };
+  return { type: 'checkpoint', checkpointId, canonical: true, material: true, outcome, ...more };
 }
 
 describe('a Task that changes between the look and the commit', () => {
@@ -94,5 +114,78 @@ describe('a Task that this process changed last', () => {
     expect(await report(checkpoint('c2'), checkpoint('c2'))).toMatchObject([{ duplicate: false }, { duplicate: true }]);
     expect(await report({ type: 'start' })).toMatchObject([{ code: 'invalid_transition' }]);
     expect(state.task.sequence).toBe(2);
+  });
+});
+
+describe('a report that comes again with other contents', () => {
+  const other = checkpoint('c1', { outcome: { summary: 'something else' } });
+
+  test('is a duplicate that differs, and operators are told once per Task, also of a batch', async () => {
+    const { report, state } = build();
+    await report(checkpoint('c1'), checkpoint('c2'));
+    expect(await report(checkpoint('c1'))).toEqual([expect.not.objectContaining({ differs: true })]);
+    expect(state.told).toEqual([]);
+    const [first, second] = await report(other, checkpoint('c2', { material: false }));
+    expect([first, second]).toMatchObject([
+      { duplicate: true, differs: true },
+      { duplicate: true, differs: true },
+    ]);
+    await report(other);
+    expect(state.told).toEqual([Object.assign({ workspaceId: 'ws_1' }, first)]);
+    expect(state.task.sequence).toBe(2);
+  });
+
+  test('is found in the batch that has the first one, too', async () => {
+    const { report } = build();
+    expect(await report(checkpoint('c1'), other)).toMatchObject([
+      { duplicate: false },
+      { duplicate: true, differs: true },
+    ]);
+  });
+});
+
+describe('a checkpoint that emitted nothing and comes again as one that emits', () => {
+  const draft = checkpoint('c1', { canonical: false });
+
+  test('is accepted once, whether its Task is remembered or read', async () => {
+    const { report, state } = build();
+    await report(draft);
+    expect(await report(checkpoint('c1'))).toMatchObject([{ duplicate: false }]);
+    expect(await report(checkpoint('c1'))).toMatchObject([{ duplicate: true }]);
+    expect(await report(draft)).toMatchObject([{ duplicate: true, differs: true }]);
+    expect(state.task.sequence).toBe(1);
+  });
+
+  test('is accepted once in one batch', async () => {
+    const { report, state } = build();
+    await report(checkpoint('c0'));
+    const results = await report(draft, checkpoint('c1'), checkpoint('c1'), checkpoint('c2'));
+    expect(results.map((result) => 'duplicate' in result && result.duplicate)).toEqual([false, false, true, false]);
+    expect(state.task.sequence).toBe(3);
+  });
+});
+
+describe('a done on a Task that is canceled', () => {
+  const canceled: TaskRecord = { ...TASK, status: 'canceled' };
+
+  test('is refused and counted as such, and leaves its usage', async () => {
+    const { report, state } = build(undefined, canceled);
+    const results = await report({ type: 'done', result: 1, usage: 5 }, { type: 'done', usage: 6 });
+    expect(results).toMatchObject([{ code: 'invalid_transition' }, { code: 'invalid_transition' }]);
+    expect(state.task).toMatchObject({ status: 'canceled', usage: 5, sequence: 0 });
+    expect(state.task).not.toHaveProperty('result');
+    expect(state.refused).toEqual(['invalid_transition', 'invalid_transition']);
+    expect(state.commits).toBe(1);
+  });
+
+  test('is decided anew when the Task changes meanwhile', async () => {
+    let conflicts = 3;
+    const commits: TransitionCommit[] = [];
+    const { report } = build((asked) => {
+      commits.push(asked);
+      return conflicts-- > 0 ? { kind: 'conflict' } : ACCEPTED;
+    }, canceled);
+    expect(await report({ type: 'done', usage: 5 })).toMatchObject([{ code: 'invalid_transition' }]);
+    expect(commits.map(({ change }) => change)).toEqual(Array.from({ length: 4 }, () => ({ usage: 5 })));
   });
 });

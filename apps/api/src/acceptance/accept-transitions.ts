@@ -12,6 +12,7 @@ import {
 } from '@herald/core';
 import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/transitions/transition-store';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
+import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { decideAll, type Decided, type DecideDeps, type ReportedTransition, type Slot } from './decide-transitions.ts';
 import type { Reports } from '../reports/create-reports.ts';
@@ -24,6 +25,10 @@ export const AcceptedTransition = z
     taskId: TaskIdText,
     status: TaskStatus.meta({ description: 'The status of the Task now.' }),
     duplicate: z.boolean().meta({ description: 'The fact was known before; nothing was emitted.' }),
+    differs: z
+      .literal(true)
+      .meta({ description: 'Only on a duplicate: this report says something else than the one that counts.' })
+      .exactOptional(),
   })
   .meta({ id: 'AcceptedTransition' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
@@ -65,7 +70,7 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
   const decideOnRemembered = (taskId: TaskId, slots: readonly Slot[], current: Subscriptions) => {
     const task = recentTasks.take(taskId);
     if (!task) return undefined;
-    const decisions = decideAll(deps, slots, { task, knownFacts: new Set() }, current);
+    const decisions = decideAll(deps, slots, { task, knownFacts: new Map() }, current);
     const isSafe =
       decisions.faults.length === 0 && decisions.decided.every(({ verdict }) => verdict.kind === 'accepted');
     return isSafe ? decisions : undefined;
@@ -89,6 +94,7 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
       decided.map(async ({ commit }) => (commit ? await transitions.commit(commit) : NOTHING_TO_COMMIT)),
     );
     const conflicts: Slot[] = [];
+    let differing: AcceptedTransition | undefined;
     for (const [index, { slot, verdict, task, commit }] of decided.entries()) {
       const reply = replies[index] ?? NOTHING_TO_COMMIT;
       if (reply.kind === 'conflict') {
@@ -99,9 +105,13 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
         results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
         continue;
       }
-      const duplicate = verdict.kind === 'duplicate';
-      const result = { transitionId: verdict.transitionId, taskId: slot.taskId, status: task.status, duplicate };
+      if (verdict.kind === 'refused') {
+        results[slot.index] = verdict.error;
+        continue;
+      }
+      const result = toResult(verdict, task);
       results[slot.index] = result;
+      if (result.differs) differing ??= result;
       report.accepted({
         ...result,
         workspaceId,
@@ -112,6 +122,9 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
     }
     const last = decided.at(-1);
     if (last && replies.every(({ kind }) => kind === 'accepted')) recentTasks.put(last.task);
+    if (differing && (await transitions.noteDifference(workspaceId, differing.taskId))) {
+      report.differed({ ...differing, workspaceId });
+    }
     return conflicts;
   };
 
@@ -153,4 +166,16 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
     });
   };
 }
+
+function toResult(verdict: Exclude<Decided['verdict'], { kind: 'refused' }>, task: TaskRecord): AcceptedTransition {
+  const duplicate = verdict.kind === 'duplicate';
+  return {
+    transitionId: verdict.transitionId,
+    taskId: task.id,
+    status: task.status,
+    duplicate,
+    ...(duplicate && verdict.differs && { differs: verdict.differs }),
+  };
+}
+
 export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;

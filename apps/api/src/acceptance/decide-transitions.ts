@@ -7,6 +7,7 @@ import {
   renderWebhookBody,
   wantsEvent,
   type ActionUrl,
+  type KnownFact,
   type TaskEventName,
   type TaskId,
   type TransitionReport,
@@ -53,7 +54,7 @@ export type Decisions = {
   readonly faults: readonly (readonly [Slot, DomainError])[];
 };
 
-type Found = { readonly task: TaskRecord; readonly knownFacts: ReadonlySet<string> };
+type Found = { readonly task: TaskRecord; readonly knownFacts: ReadonlyMap<string, KnownFact> };
 
 /** Decides reports about one Task, each on the state that the one before leaves. Writes nothing. */
 export function decideAll(
@@ -63,7 +64,7 @@ export function decideAll(
   subscriptions: Subscriptions,
 ): Decisions {
   const now = deps.now();
-  const knownFacts = new Set(found.knownFacts);
+  const knownFacts = new Map(found.knownFacts);
   const decided: Decided[] = [];
   const faults: [Slot, DomainError][] = [];
   let { task } = found;
@@ -75,7 +76,7 @@ export function decideAll(
     try {
       const decision = decide(deps, { slot, task, knownFacts, subscriptions, now });
       decided.push(decision);
-      if (decision.verdict.kind === 'accepted') knownFacts.add(decision.verdict.factKey);
+      noteFact(knownFacts, decision.verdict);
       task = decision.task;
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
@@ -85,13 +86,18 @@ export function decideAll(
   return { decided, faults };
 }
 
+function noteFact(knownFacts: Map<string, KnownFact>, verdict: TransitionVerdict): void {
+  if (verdict.kind !== 'accepted') return;
+  const { factKey, digest, event, change } = verdict;
+  knownFacts.set(factKey, { sequence: event ? change.sequence : 0, ...(digest !== undefined && { digest }) });
+}
+
 type DecideInput = Found & { readonly slot: Slot; readonly subscriptions: Subscriptions; readonly now: number };
 
 function decide(deps: DecideDeps, input: DecideInput): Decided {
   const { slot, task, knownFacts, subscriptions, now } = input;
   const { report, impliesStart = false } = slot;
-  const isKnownFact = knownFacts.has(factKeyOf(report));
-  const verdict = judgeTransition(task, report, { isKnownFact, impliesStart });
+  const verdict = judgeTransition(task, report, { known: knownFacts.get(factKeyOf(report)), impliesStart });
   const isAccepted = verdict.kind === 'accepted';
   const stateChange = isAccepted ? verdict.change : verdict.fill;
   if (!stateChange) return { slot, verdict, task };
@@ -109,10 +115,16 @@ function decide(deps: DecideDeps, input: DecideInput): Decided {
       subscriptionVersion: subscriptions.version,
       now,
       change,
-      ...(isAccepted && { factKey: verdict.factKey }),
+      ...(isAccepted && toFact(verdict)),
       ...(emission && { emission }),
     },
   };
+}
+
+type Accepted = Extract<TransitionVerdict, { kind: 'accepted' }>;
+
+function toFact({ factKey, digest, isRaised }: Accepted) {
+  return { factKey, ...(digest !== undefined && { digest }), ...(isRaised && { isRaised }) };
 }
 
 function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint | undefined {
@@ -124,7 +136,7 @@ function toLastCheckpoint(report: TransitionReport, at: number): LastCheckpoint 
 function toEmission(
   deps: DecideDeps,
   { slot: { report, traceparent }, task, subscriptions, now }: DecideInput,
-  { transitionId, change: { sequence, status } }: Extract<TransitionVerdict, { kind: 'accepted' }>,
+  { transitionId, change: { sequence, status } }: Accepted,
   event: TaskEventName,
 ): Emission {
   const { id: taskId, callback } = task;

@@ -18,6 +18,13 @@ test('a Task is given out once, until it is put back', () => {
   expect([recent.take('task_1'), recent.take('task_1')]).toEqual([TASK, undefined]);
 });
 
+test('of what it came to nothing is remembered: it may be large, and decides nothing', () => {
+  const recent = createRecentTasks();
+  const checkpoint = { checkpointId: 'c1', canonical: true, material: true, at: 0, outcome: { summary: 'so far' } };
+  recent.put({ ...TASK, checkpoint, interim: { summary: 'so far' } });
+  expect(recent.take('task_1')).toStrictEqual(TASK);
+});
+
 test.each<Partial<TaskRecord>>([
   { status: 'done' },
   { input: {} },

@@ -27,7 +27,7 @@ export function createRecentTasks() {
       return task && shareOfRight < 0.5 && ++passedOver % ONE_IN !== 0 ? undefined : task;
     },
     /** Only small ones that may go on are kept. */
-    put({ checkpoint: _, ...task }: TaskRecord): void {
+    put({ checkpoint: _checkpoint, interim: _interim, ...task }: TaskRecord): void {
       const isLarge = [task.input, task.action, task.result, task.outcome, task.usage].some(
         (part) => part !== undefined,
       );

@@ -22,7 +22,7 @@ export const PROBLEMS = {
   request_timeout: [408, 'The request took too long to arrive.'],
   receiver_limit_reached: [409, 'The workspace already has 10 receivers.'],
   replay_limit_reached: [409, 'The workspace already has 10 replays under way.'],
-  receiver_disabled: [409, 'The receiver is disabled; enable it first.'],
+  receiver_disabled: [409, 'The receiver or callback is disabled; enable it first, by a PATCH.'],
   invalid_transition: [409, "The Task's state does not allow it."],
   idempotency_conflict: [409, 'This `Idempotency-Key` came with another body; use a new one.'],
   request_in_progress: [409, 'The first request with this `Idempotency-Key` is not answered yet; try again.'],

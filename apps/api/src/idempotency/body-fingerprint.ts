@@ -1,3 +1,4 @@
+import { canonicalJson } from '@herald/core';
 import { hash } from 'node:crypto';
 
 /** The levels of a batch, and the 64 of each of its items. */
@@ -10,12 +11,4 @@ const DEPTH_LIMIT = 66;
  */
 export function bodyFingerprint(body: unknown, lossyText?: string): string {
   return hash('sha256', lossyText ?? canonicalJson(body, DEPTH_LIMIT), 'base64url');
-}
-
-function canonicalJson(value: unknown, levels: number): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (levels === 0) return '…';
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, levels - 1)).join(',')}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member, levels - 1)}`).join(',')}}`;
 }

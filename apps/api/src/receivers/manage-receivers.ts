@@ -1,4 +1,5 @@
 import {
+  isCallbackId,
   newReceiverId,
   newSeed,
   newSigningSecret,
@@ -105,7 +106,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const at = now();
       const overlapEndsAt = overlapSeconds > 0 ? at + overlapSeconds * 1_000 : undefined;
       const isRotated = await receivers.rotateSecret(workspaceId, id, encryptSecret(secret, id), overlapEndsAt, at);
-      if (!isRotated) throw new NotFoundError(id.startsWith('cb_') ? 'callback' : 'receiver', id);
+      if (!isRotated) throw new NotFoundError(isCallbackId(id) ? 'callback' : 'receiver', id);
       logger.info('endpoint.secret_rotated', { endpointId: id, workspaceId, overlapSeconds });
       return { secret, overlapEndsAt };
     },

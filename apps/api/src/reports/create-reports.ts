@@ -67,6 +67,10 @@ export function createReports(logger: Logger, { acceptance, deliveries }: ApiMet
           ...counts,
         });
       },
+      /** The caller sees to it that this is called once per Task. */
+      differed({ transitionId, taskId, workspaceId }: Pick<Acceptance, 'transitionId' | 'taskId' | 'workspaceId'>) {
+        logger.warn('transition.differs', { transitionId, taskId, workspaceId });
+      },
       refused(taskId: TaskId, { code }: DomainError) {
         acceptance.refused({ code });
         logger.debug('transition.refused', { taskId, code });

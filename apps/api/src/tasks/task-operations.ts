@@ -56,7 +56,7 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
     find,
     listByStatus: tasks.listByStatus,
 
-    /** Returns the callback's signing secret in clear, unless an earlier run with this seed created the Task. */
+    /** Returns the callback and its signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(
       workspaceId: WorkspaceId,
       { input, callback: asked, executionWorkspaceId }: CreateTask,
@@ -79,7 +79,7 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
       };
       const reply = await tasks.create(task, callback);
       if (reply === 'exists') return { task: await find(workspaceId, id), existed: true };
-      return { task, existed: false, callbackSecret: callback?.secret };
+      return { task, existed: false, callback };
     },
 
     async addMessage(

@@ -7,6 +7,7 @@ import {
   DomainError,
   NotFoundError,
   PageLimit,
+  PatchCallback,
   ResolveApproval,
   RotateSecret,
   type TransitionReport,
@@ -23,11 +24,14 @@ import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { CallbackView, toCallbackView } from './callback-view.ts';
+import type { ManageCallbacks } from './manage-callbacks.ts';
 import type { TaskOperations } from './task-operations.ts';
 import { ApprovalResolved, CreatedTask, MessageAdded, TaskView, toTaskView } from './task-view.ts';
 
 export type TaskRoutesDeps = {
   readonly tasks: TaskOperations;
+  readonly callbacks: ManageCallbacks;
   readonly acceptTransitions: AcceptTransitions;
   readonly deliveryLog: DeliveryLog;
   readonly receivers: Pick<ManageReceivers, 'rotateSecret'>;
@@ -66,16 +70,12 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description: 'With a callback its signing secret is in this answer, and in no other.',
       body: CreateTask,
       answer: { status: 201, description: 'The Task.', schema: CreatedTask, headers: ['location', 'cache-control'] },
-      async handle({ tasks }, req, res, request) {
-        const {
-          task,
-          existed,
-          callbackSecret: secret,
-        } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
+      async handle({ tasks, callbacks }, req, res, request) {
+        const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
         res.location(`${req.baseUrl}/${task.id}`).set('cache-control', 'no-store');
-        const view: CreatedTask = toTaskView(task);
-        if (view.callback && secret !== undefined) view.callback.secret = secret;
+        const view: CreatedTask = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
+        if (view.callback && callback) view.callback.secret = callback.secret;
         res.json(view);
       },
     }),
@@ -83,8 +83,9 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       summary: 'Read a Task',
       description: 'With the result, outcome and usage that terminal events omit.',
       answer: { status: 200, description: 'The Task.', schema: TaskView },
-      async handle({ tasks }, req, res) {
-        res.json(toTaskView(await tasks.find(workspaceOf(req), req.params.id)));
+      async handle({ tasks, callbacks }, req, res) {
+        const task = await tasks.find(workspaceOf(req), req.params.id);
+        res.json(toTaskView(task, await callbacks.findOf(task)));
       },
     }),
     operation('addMessage', 'POST /{id}/messages', {
@@ -140,6 +141,18 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
         const page = await deliveryLog.listByTask(workspaceId, id, limit, before);
         const nextCursor = page.nextSequence === undefined ? null : writeCursor({ at: page.nextSequence, id: '' });
         res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+      },
+    }),
+    operation('changeCallback', 'PATCH /{id}/callback', {
+      summary: "Change a Task's callback",
+      description:
+        'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A redelivery brings back what it missed.',
+      body: PatchCallback,
+      answer: { status: 200, description: 'The callback as it is now.', schema: CallbackView },
+      problems: ['callback_not_found'],
+      async handle({ tasks, callbacks }, req, res, patch) {
+        const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
+        res.json(toCallbackView(await callbacks.patch(workspaceId, id, patch)));
       },
     }),
     operation('rotateCallbackSecret', 'POST /{id}/callback/secret/rotate', {

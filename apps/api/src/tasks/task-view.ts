@@ -1,8 +1,9 @@
-import { EventName, projectOutcome, PublicOutcome, TaskIdText, TaskStatus } from '@herald/core';
+import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint, type Outcome } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
+import { CallbackView, toCallbackView } from './callback-view.ts';
 
 /** The fields that customers and executors see. */
 export const TaskFields = {
@@ -20,11 +21,11 @@ export const TaskFields = {
     .meta({ description: 'What `resolve` must name; only while the Task requires an action.' })
     .exactOptional(),
   result: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
-  outcome: PublicOutcome.nullable().meta({ description: 'The newest one while there is no final one.' }),
+  outcome: PublicOutcome.nullable().meta({
+    description: 'The final one; until then the newest of an action or a canonical checkpoint.',
+  }),
   usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
 };
-
-const Callback = { url: z.string(), events: z.array(EventName).meta({ description: 'Empty means every event.' }) };
 
 const EXAMPLE = {
   id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
@@ -36,12 +37,12 @@ const EXAMPLE = {
   result: { invoice: 'in_42' },
   outcome: { summary: 'The invoice was sent.', progress: 1 },
   usage: { tokens: 1_234 },
-  callback: { url: 'https://hooks.example.com/invoice-42', events: [] },
+  callback: { url: 'https://hooks.example.com/invoice-42', events: [], enabled: true },
 };
 
 /** A Task as its workspace sees it, with the public-safe part of the outcome. */
 export const TaskView = z
-  .strictObject({ ...TaskFields, callback: z.strictObject(Callback).exactOptional() })
+  .strictObject({ ...TaskFields, callback: CallbackView.exactOptional() })
   .meta({ id: 'Task', examples: [EXAMPLE] });
 export type TaskView = z.infer<typeof TaskView>;
 
@@ -49,7 +50,7 @@ export type TaskView = z.infer<typeof TaskView>;
 export const CreatedTask = z
   .strictObject({
     ...TaskFields,
-    callback: z.strictObject({ ...Callback, secret: SigningSecret.exactOptional() }).exactOptional(),
+    callback: CallbackView.extend({ secret: SigningSecret.exactOptional() }).exactOptional(),
   })
   .meta({
     id: 'CreatedTask',
@@ -85,15 +86,19 @@ export const ApprovalResolved = z
   .meta({ id: 'ApprovalResolved' });
 export type ApprovalResolved = z.infer<typeof ApprovalResolved>;
 
-export function toTaskView(task: TaskRecord): TaskView {
+/** @param endpoint the record of its callback; without one nothing is sent to it */
+export function toTaskView(task: TaskRecord, endpoint: Endpoint | undefined): TaskView {
   const { callback } = task;
-  return { ...toTaskFields(task), ...(callback && { callback: { url: callback.url, events: [...callback.events] } }) };
+  return {
+    ...toTaskFields(task),
+    ...(callback && { callback: toCallbackView(endpoint ?? { ...callback, enabled: false }) }),
+  };
 }
 
 /** A Task without its callback. The executor does not see where that goes. */
 export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
-  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint } = task;
-  const outcome = task.outcome ?? checkpoint?.outcome;
+  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage } = task;
+  const outcome = findShownOutcome(task);
   return {
     id,
     status,
@@ -106,4 +111,9 @@ export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
   };
+}
+
+/** A record of a former version has no interim outcome, but it may have a checkpoint with one. */
+function findShownOutcome({ outcome, interim, checkpoint }: TaskRecord): Outcome | undefined {
+  return outcome ?? interim ?? (checkpoint?.canonical ? checkpoint.outcome : undefined);
 }

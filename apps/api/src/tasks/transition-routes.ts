@@ -57,7 +57,8 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
   operations: [
     operation('reportTransition', 'POST /tasks/{id}/transitions', {
       summary: 'Report a transition of a Task',
-      description: 'Reporting the same fact again changes nothing and answers `duplicate: true`.',
+      description:
+        'Reporting the same fact again changes nothing and answers `duplicate: true`, with `differs: true` if it is reported with other contents.',
       body: TransitionReport,
       answer: { status: 200, description: 'Accepted: what it emits is delivered.', schema: AcceptedTransition },
       problems: ['invalid_transition', 'stale_action_version'],

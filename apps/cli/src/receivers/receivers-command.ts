@@ -1,16 +1,17 @@
-import { NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
+import { isCallbackId, NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
-import { readReceiverId, readWorkspace } from '../context/read-arguments.ts';
+import { readEndpointId, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
 import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
 import { sendTestTo } from './send-test-to.ts';
+import { switchEndpoint } from './switch-endpoint.ts';
 
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
-/** `herald receivers`: lists, tests, disables and enables the receivers of customers. */
-export function createReceiversCommand({ openHerald, output, startProgress, now }: CommandDeps): Command {
+/** `herald receivers`: lists, tests, disables and enables the receivers of customers; the last two also callbacks. */
+export function createReceiversCommand({ openHerald, output, startProgress }: CommandDeps): Command {
   const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
   receivers
     .command('list')
@@ -44,35 +45,38 @@ export function createReceiversCommand({ openHerald, output, startProgress, now 
       else if (!json) output.line(`Delivered: it answered ${outcome.receiverStatus}.`);
     });
 
-  const addSwitch = (name: 'enable' | 'disable', description: string, consequence: string) => {
+  const addSwitch = (name: 'enable' | 'disable', description: string, consequenceFor: (id: EndpointId) => string) => {
     const enabled = name === 'enable';
     receivers
       .command(name)
       .description(description)
-      .argument('<id>', 'of the receiver', readReceiverId)
+      .argument('<id>', 'of the receiver (wh_…) or the callback (cb_…)', readEndpointId)
       .addHelpText('after', examples(`herald receivers ${name} wh_01m7wyndtadddfeszmz5b3xx5r`))
       .action(async (id: EndpointId, { json }: JsonOption) => {
         await using herald = await openHerald();
-        const { workspaceId, enabled: wasEnabled } = await findReceiver(herald, id);
-        const isChanged = wasEnabled !== enabled;
-        if (isChanged && !(await createReceiverStore(herald).patch(workspaceId, id, { enabled }, now())))
-          throw new NotFoundError('receiver', id);
+        const isChanged = await switchEndpoint(herald, id, enabled);
         if (json) output.json({ id, enabled, changed: isChanged });
-        else if (isChanged) output.line(`${enabled ? 'Enabled' : 'Disabled'} ${id}. ${consequence}`);
+        else if (isChanged) output.line(`${enabled ? 'Enabled' : 'Disabled'} ${id}. ${consequenceFor(id)}`);
         else output.line(`${id} is ${name}d already; nothing was changed.`);
       });
   };
   addSwitch(
     'disable',
-    'send nothing more to a receiver; its pending deliveries end as canceled',
-    'Its pending deliveries end as canceled; "herald receivers enable" undoes this, and a replay brings back what it missed.',
+    'send nothing more to a receiver or a callback; its pending deliveries end as canceled',
+    (id) => `Its pending deliveries end as canceled; "herald receivers enable" undoes this, and ${bringBack(id)}.`,
   );
   addSwitch(
     'enable',
-    'send to a disabled receiver again',
-    'From now on it is sent to; "herald replay" brings back what it missed.',
+    'send to a disabled receiver or callback again',
+    (id) => `From now on it is sent to; ${bringBack(id)}.`,
   );
   return receivers;
+}
+
+/** What it missed: a replay is for receivers only. */
+function bringBack(id: EndpointId): string {
+  if (!isCallbackId(id)) return '"herald replay" brings back what it missed';
+  return `"herald deliveries redeliver" brings back each that "herald deliveries list --receiver ${id} --status canceled" shows`;
 }
 
 async function findReceiver(herald: Herald, id: EndpointId) {

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { EVENT_NAMES, type EventName } from '../events.ts';
-import { PatchReceiver, RECEIVER_LIMIT, RegisterReceiver, TaskCallback, wantsEvent } from './endpoint.ts';
+import {
+  PatchCallback,
+  PatchReceiver,
+  RECEIVER_LIMIT,
+  RegisterReceiver,
+  TaskCallback,
+  wantsEvent,
+} from './endpoint.ts';
 
 const url = 'https://example.com/hooks';
 const UNKNOWN_EVENT =
@@ -88,7 +95,7 @@ test.each([
   expect(problemsOf(PatchReceiver, body)).toEqual(problems);
 });
 
-test('a callback has a url and an event filter, and nothing to switch off', () => {
+test('a new callback has a url and an event filter, and nothing to switch off', () => {
   expect(TaskCallback.parse({ url })).toStrictEqual({ url, events: [] });
   expect(problemsOf(TaskCallback, { url, enabled: false, description: '' })).toEqual([
     ': Unrecognized keys: "enabled", "description"',
@@ -97,6 +104,22 @@ test('a callback has a url and an event filter, and nothing to switch off', () =
 
 test.each(sharedRefusals)('a callback $body is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(TaskCallback, body)).toEqual(problems);
+});
+
+test.each([
+  { body: { url }, patch: { url } },
+  { body: { events: ['task.done', 'task.check_in'] }, patch: { events: ['task.check_in', 'task.done'] } },
+  { body: { enabled: true }, patch: { enabled: true } },
+])('a patch $body of a callback changes exactly $patch', ({ body, patch }) => {
+  expect(PatchCallback.parse(body)).toStrictEqual(patch);
+});
+
+test.each([
+  ...sharedRefusals,
+  { body: { url, description: 'mine' }, problems: [': Unrecognized key: "description"'] },
+  { body: {}, problems: [': must change at least one of url, events, enabled'] },
+])('a patch $body of a callback is refused: $problems', ({ body, problems }) => {
+  expect(problemsOf(PatchCallback, body)).toEqual(problems);
 });
 
 test.each<{ events: EventName[]; wanted: readonly EventName[] }>([

@@ -60,6 +60,17 @@ export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilt
 });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
+/** Body of `PATCH /tasks/{id}/callback`. */
+export const PatchCallback = z
+  .strictObject({
+    url: EndpointUrl.exactOptional(),
+    events: EventFilter.exactOptional(),
+    enabled: z.boolean().meta({ description: 'A disabled callback is sent nothing.' }).exactOptional(),
+  })
+  .refine((patch) => Object.keys(patch).length > 0, { error: 'must change at least one of url, events, enabled' })
+  .meta({ id: 'PatchCallback', description: 'What is left out stays as it is.', minProperties: 1 });
+export type PatchCallback = z.infer<typeof PatchCallback>;
+
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
 export type Endpoint = {
   readonly id: EndpointId;

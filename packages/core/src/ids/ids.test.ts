@@ -1,5 +1,14 @@
 import { toBase32 } from './base32.ts';
-import { callbackIdOf, deliveryIdOf, newReceiverId, newTaskId, newTestTransitionId, transitionIdOf } from './ids.ts';
+import {
+  callbackIdOf,
+  deliveryIdOf,
+  isCallbackId,
+  newReceiverId,
+  newTaskId,
+  newTestTransitionId,
+  taskIdOfCallback,
+  transitionIdOf,
+} from './ids.ts';
 import { sortableId } from './sortable-id.ts';
 
 test.each([
@@ -44,7 +53,9 @@ test('text order of Task and receiver ids is the order of their creation', () =>
   expect(newReceiverId(1)).toMatch(/^wh_[0-9a-hjkmnp-tv-z]{26}$/);
 });
 
-test('a callback’s id follows from its Task; a test event’s never repeats', () => {
+test('a callback’s id follows from its Task, and leads back to it; a test event’s never repeats', () => {
   expect(callbackIdOf('task_01abc')).toBe('cb_01abc');
+  expect(taskIdOfCallback('cb_01abc')).toBe('task_01abc');
+  expect(['cb_01abc', 'wh_01abc'].map(isCallbackId)).toEqual([true, false]);
   expect(newTestTransitionId()).not.toBe(newTestTransitionId());
 });

@@ -52,6 +52,16 @@ export function callbackIdOf(taskId: TaskId): EndpointId {
   return taskId.replace(/^task_/, 'cb_');
 }
 
+/** Tells a callback's id from a receiver's. */
+export function isCallbackId(id: EndpointId): boolean {
+  return id.startsWith('cb_');
+}
+
+/** The Task of a callback. */
+export function taskIdOfCallback(callbackId: EndpointId): TaskId {
+  return callbackId.replace(/^cb_/, 'task_');
+}
+
 /**
  * The id of a fact about a Task. It has no random part, so every path that reports the same fact yields the same id.
  * @param name the event, or `start` and `checkpoint` for facts that emit none

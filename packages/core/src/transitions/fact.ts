@@ -51,8 +51,8 @@ export function transitionIdOfFact(taskId: TaskId, key: string): TransitionId | 
   }
 }
 
-/** Only a material canonical checkpoint emits; a start emits nothing (spec section 6). */
-function eventOf(report: TransitionReport): TaskEventName | undefined {
+/** The event that a report emits. Only a material canonical checkpoint emits; a start emits nothing (spec section 6). */
+export function eventOf(report: TransitionReport): TaskEventName | undefined {
   switch (report.type) {
     case 'start':
       return undefined;

@@ -7,6 +7,7 @@ import { TransitionReport } from './transition-report.ts';
 type ReportType = TransitionReport['type'];
 
 const outcome = { summary: 'so far' };
+const KNOWN: JudgeContext = { known: { sequence: 3 } };
 
 function taskThatIs(status: TaskStatus, changes: Partial<TaskState> = {}): TaskState {
   return { id: 'task_1', workspaceId: 'ws_1', sequence: 7, revision: 'r9', status, ...changes };
@@ -48,7 +49,7 @@ function answer(state: TaskState, report: TransitionReport, context: JudgeContex
 }
 
 function accepted(state: TaskState, report: TransitionReport): Extract<TransitionVerdict, { kind: 'accepted' }> {
-  const verdict = judgeTransition(state, report, { isKnownFact: false });
+  const verdict = judgeTransition(state, report, {});
   if (verdict.kind !== 'accepted') throw new Error('expected the report to be accepted');
   return verdict;
 }
@@ -82,19 +83,19 @@ function everyCell<T>(machine: Record<TaskStatus, Record<ReportType, T>>) {
 }
 
 test.each(everyCell(MACHINE))('a new $type on a Task that is $status → $leadsTo', ({ status, type, leadsTo }) => {
-  expect(answer(taskThatIs(status), REPORTS[type], { isKnownFact: false })).toBe(leadsTo);
+  expect(answer(taskThatIs(status), REPORTS[type], {})).toBe(leadsTo);
 });
 
 test.each(everyCell(MACHINE))('a known $type on a Task that is $status changes nothing', ({ status, type }) => {
   const { transitionId } = factOf('task_1', REPORTS[type]);
-  const verdict = judgeTransition(taskThatIs(status), REPORTS[type], { isKnownFact: true });
+  const verdict = judgeTransition(taskThatIs(status), REPORTS[type], KNOWN);
   expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId });
 });
 
 test.each(everyCell({ ...MACHINE, queued: { ...MACHINE.queued, done: 'done' } }))(
   'where a start is implied, a $type on a Task that is $status → $leadsTo',
   ({ status, type, leadsTo }) => {
-    const context = { isKnownFact: false, impliesStart: true };
+    const context = { impliesStart: true };
     expect(answer(taskThatIs(status), REPORTS[type], context)).toBe(leadsTo);
   },
 );
@@ -114,14 +115,19 @@ test.each<{ status: TaskStatus; open: number; reported: number; known: boolean; 
   'action version $reported (known: $known) on a Task that is $status with version $open → $leadsTo',
   ({ status, open, reported, known, leadsTo }) => {
     const state = taskThatIs(status, { action: { version: open, primary: 'main', approvals: ['main'] } });
-    expect(answer(state, actionRequired(reported), { isKnownFact: known })).toBe(leadsTo);
+    expect(answer(state, actionRequired(reported), known ? KNOWN : {})).toBe(leadsTo);
   },
 );
 
 test('a higher action version replaces the open action with its own requests', () => {
   const state = taskThatIs('requires_action', { action: { version: 1, primary: 'old', approvals: ['old'] } });
   const action = { version: 2, primary: 'main', approvals: ['side', 'main'] };
-  expect(accepted(state, actionRequired(2)).change).toStrictEqual({ status: 'requires_action', sequence: 8, action });
+  expect(accepted(state, actionRequired(2)).change).toStrictEqual({
+    status: 'requires_action',
+    sequence: 8,
+    action,
+    interim: outcome,
+  });
 });
 
 test.each<{ report: TransitionReport; event: string | undefined; sequence: number; status?: TaskStatus }>([
@@ -170,17 +176,17 @@ test('over a whole life the emitted sequences are 1, 2, 3, … without a gap', (
 
 test.each<{ type: ReportType; status: TaskStatus; change: object }>([
   { type: 'start', status: 'queued', change: { status: 'running', sequence: 7 } },
-  { type: 'checkpoint', status: 'running', change: { status: 'running', sequence: 8 } },
+  { type: 'checkpoint', status: 'running', change: { status: 'running', sequence: 8, interim: outcome } },
   { type: 'done', status: 'running', change: { status: 'done', sequence: 8 } },
   { type: 'canceled', status: 'queued', change: { status: 'canceled', sequence: 8 } },
-])('a $type sets nothing but status and sequence', ({ type, status, change }) => {
+])('a $type sets $change and nothing else', ({ type, status, change }) => {
   const state = taskThatIs(status, { action: { version: 1, primary: 'main', approvals: ['main'] } });
   expect(accepted(state, REPORTS[type]).change).toStrictEqual(change);
 });
 
 const everything: TaskResult = { result: { answer: 42 }, outcome, usage: { tokens: 1 } };
 
-test.each<{ when: string; has: TaskResult; said: TaskResult; fill: TaskResult | undefined }>([
+test.each<{ when: string; has: TaskResult; said: TaskResult; fill: TaskResult | undefined; differs?: true }>([
   { when: 'nothing and all is said', has: {}, said: everything, fill: everything },
   { when: 'nothing and a part is said', has: {}, said: { usage: null }, fill: { usage: null } },
   { when: 'nothing and nothing is said', has: {}, said: {}, fill: undefined },
@@ -189,21 +195,35 @@ test.each<{ when: string; has: TaskResult; said: TaskResult; fill: TaskResult | 
     has: everything,
     said: { result: 1, outcome: { summary: 'x' }, usage: 2 },
     fill: undefined,
+    differs: true,
   },
-  { when: 'a result', has: { result: 1 }, said: everything, fill: { outcome, usage: { tokens: 1 } } },
-  { when: 'the result null', has: { result: null }, said: { result: 1 }, fill: undefined },
-  { when: 'the result 0 and the usage ""', has: { result: 0, usage: '' }, said: everything, fill: { outcome } },
+  { when: 'everything already, said alike', has: everything, said: structuredClone(everything), fill: undefined },
+  { when: 'a result', has: { result: 1 }, said: everything, fill: { outcome, usage: { tokens: 1 } }, differs: true },
+  { when: 'the result null', has: { result: null }, said: { result: 1 }, fill: undefined, differs: true },
+  {
+    when: 'the result 0 and the usage ""',
+    has: { result: 0, usage: '' },
+    said: everything,
+    fill: { outcome },
+    differs: true,
+  },
   {
     when: 'an outcome',
     has: { outcome: { summary: 'first' } },
     said: everything,
     fill: { result: { answer: 42 }, usage: { tokens: 1 } },
+    differs: true,
   },
-])('a repeated done fills only what is missing in a done Task that has $when', ({ has, said, fill }) => {
+])('a repeated done fills only what is missing in a done Task that has $when', ({ has, said, fill, differs }) => {
   const report: TransitionReport = { type: 'done', ...said };
-  const verdict = judgeTransition(taskThatIs('done', has), report, { isKnownFact: true });
+  const verdict = judgeTransition(taskThatIs('done', has), report, KNOWN);
   const { transitionId } = factOf('task_1', report);
-  expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId, ...(fill && { fill }) });
+  expect(verdict).toStrictEqual({
+    kind: 'duplicate',
+    transitionId,
+    ...(fill && { fill }),
+    ...(differs && { differs }),
+  });
 });
 
 test('the first done sets result, outcome and usage, as far as they are said', () => {
@@ -215,15 +235,104 @@ test('the first done sets result, outcome and usage, as far as they are said', (
 });
 
 test('a legacy close and the executor’s later done are one transition', () => {
-  const closed = judgeTransition(taskThatIs('queued'), { type: 'done' }, { isKnownFact: false, impliesStart: true });
-  const later = judgeTransition(taskThatIs('done'), { type: 'done', result: 1 }, { isKnownFact: true });
-  expect(later).toEqual({ kind: 'duplicate', transitionId: closed.transitionId, fill: { result: 1 } });
+  const closed = judgeTransition(taskThatIs('queued'), { type: 'done' }, { impliesStart: true });
+  const later = judgeTransition(taskThatIs('done'), { type: 'done', result: 1 }, KNOWN);
+  const { transitionId } = factOf('task_1', { type: 'done' });
+  expect(closed).toMatchObject({ kind: 'accepted', transitionId });
+  expect(later).toEqual({ kind: 'duplicate', transitionId, fill: { result: 1 } });
+});
+
+test.each<{ when: string; report: TransitionReport; interim: object | undefined }>([
+  { when: 'a canonical checkpoint', report: checkpoint('c1', true, true), interim: outcome },
+  { when: 'a canonical one that is not material', report: checkpoint('c1', true, false), interim: outcome },
+  { when: 'one that is not canonical', report: checkpoint('c1', false, true), interim: undefined },
+  {
+    when: 'a canonical one without an outcome',
+    report: { type: 'checkpoint', checkpointId: 'c1', canonical: true, material: false },
+    interim: undefined,
+  },
+  { when: 'an action', report: actionRequired(1), interim: outcome },
+  { when: 'a done, whose outcome is final', report: { type: 'done', outcome }, interim: undefined },
+])('the outcome so far after $when is $interim', ({ report, interim }) => {
+  const { change } = accepted(taskThatIs('running'), report);
+  expect(change.interim).toEqual(interim);
+  // What is absent is not written, and erases nothing.
+  expect('interim' in change).toBe(interim !== undefined);
+});
+
+test('of an outcome so far only the public-safe part is kept', () => {
+  const report: TransitionReport = {
+    type: 'checkpoint',
+    checkpointId: 'c1',
+    canonical: true,
+    material: false,
+    outcome: { summary: 'half', progress: 0.5, toolOutput: 'internal' },
+  };
+  expect(accepted(taskThatIs('running'), report).change.interim).toStrictEqual({ summary: 'half', progress: 0.5 });
+});
+
+describe('a checkpoint that emitted nothing and comes again canonical and material', () => {
+  const raised = checkpoint('c1', true, true);
+  const silent: JudgeContext = { known: { sequence: 0, digest: '0000000' } };
+  const { transitionId, key: factKey } = factOf('task_1', raised);
+
+  test.each(['running', 'requires_action'] as const)('emits, under its own id, from a Task that is %s', (status) => {
+    expect(judgeTransition(taskThatIs(status), raised, silent)).toMatchObject({
+      kind: 'accepted',
+      transitionId,
+      factKey,
+      event: 'task.check_in',
+      isRaised: true,
+      change: { status, sequence: 8, interim: outcome },
+    });
+  });
+
+  test.each(['done', 'canceled'] as const)('is a duplicate that differs on a Task that is %s', (status) => {
+    const verdict = judgeTransition(taskThatIs(status), raised, silent);
+    expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId, differs: true });
+    // Whatever a former version kept of it.
+    expect(judgeTransition(taskThatIs(status), raised, { known: { sequence: 0 } })).toStrictEqual(verdict);
+  });
+
+  test('emits no second time, nor does one that emits nothing still', () => {
+    expect(judgeTransition(taskThatIs('running'), raised, KNOWN)).toMatchObject({ kind: 'duplicate' });
+    for (const [canonical, material] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const again = judgeTransition(taskThatIs('running'), checkpoint('c1', canonical, material), silent);
+      expect(again).toMatchObject({ kind: 'duplicate' });
+    }
+  });
+});
+
+describe('a done on a Task that is canceled', () => {
+  const late = (has: TaskResult, said: TaskResult) =>
+    judgeTransition(taskThatIs('canceled', has), { type: 'done', ...said }, {});
+
+  test('is refused with the reason, and leaves its usage and nothing else', () => {
+    const verdict = late({}, everything);
+    expect(verdict).toMatchObject({ kind: 'refused', fill: { usage: { tokens: 1 } } });
+    if (verdict.kind !== 'refused') throw new Error('it is refused');
+    expect(Object.keys(verdict.fill)).toEqual(['usage']);
+    expect(verdict.error.code).toBe('invalid_transition');
+    expect(verdict.error.message).toBe(
+      'Task task_1 was closed as canceled before this done came, and stays canceled. Of this report only the usage is kept, unless the Task had one already',
+    );
+  });
+
+  test.each<{ when: string; has: TaskResult; said: TaskResult }>([
+    { when: 'it has no usage', has: {}, said: { result: 1 } },
+    { when: 'the Task has one', has: { usage: 0 }, said: { usage: 1 } },
+  ])('leaves nothing when $when', ({ has, said }) => {
+    expect(() => late(has, said)).toThrow('was closed as canceled before this done came');
+  });
 });
 
 test('judging changes neither the Task nor the report', () => {
   const state = taskThatIs('running');
   const report = actionRequired(3);
   const before = structuredClone({ state, report });
-  judgeTransition(state, report, { isKnownFact: false });
+  judgeTransition(state, report, {});
   expect({ state, report }).toEqual(before);
 });

@@ -3,6 +3,8 @@ import { InvalidTransitionError, StaleActionVersionError } from '../errors.ts';
 import type { TransitionId } from '../ids/ids.ts';
 import { isTerminal, type OpenAction, type TaskResult, type TaskState, type TaskStatus } from '../tasks/task.ts';
 import { factOf } from './fact.ts';
+import { digestOf, judgeDifference, type KnownFact } from './known-fact.ts';
+import { projectOutcome, type PublicOutcome } from './projection.ts';
 import type { ActionRequiredReport, TransitionReport } from './transition-report.ts';
 
 /** Fields of a Task that a transition sets. */
@@ -10,6 +12,8 @@ export type TaskChange = TaskResult & {
   readonly status: TaskStatus;
   readonly sequence: number;
   readonly action?: OpenAction;
+  /** What the Task came to so far: shown while it has no final outcome. */
+  readonly interim?: PublicOutcome;
 };
 
 export type TransitionVerdict =
@@ -17,40 +21,62 @@ export type TransitionVerdict =
       readonly kind: 'accepted';
       readonly transitionId: TransitionId;
       readonly factKey: string;
+      /** See `digestOf`. */
+      readonly digest?: string;
       readonly event?: TaskEventName;
       readonly change: TaskChange;
+      /** The fact is known, and emitted nothing so far. */
+      readonly isRaised?: true;
     }
   | {
       readonly kind: 'duplicate';
       readonly transitionId: TransitionId;
       /** The part of the repeated report that the Task lacks; it emits nothing. */
       readonly fill?: TaskResult;
+      /** The repeated report says something else than what counts. */
+      readonly differs?: true;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly error: InvalidTransitionError;
+      /** The part of the refused report that the Task keeps all the same. */
+      readonly fill: TaskResult;
     };
 
 export type JudgeContext = {
-  /** Whether the Task already knows the fact that the report states. */
-  readonly isKnownFact: boolean;
+  /** What the Task knows of the fact that the report states; absent when it doesn't know the fact. */
+  readonly known?: KnownFact | undefined;
   /** The legacy close path has no start: it may close a Task that was never reported as running. */
   readonly impliesStart?: boolean;
 };
 
 /** Decides a report against its Task. Throws `InvalidTransitionError` or `StaleActionVersionError`. */
 export function judgeTransition(state: TaskState, report: TransitionReport, context: JudgeContext): TransitionVerdict {
+  const { known } = context;
   const { transitionId, key: factKey, event } = factOf(state.id, report);
-  if (context.isKnownFact) {
+  // A checkpoint that emitted nothing comes again as one that emits. A closed Task emits nothing more.
+  const isRaised = known?.sequence === 0 && event !== undefined && !isTerminal(state.status);
+  if (known && !isRaised) {
     const fill = report.type === 'done' ? missingResult(state, report) : undefined;
-    return { kind: 'duplicate', transitionId, ...(fill && { fill }) };
+    const differs = judgeDifference(state, report, known);
+    return { kind: 'duplicate', transitionId, ...(fill && { fill }), ...(differs && { differs }) };
   }
+  if (report.type === 'done' && state.status === 'canceled') return refuseLateDone(state, report);
+  const digest = digestOf(report);
+  const interim = interimOf(report);
   const status = nextStatus(state, report, context.impliesStart ?? false);
   return {
     kind: 'accepted',
     transitionId,
     factKey,
+    ...(digest !== undefined && { digest }),
     ...(event && { event }),
+    ...(isRaised && { isRaised }),
     change: {
       status,
       sequence: event ? state.sequence + 1 : state.sequence,
       ...(report.type === 'action_required' && { action: openAction(report) }),
+      ...(interim && { interim }),
       ...(report.type === 'done' && missingResult({}, report)),
     },
   };
@@ -80,6 +106,26 @@ function nextStatus(state: TaskState, report: TransitionReport, impliesStart: bo
     case 'canceled':
       return 'canceled';
   }
+}
+
+/**
+ * A Task that was canceled stays so, however far its executor came. Its usage is kept all the same: it was spent.
+ * @throws InvalidTransitionError when there is no usage to keep
+ */
+function refuseLateDone(state: TaskState, { usage }: TaskResult): TransitionVerdict {
+  const kept = usage === undefined ? '' : '. Of this report only the usage is kept, unless the Task had one already';
+  const error = new InvalidTransitionError(
+    `Task ${state.id} was closed as canceled before this done came, and stays canceled${kept}`,
+  );
+  if (usage === undefined || state.usage !== undefined) throw error;
+  return { kind: 'refused', error, fill: { usage } };
+}
+
+/** The outcome of an action or a canonical checkpoint. One that is not canonical may be wrong, and is never shown. */
+function interimOf(report: TransitionReport): PublicOutcome | undefined {
+  if (report.type === 'action_required') return projectOutcome(report.outcome);
+  if (report.type !== 'checkpoint' || !report.canonical || !report.outcome) return undefined;
+  return projectOutcome(report.outcome);
 }
 
 function openAction({ actionVersion, approvalRequests }: ActionRequiredReport): OpenAction {

@@ -38,7 +38,10 @@ const Start = z
 const Checkpoint = z
   .strictObject({
     type: z.literal('checkpoint'),
-    checkpointId: GivenId.meta({ description: 'Reporting the same id again changes nothing.', examples: ['cp_1'] }),
+    checkpointId: GivenId.meta({
+      description: 'One id is one fact: see `duplicate` in the answer.',
+      examples: ['cp_1'],
+    }),
     canonical: z.boolean(),
     material: z.boolean(),
     outcome: Outcome.exactOptional(),
@@ -50,7 +53,7 @@ const Checkpoint = z
   .meta({
     id: 'CheckpointReport',
     description:
-      'A point that the Task reached. Only one that is `canonical` and `material` emits `task.check_in`, and must have an `outcome`; every other is recorded and emits nothing.',
+      'A point that the Task reached. Only one that is `canonical` and `material` emits `task.check_in`, and must have an `outcome`; every other is recorded and emits nothing. Such a one may come again under its id as canonical and material: it then emits, once.',
   });
 
 const ActionRequired = z
@@ -93,7 +96,11 @@ const Done = z
     outcome: Outcome.exactOptional(),
     usage: AnyResult,
   })
-  .meta({ id: 'DoneReport', description: 'The Task is done. Emits `task.done`, which carries none of these fields.' });
+  .meta({
+    id: 'DoneReport',
+    description:
+      'The Task is done. Emits `task.done`, which carries none of these fields. A canceled Task refuses it, and keeps only its usage.',
+  });
 
 const Canceled = z
   .strictObject({ type: z.literal('canceled') })

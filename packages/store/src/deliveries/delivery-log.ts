@@ -12,6 +12,7 @@ import {
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { readFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { readDelivery, type AttemptRecord } from './delivery-record.ts';
@@ -92,7 +93,7 @@ export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspac
     async listByTask(workspaceId: WorkspaceId, taskId: TaskId, limit: number, beforeSequence = Infinity) {
       const keys = keyspace.of(workspaceId);
       const facts = Object.entries(await redis.hgetall(keys.facts(taskId)))
-        .map(([key, sequence]) => ({ key, sequence: Number(sequence) }))
+        .map(([key, value]) => ({ key, sequence: readFactValue(value).sequence }))
         .filter(({ sequence }) => sequence > 0 && sequence < beforeSequence)
         .sort((a, b) => b.sequence - a.sequence);
       const page = facts.slice(0, limit);

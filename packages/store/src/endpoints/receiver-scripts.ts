@@ -1,4 +1,5 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
+import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 
 export const REGISTER_RECEIVER_LUA = /* lua */ `
 -- Add a receiver unless the workspace is full. A second run leaves what the first one wrote.
@@ -20,21 +21,12 @@ export const PATCH_RECEIVER_LUA = /* lua */ `
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end or move (zset)
--- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] number n of fields to remove   ARGV[4..n+3] their names
--- ARGV[n+4..] fields to set
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3..] see patchEndpoint
 -- Returns 'patched' | 'missing'.
+${PATCH_ENDPOINT_LUA}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
-local removed, before = tonumber(ARGV[3]), redis.call('HGET', KEYS[2], 'dst')
-for index = 4, removed + 3 do redis.call('HDEL', KEYS[2], ARGV[index]) end
-if #ARGV > removed + 3 then redis.call('HSET', KEYS[2], unpack(ARGV, removed + 4)) end
+patchEndpoint(KEYS[2], KEYS[4], ARGV[1], 3)
 redis.call('SET', KEYS[3], ARGV[2])
-local state = redis.call('HMGET', KEYS[2], 'on', 'offAt', 'dst')
-if state[1] == '0' then
-  redis.call('ZADD', KEYS[4], state[2], ARGV[1])
-elseif before and before ~= state[3] then
-  redis.call('HSET', KEYS[2], 'dstWas', before)
-  redis.call('ZADD', KEYS[4], 0, ARGV[1])
-end
 return 'patched'
 `;
 

@@ -1,16 +1,9 @@
-import {
-  destinationOf,
-  RECEIVER_LIMIT,
-  type Endpoint,
-  type EndpointId,
-  type PatchReceiver,
-  type WorkspaceId,
-} from '@herald/core';
+import { RECEIVER_LIMIT, type Endpoint, type EndpointId, type PatchReceiver, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import type { ScriptArg } from '../scripts/script.ts';
+import { patchArgs } from './endpoint-patch.ts';
 import { endpointFields, readEndpoint, type EndpointRecord } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
@@ -62,9 +55,8 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     },
     /** False when the workspace has no such receiver; `now` is epoch ms. */
     async patch(workspaceId: WorkspaceId, id: EndpointId, change: PatchReceiver, now: number) {
-      const { unset, set } = patchFields(workspaceId, change, now);
       const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
-      return (await patch(keys, [id, newRevision(), unset.length, ...unset, ...set])) === 'patched';
+      return (await patch(keys, [id, newRevision(), ...patchArgs(workspaceId, change, now)])) === 'patched';
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
       const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
@@ -90,21 +82,3 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
   };
 }
 export type ReceiverStore = ReturnType<typeof createReceiverStore>;
-
-/** A PATCH as hash fields. A new url resets the health; enabling also removes the reason for disabling. */
-function patchFields(workspaceId: WorkspaceId, { url, events, description, enabled }: PatchReceiver, now: number) {
-  const unset: string[] = [];
-  const set: ScriptArg[] = [];
-  if (url !== undefined) {
-    set.push('url', url, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
-    unset.push('fails', 'failAt', 'okAt');
-  }
-  if (events !== undefined) set.push('events', events.join(','));
-  if (description !== undefined) set.push('desc', description);
-  if (enabled === true) {
-    set.push('on', '1', 'okFrom', now);
-    unset.push('offAt', 'offWhy', 'fails', 'failAt');
-  }
-  if (enabled === false) set.push('on', '0', 'offAt', now, 'offWhy', 'by_request');
-  return { unset, set };
-}

@@ -24,7 +24,7 @@ export function createShardKeys(tag: string) {
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
     /** hash: a Task */
     task: (id: TaskId) => `${prefix}t:${id}`,
-    /** hash: keys of the facts that a Task knows → the sequence each was given (0: emitted nothing) */
+    /** hash: keys of the facts that a Task knows → the sequence each was given (0: emitted nothing), see `writeFactValue` */
     facts: (id: TaskId) => `${prefix}t:${id}:facts`,
     /** list: JSON of the messages added to a Task */
     messages: (id: TaskId) => `${prefix}t:${id}:messages`,

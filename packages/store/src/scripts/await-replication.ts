@@ -4,7 +4,13 @@ import { Cluster } from 'ioredis';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 /** Shows whether a server has a write: by a key, by a field of a hash, or by the absence of a key. */
-export type WriteProof = { readonly key: string; readonly field?: string; readonly isGone?: true };
+export type WriteProof = {
+  readonly key: string;
+  readonly field?: string;
+  /** The field must be a number that is at least this. */
+  readonly least?: number;
+  readonly isGone?: true;
+};
 
 /** Whether enough replicas have a write. False: they may have it all the same, and the client should try again. */
 export type AwaitReplication = (proof: WriteProof) => Promise<boolean>;
@@ -38,7 +44,7 @@ export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplica
     const pipeline = redis.pipeline();
     for (const { key, field } of proofs) {
       if (field === undefined) pipeline.exists(key);
-      else pipeline.hexists(key, field);
+      else pipeline.hget(key, field);
     }
     pipeline.set(`{${tag}}:mark`, '1', 'PX', MARK_TTL_MS).wait(minReplicas, withinMs);
     const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
@@ -46,7 +52,7 @@ export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplica
       return reply;
     });
     const replicas = z.number().parse(replies.at(-1));
-    return proofs.map(({ isGone }, index) => replicas >= minReplicas && replies[index] === (isGone ? 0 : 1));
+    return proofs.map((proof, index) => replicas >= minReplicas && proves(proof, replies[index]));
   };
 
   const goRounds = async (tag: string, waiting: Waiting[]): Promise<void> => {
@@ -75,6 +81,12 @@ export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplica
     }
     return asked.promise;
   };
+}
+
+/** Whether a server that answered this has the write. */
+function proves({ field, least, isGone }: WriteProof, reply: unknown): boolean {
+  if (field === undefined) return reply === (isGone ? 0 : 1);
+  return typeof reply === 'string' && (least === undefined || Number(reply) >= least);
 }
 
 /**

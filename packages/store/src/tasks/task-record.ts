@@ -1,16 +1,27 @@
-import { TaskStatus, type Task, type TaskChange, type TaskId, type TransitionReport } from '@herald/core';
+import {
+  TaskStatus,
+  type PublicOutcome,
+  type Task,
+  type TaskChange,
+  type TaskId,
+  type TransitionReport,
+} from '@herald/core';
 import { readEvents } from '../endpoints/endpoint-record.ts';
 
 /** The newest checkpoint of a Task, from which an executor resumes after a crash. `at` is epoch ms. */
 export type LastCheckpoint = Omit<Extract<TransitionReport, { type: 'checkpoint' }>, 'type'> & { readonly at: number };
 
-export type TaskRecord = Task & { readonly checkpoint?: LastCheckpoint };
+export type TaskRecord = Task & {
+  readonly checkpoint?: LastCheckpoint;
+  /** See `TaskChange`. Records of former versions have none. */
+  readonly interim?: PublicOutcome;
+};
 
 /** What a transition changes of a Task, apart from its revision. */
 export type RecordChange = Partial<TaskChange> & { readonly checkpoint?: LastCheckpoint };
 
 /** Fields of the Task hash that hold JSON. A transition can set all but the input, which is for the executor. */
-const CHANGING_JSON = ['action', 'result', 'outcome', 'usage', 'checkpoint'] as const;
+const CHANGING_JSON = ['action', 'result', 'outcome', 'usage', 'checkpoint', 'interim'] as const;
 const JSON_FIELDS = ['input', ...CHANGING_JSON] as const;
 
 /** Fields of the Task hash that a transition sets. The script sets `rev`. */

@@ -7,8 +7,9 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- KEYS[1] leases of the queue (zset): names the slot
 -- ARGV[1] JSON: { prefix, recordTtl, logTtl, now (ms), score (at which deliveries wait) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
---   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), sequence, taskTtl,
---     callback (id), callbackTtl, change: [field, value, ...], fact?, factLimit? (most facts before this one),
+--   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), taskTtl,
+--     callback (id), callbackTtl, change: [field, value, ...], fact?, factValue?, isRaised? (the fact may be known, as
+--     one that emitted nothing), factLimit? (most facts before this one),
 --     transition?: { id, event, fields: [field, value, ...],
 --       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination], ...] } }
 -- ARGV[2n+1] its body, or ''
@@ -65,11 +66,12 @@ local function commit(input, body)
   local facts, callback = task .. ':facts', prefix .. 'e:' .. input.callback
   if redis.call('HGET', task, 'rev') ~= input.revision then return { 'conflict' } end
   if versionOf(input.workspace) ~= input.subscriptions then return { 'conflict' } end
-  if input.fact and redis.call('HEXISTS', facts, input.fact) == 1 then return { 'conflict' } end
+  local known = input.fact and redis.call('HGET', facts, input.fact)
+  if known and not (input.isRaised and tonumber(known) < 1) then return { 'conflict' } end
   if input.factLimit and redis.call('HLEN', facts) >= tonumber(input.factLimit) then return { 'full' } end
 
   redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
-  if input.fact then redis.call('HSET', facts, input.fact, input.sequence) end
+  if input.fact then redis.call('HSET', facts, input.fact, input.factValue) end
   local list = prefix .. 'tasks:' .. input.to
   if input.from ~= input.to then redis.call('ZREM', prefix .. 'tasks:' .. input.from, input.task) end
   redis.call('ZADD', list, input.now, input.task)

@@ -4,6 +4,7 @@ import {
   isTerminal,
   type DestinationId,
   type EndpointId,
+  type KnownFact,
   type TaskEventName,
   type TaskId,
   type TaskState,
@@ -15,6 +16,7 @@ import { z } from 'zod';
 import { takeFields } from '../deliveries/delivery-record.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { readFactValue, writeFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
@@ -22,6 +24,7 @@ import { changeFields, DECIDING_FIELDS, readTask, type RecordChange } from '../t
 import { createLookUpRefresher } from '../tasks/look-up-refresher.ts';
 import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
 import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
+import { NOTE_DIFFERENCE_LUA } from './note-difference-script.ts';
 
 /** Facts that a Task can know. It remembers each for as long as it lives, to recognize a repeated report. */
 export const FACT_LIMIT = 10_000;
@@ -56,6 +59,10 @@ export type TransitionCommit = {
   readonly change: RecordChange;
   /** Absent when the report only fills in fields of `change`. */
   readonly factKey?: string;
+  /** Of the report, kept with the fact. */
+  readonly digest?: string;
+  /** The Task may know the fact, as one that emitted nothing. */
+  readonly isRaised?: true;
   readonly emission?: Emission;
 };
 
@@ -88,6 +95,7 @@ export type TransitionStoreDeps = {
 export function createTransitionStore(deps: TransitionStoreDeps) {
   const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
   const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
+  const noteDifference = defineScript(redis, 'noteDifference', NOTE_DIFFERENCE_LUA);
   const extendLookUp = createLookUpRefresher(redis);
   const readOne = ({ task, facts, factKeys }: TaskKeys) =>
     Promise.all([redis.hmget(task, ...DECIDING_FIELDS), factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : []]);
@@ -111,37 +119,45 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   );
 
   return {
-    /** The Task without its input, and which of these facts it knows. */
+    /** The Task without its input, and what it knows of these facts. */
     async findTask(workspaceId: WorkspaceId, id: TaskId, factKeys: readonly string[]) {
       const keys = keyspace.of(workspaceId);
-      const [values, sequences] = await readFields({ task: keys.task(id), facts: keys.facts(id), factKeys });
+      const [values, facts] = await readFields({ task: keys.task(id), facts: keys.facts(id), factKeys });
       const task = readTask(id, takeFields(DECIDING_FIELDS, values));
       if (task?.workspaceId !== workspaceId) return undefined;
-      return { task, knownFacts: new Set(factKeys.filter((_, index) => sequences[index] != null)) };
+      const knownFacts = new Map<string, KnownFact>();
+      for (const [index, key] of factKeys.entries()) {
+        const value = facts[index];
+        if (value != null) knownFacts.set(key, readFactValue(value));
+      }
+      return { task, knownFacts };
     },
     /**
      * Accepted means: it is durable, and its deliveries are in the queue. Commits of one moment go to Redis together,
      * in their order, and each stands or fails alone.
      */
-    async commit({ task, now, change, factKey, emission, ...versions }: TransitionCommit): Promise<CommitReply> {
+    async commit(asked: TransitionCommit): Promise<CommitReply> {
+      const { task, now, change, factKey, digest, isRaised, emission } = asked;
       const status = change.status ?? task.status;
+      const sequence = emission ? (change.sequence ?? task.sequence) : 0;
       const taskTtl = taskTtlMs(status, taskRetention);
       const input = {
         task: task.id,
         workspace: task.workspaceId,
         revision: task.revision,
-        newRevision: versions.newRevision,
-        subscriptions: versions.subscriptionVersion,
+        newRevision: asked.newRevision,
+        subscriptions: asked.subscriptionVersion,
         now: String(now),
         from: task.status,
         to: status,
-        sequence: emission ? String(change.sequence ?? task.sequence) : '0',
         taskTtl: String(taskTtl),
         callback: callbackIdOf(task.id),
         callbackTtl: String(taskTtl + deliveryRetention.logMs),
         change: changeFields(change),
         fact: factKey,
-        factLimit: factKey === undefined || isTerminal(status) ? undefined : String(FACT_LIMIT),
+        factValue: writeFactValue({ sequence, ...(digest !== undefined && { digest }) }),
+        isRaised,
+        factLimit: factKey === undefined || isRaised || isTerminal(status) ? undefined : String(FACT_LIMIT),
         transition: emission && emission.targets.length > 0 ? toTransition(task, emission, now) : undefined,
       };
       const commit = commitIn.get(keyspace.of(task.workspaceId));
@@ -153,6 +169,9 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
       if (kind === 'failed') throw new ScriptCommandError(String(detail));
       return kind === 'accepted' ? { kind, canceled: Number(detail) } : { kind };
     },
+    /** Notes that a report was repeated with other contents. True the first time for this Task. */
+    noteDifference: async (workspaceId: WorkspaceId, id: TaskId): Promise<boolean> =>
+      (await noteDifference([keyspace.of(workspaceId).task(id)], [])) === 1,
   };
 }
 export type TransitionStore = ReturnType<typeof createTransitionStore>;

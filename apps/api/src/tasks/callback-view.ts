@@ -1,0 +1,30 @@
+import type { Endpoint } from '@herald/core';
+import type { z } from 'zod';
+import { toTime } from '../http/to-time.ts';
+import { ReceiverView } from '../receivers/receiver-view.ts';
+
+/** A Task's callback as its workspace sees it: never with its secret. */
+export const CallbackView = ReceiverView.pick({
+  url: true,
+  events: true,
+  enabled: true,
+  disabledAt: true,
+  disabledReason: true,
+}).meta({
+  id: 'Callback',
+  description: 'The url to which the events of one Task are sent, besides the receivers.',
+  examples: [{ url: 'https://hooks.example.com/invoice-42', events: [], enabled: true }],
+});
+export type CallbackView = z.infer<typeof CallbackView>;
+
+type ShownCallback = Pick<Endpoint, keyof CallbackView>;
+
+export function toCallbackView({ url, events, enabled, disabledAt, disabledReason }: ShownCallback): CallbackView {
+  return {
+    url,
+    events: [...events],
+    enabled,
+    ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
+    ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
+  };
+}
