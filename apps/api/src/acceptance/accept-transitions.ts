@@ -23,7 +23,7 @@ export const AcceptedTransition = z
     transitionId: TransitionIdText,
     taskId: TaskIdText,
     status: TaskStatus.meta({ description: 'The status of the Task now.' }),
-    duplicate: z.boolean().meta({ description: 'The fact was known before; nothing was emitted.' }),
+    duplicate: z.boolean().meta({ description: 'The fact was known before. Nothing was emitted.' }),
   })
   .meta({ id: 'AcceptedTransition' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
