@@ -1,9 +1,11 @@
 import {
   BATCH_LIMIT,
   BatchItem,
+  codesOf,
   CursorText,
   DomainError,
   PageLimit,
+  PROBLEMS,
   TASK_STATUSES,
   TransitionBatch,
   TransitionReport,
@@ -43,7 +45,7 @@ const ITEM_CODES = [
 ] satisfies ProblemCode[];
 
 const ItemProblem = Problem.extend({
-  code: Problem.shape.code.meta({ description: 'Stable. For programs.', override: { enum: ITEM_CODES } }),
+  code: z.enum(codesOf(PROBLEMS)).meta({ description: 'Stable. For programs.', override: { enum: ITEM_CODES } }),
 }).meta({ id: 'ItemProblem', description: 'Problem details (RFC 9457) of one item.' });
 
 /** The answer to a batch. */
