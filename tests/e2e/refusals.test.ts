@@ -62,6 +62,12 @@ test.each([
   ['carrier-grade NAT', 'https://100.64.0.1/', '.'],
   ['cloud metadata', 'https://169.254.169.254/latest/meta-data', '.'],
   ['multicast', 'https://224.0.0.1/', '.'],
+  [
+    'a path that is called as another',
+    'https://hooks.example.com/a/../in',
+    'as it is called, https://hooks.example.com/in$',
+  ],
+  ['a path that is not percent-encoded', 'https://hooks.example.com/ü', 'https://hooks.example.com/%C3%BC$'],
 ])('a url with %s is refused wherever a url is given', async (_name, url, expected) => {
   const key = workspace.key;
   const refused = [
@@ -79,7 +85,7 @@ test.each<[string, object, string]>([
   ['a url that is no text', { url: 7 }, 'url'],
   ['an unknown event', { url: URL, events: ['task.done', 'task.exploded'] }, 'events.1'],
   ['events that are no list', { url: URL, events: 'task.done' }, 'events'],
-  ['an unknown field', { url: URL, secret: 'mine' }, ''],
+  ['an unknown field', { url: URL, secret: 'mine' }, 'secret'],
   ['a description that is too long', { url: URL, description: 'x'.repeat(1_025) }, 'description'],
   ['a body that is a list', [], ''],
 ])('a registration with %s is refused and says where', async (_name, body, path) => {
@@ -100,10 +106,11 @@ test.each(['GET', 'HEAD'])('what the headers of a %s say of a body that is not t
   }
 });
 
-test('an unknown field is named', async () => {
-  const body = { url: URL, surprise: 1 };
+test('an unknown field is named, with the one that it is like', async () => {
+  const body = { url: URL, event: ['task.done'] };
   const problem = await refuse('POST', RECEIVERS, { key: workspace.key, body });
-  expect(problem.detail).toContain('surprise');
+  const message = 'event is not a field here; did you mean `events`?';
+  expect(problem).toMatchObject({ detail: message, errors: [{ path: 'event', message }] });
 });
 
 test('everything wrong is said at once', async () => {

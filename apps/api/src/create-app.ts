@@ -18,6 +18,7 @@ import { createRequestTrace } from './http/trace-requests.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
+import { createPageRoutes } from './pages/page-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
@@ -57,7 +58,8 @@ export function createApp(context: AppContext): Express {
   rememberRoutes(app);
   app.set('trust proxy', config.proxyCount);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, createDocumentRoutes(), ignoreConditions, createRouter(HEALTH_ROUTES, context));
+  app.use(refuseUnclearHeaders, createDocumentRoutes(), ignoreConditions);
+  app.use(createPageRoutes(), createRouter(HEALTH_ROUTES, context));
   app.use(refuseUnreachableData(context));
   if (tracing) app.use(createRequestTrace(tracing));
   // First, because nearly all requests are reports.

@@ -1,4 +1,4 @@
-import { DEFAULT_SCHEDULE_MS } from '@herald/core';
+import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS } from '@herald/core';
 import { z } from 'zod';
 import { EgressEnv } from '@herald/egress/egress-env';
 import { withOneRedis } from './redis-env.ts';
@@ -16,11 +16,11 @@ export const WorkerEnv = withOneRedis(
     WORKER_HOST: z.string().default('127.0.0.1'),
     CONCURRENCY: IntegerText(1, 10_000).default(100),
     DELIVERY_TIMEOUT: Duration.refine((ms) => ms > 0 && ms <= 600_000, 'must be more than 0 and at most 10m').default(
-      15_000,
+      DEFAULT_DELIVERY_TIMEOUT_MS,
     ),
     WORKER_SHARDS: ShardList.default('all'),
     DESTINATION_CONCURRENCY: IntegerText(1, 10_000).default(50),
-    DISABLE_AFTER: Duration.default(5 * 86_400_000),
+    DISABLE_AFTER: Duration.default(DEFAULT_DISABLE_AFTER_MS),
     RETRY_SCHEDULE: DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations').default([
       ...DEFAULT_SCHEDULE_MS,
     ]),

@@ -1,23 +1,10 @@
+import type { ErrorCode } from './codes/problem-codes.ts';
 import { isCallbackId, taskIdOfCallback, type EndpointId } from './ids/ids.ts';
 
-/** The stable codes of foreseen faults. The API's table from code to status is exhaustive over this type. */
-export type ErrorCode =
-  | 'receiver_limit_reached'
-  | 'replay_limit_reached'
-  | 'receiver_not_found'
-  | 'task_not_found'
-  | 'approval_not_found'
-  | 'callback_not_found'
-  | 'delivery_not_found'
-  | 'replay_not_found'
-  | 'receiver_disabled'
-  | 'invalid_transition'
-  | 'task_closed'
-  | 'stale_action_version'
-  | 'validation_failed'
-  | 'unavailable';
-
-/** A problem of the input: its place, keys joined with dots, and the rule that it breaks. */
+/**
+ * A problem of the input: its place, keys joined with dots, and the rule that it breaks, as the rest of a sentence that
+ * begins with the place: `must be a string`.
+ */
 export type InputProblem = { readonly path: string; readonly message: string };
 
 /** A foreseen fault of the caller or of the moment. The caller sees its `message`. Any other error is internal. */
@@ -95,10 +82,13 @@ export class StaleActionVersionError extends DomainError {
 /** The input is readable but breaks rules. Nothing was changed. */
 export class ValidationError extends DomainError {
   readonly code = 'validation_failed';
+  /** Each with its whole sentence. */
   readonly problems: readonly InputProblem[];
-  constructor(problems: readonly InputProblem[]) {
-    super(problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '));
-    this.problems = problems;
+  /** @param whole what the input is called where a problem has no place */
+  constructor(problems: readonly InputProblem[], whole = 'the body') {
+    const sentences = problems.map(({ path, message }) => ({ path, message: `${path || whole} ${message}` }));
+    super(sentences.map(({ message }) => message).join('; '));
+    this.problems = sentences;
   }
 }
 

@@ -11,7 +11,7 @@ export const EVENT_NAMES = [
 
 export const EventName = z.enum(EVENT_NAMES).meta({
   id: 'EventName',
-  description: 'What happened. `webhook.test` comes from the test operation alone.',
+  description: 'What happened. Only the test operation sends `webhook.test`.',
 });
 export type EventName = z.infer<typeof EventName>;
 

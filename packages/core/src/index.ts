@@ -1,6 +1,12 @@
 export { canonicalJson } from './canonical-json.ts';
+export * from './codes/attempt-errors.ts';
+export * from './codes/code-table.ts';
+export * from './codes/delivery-reasons.ts';
+export * from './codes/problem-codes.ts';
+export * from './codes/readiness-codes.ts';
 export * from './deliveries/attempt.ts';
 export * from './deliveries/delivery.ts';
+export * from './deliveries/delivery-defaults.ts';
 export { CursorText, ListDeliveries, PageLimit, REPLAY_LIMIT, RequestReplay } from './deliveries/delivery-requests.ts';
 export * from './deliveries/destination.ts';
 export * from './deliveries/retry-policy.ts';

@@ -385,13 +385,13 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
     await using receiver = await startPlain((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 400 No\r\n\r\n')),
     );
-    expect(await start().send(at(receiver.port), undefined, BODY)).toEqual(unreachable('tls_failed'));
+    expect(await start().send(at(receiver.port), undefined, BODY)).toEqual(unreachable('tls_not_tls'));
   });
 
   test('has a certificate that nobody trusts', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
     expect(await start({ caPem: undefined }).send(at(receiver.port), undefined, BODY)).toEqual(
-      unreachable('tls_failed'),
+      unreachable('tls_untrusted'),
     );
   });
 
@@ -443,24 +443,40 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
 });
 
 describe('TLS', () => {
-  test('of an authority that nobody trusts is tls_failed', async () => {
+  test('of an authority that nobody trusts is tls_untrusted', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
-    expect(await start({ caPem: undefined }).send(receiver.url)).toEqual(unreachable('tls_failed'));
+    expect(await start({ caPem: undefined }).send(receiver.url)).toEqual(unreachable('tls_untrusted'));
     await receiver.allClosed();
   });
 
-  test('of another host is tls_failed, on a resumed session too', async () => {
+  test('with a certificate that has expired is tls_expired', async () => {
+    const { certPem, keyPem } = await authority.issueCertificate({ hosts: ['127.0.0.1'], isExpired: true });
+    await using receiver = await startHttps({ cert: certPem, key: keyPem }, (_request, response) => response.end());
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_expired'));
+  });
+
+  test('of another host is tls_name_mismatch, on a resumed session too', async () => {
     await using receiver = await startHttps(await issue(['other.test']), (_request, response) => response.end());
     const { send } = start({ lookup: resolvingTo('127.0.0.1') });
     for (let i = 0; i < 2; i++) {
-      expect(await send(`https://receiver.test:${receiver.port}/`)).toEqual(unreachable('tls_failed'));
+      expect(await send(`https://receiver.test:${receiver.port}/`)).toEqual(unreachable('tls_name_mismatch'));
     }
   });
 
-  test('that is none is tls_failed', async () => {
-    await using receiver = await startPlain((socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
-    );
+  test.each([
+    ['HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['SMTP', '220 mail.example.com ESMTP\r\n'],
+    ['SSH', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['Redis', '-ERR unknown command\r\n'],
+    ['no protocol at all', '\0\0\0\0\0\0\0\0'],
+  ])('in whose place the server speaks %s is tls_not_tls', async (_protocol, says) => {
+    await using receiver = await startPlain((socket) => socket.once('data', () => socket.end(says)));
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_not_tls'));
+  });
+
+  test('that the server refuses with an alert is tls_failed', async () => {
+    const handshakeFailure = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]);
+    await using receiver = await startPlain((socket) => socket.once('data', () => socket.end(handshakeFailure)));
     expect(await start().send(receiver.url)).toEqual(unreachable('tls_failed'));
   });
 

@@ -2,13 +2,14 @@ import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/co
 import { RequestError, type Timings } from 'got';
 import { isIP } from 'node:net';
 import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+import { judgeTlsFailure } from './judge-tls-failure.ts';
 
 /** The request that failed. */
 export type FailedRequest = {
   readonly host: string;
   readonly timings: Timings | undefined;
   readonly isReused: boolean;
-  /** Why the socket did not accept the peer's certificate. */
+  /** The code of why the socket did not accept the peer's certificate. */
   readonly certificateProblem: unknown;
 };
 
@@ -26,16 +27,8 @@ const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, Unreacha
   ['ENETUNREACH', 'host_unreachable'],
   ['ENETDOWN', 'host_unreachable'],
   ['EADDRNOTAVAIL', 'host_unreachable'],
-  ['EPROTO', 'tls_failed'],
   ['ERR_SOCKET_CONNECTION_TIMEOUT', 'connection_failed'],
 ]);
-
-const REASONS_BY_PREFIX: readonly (readonly [prefix: string, UnreachableReason])[] = [
-  ['HPE_', 'malformed_answer'],
-  ['ERR_SSL_', 'tls_failed'],
-  ['ERR_TLS_', 'tls_failed'],
-  ['ERR_OSSL_', 'tls_failed'],
-];
 
 /** This process ran out of a resource. That is not the receiver's fault, and spends no try of its schedule. */
 const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
@@ -63,9 +56,9 @@ function rootOf(error: Error): Error {
 
 function reasonOf(cause: Error, { certificateProblem }: FailedRequest): UnreachableReason | undefined {
   const code = codeOf(cause);
-  const known = REASONS.get(code) ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
+  const known = REASONS.get(code) ?? judgeTlsFailure(code, cause.message, certificateProblem);
   if (known !== undefined) return known;
-  if (certificateProblem) return 'tls_failed';
+  if (code.startsWith('HPE_')) return 'malformed_answer';
   // Only errors of the system have one; a mistake in this program doesn't.
   return 'syscall' in cause ? 'connection_failed' : undefined;
 }

@@ -10,18 +10,18 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 const PRIVATE_SUFFIX = /\.(local|home\.arpa|internal|corp|home|mail|lan|intranet|private|localdomain)$/;
 
 /**
- * Why a URL's host and port can't be a destination, as a sentence for the customer who registers it; undefined when
+ * Why a URL's host and port can't be a destination, as the rest of a sentence that begins with the field; undefined when
  * they can, as far as that shows without a look-up. This is a courtesy: a name may point anywhere by the time of a
  * delivery, so the agent judges every connection again.
  */
 export function judgeUrlHost(url: URL, policy: AddressPolicy): string | undefined {
   if (url.port !== '' && BLOCKED_PORTS.has(Number(url.port))) {
-    return `port ${url.port} belongs to another protocol than HTTPS`;
+    return `must not name port ${url.port}, which belongs to another protocol than HTTPS`;
   }
   // URL has already turned every notation of an address (decimal, octal, hex, full-width digits) into the usual one.
   const address = withoutBrackets(url.hostname);
   if (isIP(address) === 0) return judgeName(url.hostname, policy);
-  return policy.isAllowed(address) ? undefined : `the address ${address} is not a public one`;
+  return policy.isAllowed(address) ? undefined : `must name a public address, not ${address}`;
 }
 
 /** `[::1]` as URL writes it, `::1` as sockets want it. */
@@ -30,14 +30,14 @@ export function withoutBrackets(hostname: string): string {
 }
 
 function judgeName(name: string, policy: AddressPolicy): string | undefined {
-  if (name.endsWith('.')) return 'the host name must not end with a dot';
+  if (name.endsWith('.')) return 'must not end its host name with a dot';
   // RFC 1035 section 2.3.1: between two dots there is a label. Only the root's label is empty, and it stands at the
   // end.
-  if (name.split('.').includes('')) return 'the host name must not begin with a dot or have two in a row';
+  if (name.split('.').includes('')) return 'must not begin its host name with a dot or have two in a row';
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const isLoopbackOpen = policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
-    return isLoopbackOpen ? undefined : `${name} is not a public host`;
+    return isLoopbackOpen ? undefined : `must name a public host, not ${name}`;
   }
-  if (!name.includes('.')) return `"${name}" is not a full host name`;
-  return PRIVATE_SUFFIX.test(name) ? `${name} is a name of a private network` : undefined;
+  if (!name.includes('.')) return `must have a full host name, not ${name}`;
+  return PRIVATE_SUFFIX.test(name) ? `must name a public host: ${name} belongs to a private network` : undefined;
 }

@@ -9,9 +9,16 @@ export interface Certificate {
   keyPem: string;
 }
 
+interface CertificateRequest {
+  hosts: readonly string[];
+  isForClientsToo?: boolean;
+  /** It ended an hour ago. */
+  isExpired?: boolean;
+}
+
 export interface CertificateAuthority extends Certificate {
-  /** A server certificate for these DNS names and IP addresses; on request also valid for a client. */
-  issueCertificate(request: { hosts: readonly string[]; isForClientsToo?: boolean }): Promise<Certificate>;
+  /** A server certificate for these DNS names and IP addresses; on request also valid for a client, or no longer. */
+  issueCertificate(request: CertificateRequest): Promise<Certificate>;
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -43,7 +50,7 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
   return {
     certPem,
     keyPem,
-    async issueCertificate({ hosts, isForClientsToo = false }) {
+    async issueCertificate({ hosts, isForClientsToo = false, isExpired = false }) {
       const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
       const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
       const names = hosts.map((host) => new x509.GeneralName(isIP(host) === 0 ? 'dns' : 'ip', host));
@@ -53,7 +60,7 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
         publicKey: keys.publicKey,
         signingKey,
         signingAlgorithm: ALGORITHM,
-        ...validFor(365 * DAY_MS),
+        ...validFor(isExpired ? -HOUR_MS : 365 * DAY_MS),
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),

@@ -125,11 +125,11 @@ test('the text of a certificate that is refused is told nowhere', async () => {
   await using server = await startTls({ cert: certPem, key: keyPem }, () => undefined);
   const { attempts } = await deliverTo(server.url);
   expect(attempts).toEqual([
-    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_failed' },
+    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_untrusted' },
   ]);
   const workspace = await herald.createWorkspace();
   const { id } = await workspace.registerReceiver({ url: server.url });
-  expect((await workspace.sendTest(id)).body).toEqual({ delivered: false, error: 'tls_failed' });
+  expect((await workspace.sendTest(id)).body).toEqual({ delivered: false, error: 'tls_untrusted' });
   expect(`${toText(await dumpRedis(herald.redis))}${herald.logs()}`).not.toMatch(
     /canary-7c1f\.internal|10\.11\.12\.13/,
   );

@@ -2,6 +2,7 @@ import { createCertificateAuthority, freePort, startReceiver, waitFor } from '@h
 import type { TLSSocket } from 'node:tls';
 import { createDeliveryClient, type DeliveryView } from '../../support/delivery-client.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { deliverToPlanted } from '../../support/plant-callback.ts';
 import { startNameServer, type NameServer } from '../../support/start-name-server.ts';
 import { startRawServer } from '../../support/start-raw-server.ts';
 
@@ -129,17 +130,32 @@ test('a body that ends before its announced length is connection_reset, although
   expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'connection_reset' }] });
 });
 
-test('a certificate of an unknown authority is tls_failed, and the request is never sent', async () => {
+test('a url is called exactly as it was given', async () => {
+  const receiver = await herald.startReceiver();
+  const path = '/a//b/.../%7E;c=1,2?q={a}|b/../c&%2e';
+  expect(await deliverTo(receiver.origin + path)).toMatchObject({ status: 'delivered' });
+  expect(receiver.requests.map((request) => request.path)).toEqual([path]);
+});
+
+test('a url that a former version took, and that the parser rewrites, is called as before', async () => {
+  const receiver = await herald.startReceiver();
+  const url = `${receiver.origin}/a/../b?q='x y'`;
+  const delivery = await deliverToPlanted(herald, await herald.createWorkspace(), url);
+  expect(delivery).toMatchObject({ status: 'delivered' });
+  expect(receiver.requests.map(({ path }) => path)).toEqual(['/b?q=%27x%20y%27']);
+});
+
+test('a certificate of an unknown authority is tls_untrusted, and the request is never sent', async () => {
   await using stranger = await startReceiver({ ca: await createCertificateAuthority('Somebody') });
   const delivery = await deliverTo(stranger.url);
-  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_failed' }] });
+  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_untrusted' }] });
   expect(stranger.requests).toEqual([]);
 });
 
-test('a certificate for another name is tls_failed, and the request is never sent', async () => {
+test('a certificate for another name is tls_name_mismatch, and the request is never sent', async () => {
   await using server = await startRawServer({ ca: herald.ca, hosts: ['hooks.example.com'], answer: hangUp });
   const delivery = await deliverTo(`https://127.0.0.1:${server.port}/hook`);
-  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_failed' }] });
+  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_name_mismatch' }] });
   expect(server.requestCount()).toBe(0);
 });
 

@@ -1,4 +1,7 @@
+import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
+import { ERROR_CODES } from '../../../apps/api/src/pages/error-codes.ts';
+import { chromium, startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 let herald: Herald;
@@ -34,4 +37,75 @@ test('nothing else of the package that the page comes from is served', async () 
   for (const path of ['/docs/index.html', '/docs/package.json', '/docs/..%2fpackage.json']) {
     expect((await herald.request('GET', path)).status).toBe(404);
   }
+});
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+test.each([
+  ['/', { links: expect.arrayContaining([{ path: '/docs/receiving', title: 'How to receive webhooks' }]) as unknown }],
+  ['/errors', ERROR_CODES],
+])('%s answers programs with JSON and a browser with a page, without a key', async (path, json) => {
+  const [forPrograms, forBrowsers] = [
+    await herald.request('GET', path),
+    await herald.request('GET', path, { headers: BROWSER }),
+  ];
+  expect(forPrograms).toMatchObject({ status: 200, body: json });
+  expect(forBrowsers.text).toMatch(/^<!doctype html>/);
+  for (const { headers } of [forPrograms, forBrowsers]) {
+    expect(headers).toMatchObject({ 'cache-control': 'public, max-age=300', vary: 'accept' });
+  }
+  expect(await herald.request('POST', path)).toMatchObject({ status: 405, headers: { 'cache-control': 'no-store' } });
+});
+
+test.each(['/', '/errors', '/docs/receiving'])(
+  'the page %s runs nothing, and its links lead somewhere',
+  async (path) => {
+    const { text, headers } = await herald.request('GET', path, { headers: BROWSER });
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none';style-src 'self';img-src 'self';/);
+    expect(text).not.toMatch(/<script|<style|style=|\bon\w+="/);
+    const links = [...text.matchAll(/(?:src|href)="(\/[^"#]*)/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(4);
+    for (const link of new Set(links)) expect((await herald.request('GET', link)).status).toBe(200);
+  },
+);
+
+// Chromium is not everywhere; `npm test` says what to type when it is missing.
+const describeWithBrowser = chromium === undefined ? describe.skip : describe;
+
+describeWithBrowser('in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  test.each(['/', '/errors', '/docs/receiving'])('the page %s fits into a narrow window', async (path) => {
+    const page = await browser.newPage();
+    await page.setViewport({ width: 360, height: 740 });
+    await page.goto((herald.apis[0]?.origin ?? '') + path);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
+  test('a reader of the API page pastes a key and tries an operation, and the page breaks no policy', async () => {
+    const workspace = await herald.createWorkspace();
+    const origin = herald.apis[0]?.origin ?? '';
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await page.goto(`${origin}/docs#/Receivers/listReceivers`);
+    await page.locator('.btn.authorize').click();
+    await page.locator('.modal-ux input').fill(workspace.key);
+    await page.locator('.modal-ux .btn.authorize').click();
+    await page.locator('.modal-ux .btn-done').click();
+    await page.locator('.try-out__btn').click();
+    const [answer] = await Promise.all([
+      page.waitForResponse(`${origin}/api/public/webhooks`),
+      page.locator('.btn.execute').click(),
+    ]);
+    expect(answer.status()).toBe(200);
+    expect(await answer.json()).toMatchObject({ webhooks: [] });
+    expect(errors).toEqual([]);
+  }, 60_000);
 });

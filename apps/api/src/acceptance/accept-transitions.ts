@@ -24,7 +24,7 @@ export const AcceptedTransition = z
     transitionId: TransitionIdText,
     taskId: TaskIdText,
     status: TaskStatus.meta({ description: 'The status of the Task now.' }),
-    duplicate: z.boolean().meta({ description: 'The fact was known before; nothing was emitted.' }),
+    duplicate: z.boolean().meta({ description: 'The fact was known before. Nothing was emitted.' }),
     differs: z
       .literal(true)
       .meta({ description: 'Only on a duplicate: this report says something else than the one that counts.' })

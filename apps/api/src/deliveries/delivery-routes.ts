@@ -24,11 +24,11 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       },
     }),
     operation('redeliver', 'POST /{id}/redeliver', {
-      summary: 'Attempt a delivery once more, now',
+      summary: 'Make one more attempt now',
       description:
-        'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
+        'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
       body: NoBody,
-      answer: { status: 202, description: 'The delivery, with one more redelivery pending.', schema: DeliveryView },
+      answer: { status: 202, description: 'The delivery, with one more pending redelivery.', schema: DeliveryView },
       problems: ['receiver_not_found', 'receiver_disabled'],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));

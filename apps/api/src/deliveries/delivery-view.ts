@@ -1,17 +1,22 @@
 import {
+  ATTEMPT_ERRORS,
   CallbackIdText,
+  DELIVERY_REASONS,
   DELIVERY_STATUSES,
   DeliveryIdText,
   EventName,
+  isCodeOf,
   ReceiverIdText,
   TaskIdText,
   TransitionIdText,
+  type AttemptError,
   type Delivery,
 } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import { z } from 'zod';
+import { CodeList } from '../http/code-list.ts';
 import { NextCursor } from '../http/cursor.ts';
-import { StableCode, TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
 
 const DeliveryFields = {
   id: DeliveryIdText,
@@ -21,14 +26,11 @@ const DeliveryFields = {
   transitionId: TransitionIdText,
   taskId: TaskIdText.nullable().meta({ description: 'Null on a test event.' }),
   createdAt: TimeText,
-  tries: z.int().min(0).meta({ description: 'Tries made of the schedule.' }),
-  nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due; null when none is.' }),
+  tries: z.int().min(0).meta({ description: 'Attempts made that count against the schedule.' }),
+  nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due. Null when none is.' }),
   settledAt: TimeText.nullable(),
-  reason: StableCode.meta({
-    description: 'Why it failed or was canceled, as a stable code.',
-    examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
-  }).exactOptional(),
-  owedAttempts: z.int().min(1).meta({ description: 'Redeliveries asked for and not made yet.' }).exactOptional(),
+  reason: CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.').exactOptional(),
+  owedAttempts: z.int().min(1).meta({ description: 'Pending redeliveries.' }).exactOptional(),
 };
 
 const EXAMPLE = {
@@ -47,25 +49,25 @@ const EXAMPLE = {
 /** A delivery as its workspace sees it. */
 export const DeliveryView = z
   .strictObject(DeliveryFields)
-  .meta({ id: 'Delivery', description: 'One transition that one endpoint is to be told of.', examples: [EXAMPLE] });
+  .meta({ id: 'Delivery', description: 'One transition for one endpoint.', examples: [EXAMPLE] });
+
+/** Why an attempt got no status. */
+export const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
 
 const AttemptView = z
   .strictObject({
     at: TimeText,
     durationMs: z.int().min(0),
     status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-    error: StableCode.meta({
-      description: 'Why no status came, as a stable code.',
-      examples: ['timeout_response', 'connection_refused', 'dns_failed', 'address_blocked'],
-    }).exactOptional(),
-    answer: z.string().meta({ description: 'The first 1 KiB of the answer, made harmless.' }).exactOptional(),
+    error: AttemptErrorCode.exactOptional(),
+    answer: z.string().meta({ description: 'The first 1 KiB of the answer, safe to display.' }).exactOptional(),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
 
 export const DeliveryWithAttempts = z
   .strictObject({
     ...DeliveryFields,
-    attempts: z.array(AttemptView).meta({ description: 'In the order they were made.' }),
+    attempts: z.array(AttemptView).meta({ description: 'Oldest first.' }),
   })
   .meta({
     id: 'DeliveryWithAttempts',
@@ -97,7 +99,7 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
     tries,
     nextAttemptAt: nextAttemptAt === undefined ? null : toTime(nextAttemptAt),
     settledAt: settledAt === undefined ? null : toTime(settledAt),
-    ...(delivery.reason !== undefined && { reason: delivery.reason }),
+    ...(isCodeOf(DELIVERY_REASONS, delivery.reason) && { reason: delivery.reason }),
     ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
   };
 }
@@ -107,7 +109,12 @@ export function toAttemptView({ at, durationMs, status, error, answer }: Attempt
     at: toTime(at),
     durationMs,
     ...(status !== undefined && { status }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error: toAttemptError(error) }),
     ...(answer !== undefined && { answer }),
   };
+}
+
+/** A code of a newer version's worker reads as the most general one. */
+export function toAttemptError(code: string): AttemptError {
+  return isCodeOf(ATTEMPT_ERRORS, code) ? code : 'connection_failed';
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const NextCursor = z
   .string()
   .nullable()
-  .meta({ description: 'The `cursor` of the next page; null on the last one.' });
+  .meta({ description: 'The `cursor` of the next page. Null on the last one.' });
 
 /** Where a page ends: the number that orders the list, and the id that orders entries with the same number. */
 export type Position = { readonly at: number; readonly id: string };

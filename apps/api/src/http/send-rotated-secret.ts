@@ -10,7 +10,7 @@ export const SigningSecret = z
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
   .meta({
     description:
-      'The signing secret. Shown this once, and never again: an answer that is repeated for its `Idempotency-Key` leaves it out.',
+      'The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.',
     examples: [SIGNING_SECRET_EXAMPLE],
   });
 
@@ -19,7 +19,7 @@ const SecretRotated = z
     secret: SigningSecret.exactOptional(),
     overlapEndsAt: TimeText.nullable().meta({
       description:
-        'Until then the old secret is in force too: `x-service-signature` is made with it, `webhook-signature` with both. Null: the new one alone.',
+        'Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force.',
     }),
   })
   .meta({ id: 'SecretRotated' });
@@ -27,7 +27,7 @@ const SecretRotated = z
 /** The documented answer to a rotation. */
 export const ROTATION_ANSWER = {
   status: 200,
-  description: 'The new secret, this once.',
+  description: 'The new secret.',
   schema: SecretRotated,
   headers: ['cache-control'],
 } as const;

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 
-/** A stable code in an answer. */
-export const StableCode = z.string().regex(/^[a-z_]+$/);
-
 /** A time as the API shows it. */
 export const TimeText = z
   .string()

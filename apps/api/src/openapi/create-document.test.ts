@@ -1,3 +1,4 @@
+import { ATTEMPT_ERRORS, codesOf, DELIVERY_REASONS, PROBLEMS, READINESS_CODES, type CodeTable } from '@herald/core';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -7,6 +8,8 @@ import { createOpenApiDocument } from './create-document.ts';
 const document = JSON.parse(JSON.stringify(createOpenApiDocument())) as Record<string, unknown>;
 
 type Node = Readonly<Record<string, unknown>>;
+
+const TABLES: readonly CodeTable[] = [PROBLEMS, ATTEMPT_ERRORS, DELIVERY_REASONS, READINESS_CODES];
 
 /** Every object in the document, with where it is as a JSON pointer. */
 function* walk(node: unknown, pointer = ''): Generator<[string, Node]> {
@@ -57,6 +60,16 @@ test('operation ids are unique', () => {
   const ids = nodes.flatMap(([, { operationId }]) => (typeof operationId === 'string' ? [operationId] : []));
   expect(ids.length).toBeGreaterThan(25);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test('the codes of problems, attempts and readiness are closed lists, in which a batch item has its own', () => {
+  const enums = Object.fromEntries(
+    nodes.flatMap(([pointer, { enum: codes }]) => (Array.isArray(codes) ? [[pointer, codes as unknown[]]] : [])),
+  );
+  const listed = ['ProblemCode', 'AttemptError', 'DeliveryReason', 'ReadinessCode', 'ItemProblem/properties/code'];
+  const lengths = listed.map((name) => enums[`/components/schemas/${name}`]?.length);
+  expect(lengths).toEqual([...TABLES.map((table) => codesOf(table).length), 5]);
+  expect(JSON.stringify(document)).not.toContain('"override"');
 });
 
 test('every schema compiles', () => {

@@ -3,6 +3,7 @@ import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-o
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
+import { PAGE_ROUTES } from '../pages/page-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import type { RouteTable } from '../routing/operation.ts';
@@ -16,17 +17,18 @@ import { describeWebhooks } from './webhooks.ts';
 export type OpenApiDocument = oas31.OpenAPIObject;
 
 const DESCRIPTION = `
-Herald delivers signed webhooks for Task transitions.
+Herald delivers signed webhooks for Task transitions. Read [how to receive them](/docs/receiving), and
+[what each error code means](/errors).
 
-Requests carry \`Authorization: Bearer <API key>\`. Bodies are JSON; a field that is not named here is an error, never ignored.
-A query holds the parameters of its operation, each once; the pages under Health pass over whatever else it holds.
-Errors are problem details (RFC 9457) with a stable \`code\`. What belongs to another workspace is not found, never forbidden.
+Requests carry \`Authorization: Bearer <API key>\`. Bodies are JSON. A field that is not named here is an error, never ignored.
+A query holds the parameters of its operation, each once. Health pages ignore other parameters.
+Errors are problem details (RFC 9457) with a stable \`code\`. Objects of another workspace are not found (404, never 403).
 
-A number in a body must read back as it was sent, as a double (IEEE 754) does. A whole number keeps its value: all do up to 2^53, and few
-beyond. One with a point or an exponent may have 15 digits, or more if all are those of a double, as in 0.30000000000000004. Every other,
-such as 9007199254740993, 12345678901234567.89, 1e400 or 1e-400, is \`validation_failed\`: send it as a string.
+A number in a body must read back as it was sent, as a double (IEEE 754). A whole number keeps its value up to 2^53, and rarely
+beyond. A number with a point or an exponent may have 15 digits, or more if a double prints that way, as 0.30000000000000004 does.
+Any other number, such as 9007199254740993, 12345678901234567.89, 1e400 or 1e-400, is \`validation_failed\`. Send it as a string.
 
-Fields may be added to answers and to webhooks; ignore those you don't know.
+Fields may be added to answers and to webhooks. Ignore those that you don't know.
 `;
 
 const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
@@ -34,7 +36,7 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   name: 'Idempotency-Key',
   required: false,
   description:
-    'Repeating a request with its key and body has its effect once, for 24 hours. Counts for one API key and path. The repeated answer leaves the secret out.',
+    'A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out.',
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
 };
 
@@ -45,6 +47,7 @@ const TABLES: readonly RouteTable<never>[] = [
   TASK_ROUTES,
   TRANSITION_ROUTES,
   HEALTH_ROUTES,
+  PAGE_ROUTES,
 ];
 
 /** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
@@ -60,12 +63,13 @@ export function createOpenApiDocument(): OpenApiDocument {
       },
       servers: [{ url: '/' }],
       tags: [
-        { name: 'Receivers', description: 'Urls of the workspace to which events are sent.' },
-        { name: 'Deliveries', description: 'What was sent, what came of it, and how to send it again.' },
-        { name: 'Tasks', description: "What a customer does with the workspace's Tasks." },
-        { name: 'Executors', description: 'What the programs that run Tasks report and read.' },
-        { name: 'Health', description: 'For those who run Herald. No key is needed.' },
-        { name: 'Webhooks', description: 'What Herald sends to receivers and callbacks.' },
+        { name: 'Receivers', description: 'URLs to which Herald sends the events of a workspace.' },
+        { name: 'Deliveries', description: 'Read deliveries and their attempts, and send them again.' },
+        { name: 'Tasks', description: 'Operations on the Tasks of a workspace.' },
+        { name: 'Executors', description: 'Reports and reads for the programs that run Tasks.' },
+        { name: 'Health', description: 'For operators. No key is needed.' },
+        { name: 'Documents', description: 'What the API says about itself. No key is needed.' },
+        { name: 'Webhooks', description: 'Requests that Herald sends to receivers and callbacks.' },
       ],
       components: {
         securitySchemes: {
@@ -96,7 +100,7 @@ export function createOpenApiDocument(): OpenApiDocument {
 function describePaths(table: RouteTable<never>): [path: string, ZodOpenApiPathItemObject][] {
   const byPath = Map.groupBy(table.operations, ({ path }) => path);
   return [...byPath].map(([path, operations]) => [
-    path === '/' ? table.path : table.path + path,
+    (table.path + path).replace(/(?<=.)\/$/, ''),
     Object.fromEntries(operations.map((each) => [each.method, describeOperation(each, table)])),
   ]);
 }

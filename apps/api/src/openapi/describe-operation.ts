@@ -1,7 +1,13 @@
-import { ApprovalIdText, DeliveryIdText, ReceiverIdText, ReplayIdText, TaskIdText } from '@herald/core';
+import {
+  ApprovalIdText,
+  DeliveryIdText,
+  ReceiverIdText,
+  ReplayIdText,
+  TaskIdText,
+  type ProblemCode,
+} from '@herald/core';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import type { ProblemCode } from '../http/problem.ts';
 import type { Operation, RouteTable } from '../routing/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { problemResponses } from './problem-responses.ts';
@@ -58,7 +64,7 @@ function isIdempotent(operation: Described, { scope }: Table): boolean {
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {
-  const { description, schema, headers = [] } = operation.answer;
+  const { description, schema, headers = [], isPageToo } = operation.answer;
   const { scope } = table;
   const names: readonly HeaderName[] = [
     'x-request-id',
@@ -70,14 +76,14 @@ function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseO
   return {
     description,
     headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema }, ...(isPageToo && { 'text/html': { schema: { type: 'string' } } }) },
   };
 }
 
 /** Every code that the operation may answer with. */
 function problemsOf(operation: Described, table: Table): ProblemCode[] {
   const { body, problems = [] } = operation;
-  if (table.scope === undefined) return [...problems];
+  if (table.scope === undefined) return ['malformed_request', ...problems];
   const notFound = idsOf(operation, table).map(([, thing]) => `${thing}_not_found` as const);
   const codes: ProblemCode[] = ['malformed_request'];
   if (body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');

@@ -1,4 +1,4 @@
-// The page reads the document and sends no requests, so it needs no API key.
+// Requests are tried with a key that the reader pastes. The page keeps it in memory alone.
 
 export const DOCS_HTML = `<!doctype html>
 <html lang="en">
@@ -23,7 +23,7 @@ export const DOCS_SCRIPT = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#page',
   deepLinking: true,
-  supportedSubmitMethods: [],
+  persistAuthorization: false,
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   docExpansion: 'list',
@@ -31,5 +31,5 @@ export const DOCS_SCRIPT = `SwaggerUIBundle({
 `;
 
 export const DOCS_CSS = `body { margin: 0; background: #fafafa; }
-.swagger-ui .scheme-container, .swagger-ui .authorization__btn { display: none; }
+.swagger-ui .servers, .swagger-ui .servers-title { display: none; }
 `;

@@ -3,8 +3,12 @@ import { dirname } from 'node:path';
 import { Router } from 'express';
 import { refuseQuery } from '../routing/judge-query.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { PAGE_CACHE_CONTROL, PAGE_POLICY } from '../pages/page-routes.ts';
+import { PAGES_CSS } from '../pages/pages-css.ts';
+import { PAGES_CSS_PATH } from '../pages/render-page.ts';
 import { createOpenApiDocument } from './create-document.ts';
 import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
+import { RECEIVING_PAGE } from './receiving-page.ts';
 
 const require = createRequire(import.meta.url);
 const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -24,20 +28,22 @@ const POLICY: ContentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 };
 
-const CACHE_CONTROL = 'public, max-age=300';
-
-/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. */
+/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
 export function createDocumentRoutes(): Router {
   const router = Router();
   router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
-    res.set('cache-control', CACHE_CONTROL);
+    res.set('cache-control', PAGE_CACHE_CONTROL);
     next();
   });
+  // It runs nothing.
+  router.use('/docs/receiving', createSecurityHeaders(PAGE_POLICY));
   const texts: readonly (readonly [path: string, type: string, text: string])[] = [
     ['/openapi.json', 'application/json', JSON.stringify(createOpenApiDocument())],
     ['/docs', 'html', DOCS_HTML],
     ['/docs/page.css', 'css', DOCS_CSS],
     ['/docs/page.js', 'js', DOCS_SCRIPT],
+    ['/docs/receiving', 'html', RECEIVING_PAGE],
+    [PAGES_CSS_PATH, 'css', PAGES_CSS],
   ];
   for (const [path, type, text] of texts) {
     router.get(path, (_req, res) => {

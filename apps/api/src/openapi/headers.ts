@@ -4,12 +4,12 @@ import type { oas31 } from 'zod-openapi';
 export const HEADERS = {
   'x-request-id': {
     description:
-      "The request's own `x-request-id` when it is 1 to 64 letters, digits, `.`, `_` or `-`; else a new one.",
+      'Id of the request: its own `x-request-id` if that has 1 to 64 letters, digits, `.`, `_` or `-`, else a new one.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
     example: 'req_8fK2mQ0ZxYbA',
   },
-  location: { description: 'Path of what was created.', required: true, schema: { type: 'string', pattern: '^/' } },
+  location: { description: 'Path of the new object.', required: true, schema: { type: 'string', pattern: '^/' } },
   'cache-control': {
     description: '`no-store`: the answer may hold a secret.',
     required: true,
@@ -21,24 +21,22 @@ export const HEADERS = {
     schema: { type: 'string', pattern: '^Bearer\\b' },
   },
   'retry-after': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before the next try.',
     required: true,
     schema: { type: 'string', pattern: '^\\d+$' },
     example: '2',
   },
   'idempotency-replayed': {
-    description:
-      '`true`: this is the answer of an earlier request with the same `Idempotency-Key`, without its secret.',
+    description: '`true`: the answer of an earlier request with the same `Idempotency-Key`, without its secret.',
     schema: { type: 'string', const: 'true' },
   },
   ratelimit: {
-    description:
-      'What is left of the limit, `r`, and in how many seconds it is whole again, `t`. Absent without a limit.',
+    description: '`r`: requests left. `t`: seconds until the limit is full again. Absent without a limit.',
     schema: { type: 'string' },
     example: '"api-key"; r=199; t=1',
   },
   'ratelimit-policy': {
-    description: 'Requests, `q`, of one API key in so many seconds, `w`. Absent without a limit.',
+    description: '`q`: requests that one API key may make in `w` seconds. Absent without a limit.',
     schema: { type: 'string' },
     example: '"api-key"; q=200; w=1; pk=:MTIz:',
   },

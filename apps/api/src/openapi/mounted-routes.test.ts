@@ -10,6 +10,8 @@ const UNDOCUMENTED = [
   'GET /docs', // the document for people, and what that page loads
   'GET /docs/page.css',
   'GET /docs/page.js',
+  'GET /docs/receiving',
+  'GET /docs/pages.css',
   'GET /docs/swagger-ui.css',
   'GET /docs/swagger-ui-bundle.js',
   'GET /docs/favicon-32x32.png',

@@ -1,5 +1,6 @@
+import { PROBLEMS, type ProblemCode } from '@herald/core';
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { describeProblem, PROBLEMS, type ProblemCode } from '../http/problem.ts';
+import { describeProblem } from '../http/problem.ts';
 import { headerRef, HEADERS, type HeaderName } from './headers.ts';
 
 const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
@@ -13,7 +14,7 @@ const PROBLEM_REF = { $ref: '#/components/schemas/Problem' };
 
 /** The responses for these codes, one per status. */
 export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObject {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code][0]);
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, toResponse(some)]));
 }
 
@@ -47,7 +48,7 @@ function describe(codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
     return [name, always ? headerRef(name) : { ...HEADERS[name], required: false }] as const;
   });
   return {
-    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: { 'x-request-id': headerRef('x-request-id'), ...Object.fromEntries(ofCodes) },
     content: {
       'application/problem+json': {
@@ -59,10 +60,10 @@ function describe(codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
 }
 
 function exampleOf(code: ProblemCode) {
-  const errors = [{ path: 'url', message: 'must start with https://' }];
+  const errors = [{ path: 'url', message: 'url must start with https://' }];
   return {
-    ...describeProblem(code, PROBLEMS[code][1]),
+    ...describeProblem(code, PROBLEMS[code].meaning),
     requestId: 'req_8fK2mQ0ZxYbA',
-    ...(code === 'validation_failed' && { detail: 'url: must start with https://', errors }),
+    ...(code === 'validation_failed' && { detail: 'url must start with https://', errors }),
   };
 }

@@ -1,8 +1,16 @@
-import { DeliveryIdText, EVENT_NAMES, WEBHOOK_PAYLOADS, type EventName } from '@herald/core';
+import {
+  DEFAULT_DELIVERY_TIMEOUT_MS,
+  DeliveryIdText,
+  EVENT_NAMES,
+  WEBHOOK_PAYLOADS,
+  type EventName,
+} from '@herald/core';
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { durationText } from './duration-text.ts';
 
-const MEANING: Readonly<Record<EventName, string>> = {
+/** When each event is emitted. */
+export const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   'task.check_in': 'A Task reached a material canonical checkpoint.',
   'task.requires_action': 'A Task needs an approval or a decision.',
   'task.done': 'A Task is done. Read its result with `GET /tasks/{id}`.',
@@ -10,7 +18,8 @@ const MEANING: Readonly<Record<EventName, string>> = {
   'webhook.test': 'The test operation was called.',
 };
 
-const headersOf = (event: EventName) =>
+/** The headers of a delivery of this event. */
+export const headersOf = (event: EventName) =>
   z.object({
     'x-service-event': z.literal(event).meta({ description: 'The event.' }),
     'x-service-signature': z
@@ -18,12 +27,12 @@ const headersOf = (event: EventName) =>
       .regex(/^sha256=[0-9a-f]{64}$/)
       .meta({
         description:
-          "`sha256=` and the lowercase hex HMAC-SHA256 of the raw body; the key is the secret's UTF-8 bytes exactly as it was shown. Compare in constant time.",
+          '`sha256=` and the lowercase hex HMAC-SHA256 of the raw body. The key is the secret exactly as shown. Compare in constant time.',
       }),
     'x-service-delivery': DeliveryIdText.meta({
-      description: 'The delivery: the same on every try. What was processed under it is safely ignored.',
+      description: 'Id of the delivery, the same on every try. Ignore a delivery that you have processed.',
     }),
-    'webhook-id': DeliveryIdText.meta({ description: 'The delivery again, after Standard Webhooks.' }),
+    'webhook-id': DeliveryIdText.meta({ description: 'The same id, for Standard Webhooks.' }),
     'webhook-timestamp': z
       .string()
       .regex(/^\d{10,}$/)
@@ -33,7 +42,7 @@ const headersOf = (event: EventName) =>
       .regex(/^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$/)
       .meta({
         description:
-          '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; the key is the decoded secret after `whsec_`. During a rotation there are two, separated by a space.',
+          '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. The key is the secret after `whsec_`, decoded from base64. During a rotation there are two signatures, separated by a space.',
       }),
     'content-type': z.literal('application/json'),
     'user-agent': z.string().regex(/^Herald\//),
@@ -52,20 +61,22 @@ function describeWebhook(event: EventName): ZodOpenApiPathItemObject {
     post: {
       operationId: `on${event.replaceAll(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
       tags: ['Webhooks'],
-      summary: MEANING[event],
+      summary: EVENT_MEANINGS[event],
       security: [],
       requestParams: { header: headersOf(event) },
       requestBody: {
         required: true,
-        description: 'The raw body is what is signed: verify it before it is parsed.',
+        description: 'The signature covers the raw body. Verify it before you parse it.',
         content: { 'application/json': { schema: WEBHOOK_PAYLOADS[event] } },
       },
       responses: {
-        '2XX': { description: 'Delivered. Answer within 15 seconds, and do the work afterwards.' },
-        '410': { description: 'The endpoint is gone: it is disabled.' },
-        '429': { description: 'Tried again later; `Retry-After` holds back everything for this host.' },
-        '503': { description: 'Tried again later; `Retry-After` holds back everything for this host.' },
-        default: { description: 'Tried again later, a redirect included, on the schedule.' },
+        '2XX': {
+          description: `Delivered. Answer within ${durationText(DEFAULT_DELIVERY_TIMEOUT_MS)}, and do the work afterwards.`,
+        },
+        '410': { description: 'The endpoint is gone. Herald disables it.' },
+        '429': { description: 'Retried later. `Retry-After` pauses all deliveries to this host.' },
+        '503': { description: 'Retried later. `Retry-After` pauses all deliveries to this host.' },
+        default: { description: 'Retried on the schedule. A redirect is a failure too.' },
       },
     },
   };

@@ -25,6 +25,7 @@ import {
   RegisteredReceiver,
   TestOutcome,
   toReceiverView,
+  toTestOutcome,
 } from './receiver-view.ts';
 
 export type ReceiverRoutesDeps = {
@@ -43,7 +44,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
   operations: [
     operation('listReceivers', 'GET /', {
       summary: 'List the receivers of the workspace',
-      answer: { status: 200, description: 'All receivers, and all event names.', schema: ReceiverList },
+      answer: { status: 200, description: 'All receivers and all event names.', schema: ReceiverList },
       async handle({ receivers }, req, res) {
         const list = await receivers.list(workspaceOf(req));
         res.json({ webhooks: list.map(toReceiverView), events: [...EVENT_NAMES] });
@@ -51,11 +52,11 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('registerReceiver', 'POST /', {
       summary: 'Register a receiver',
-      description: `A workspace may hold at most ${RECEIVER_LIMIT}. The signing secret is in this answer and in no other.`,
+      description: `A workspace has at most ${RECEIVER_LIMIT} receivers. The signing secret is shown only in this answer.`,
       body: RegisterReceiver,
       answer: {
         status: 201,
-        description: 'The receiver, and its signing secret, this once.',
+        description: 'The receiver with its signing secret.',
         schema: RegisteredReceiver,
         headers: ['location', 'cache-control'],
       },
@@ -76,17 +77,17 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('changeReceiver', 'PATCH /{id}', {
       summary: 'Change a receiver',
-      description: 'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling.',
+      description: 'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count.',
       body: PatchReceiver,
-      answer: { status: 200, description: 'The receiver as it is now.', schema: ReceiverView },
+      answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
       async handle({ receivers }, req, res, patch) {
         res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch)));
       },
     }),
     operation('removeReceiver', 'DELETE /{id}', {
       summary: 'Remove a receiver',
-      description: 'Its pending deliveries end as `canceled`.',
-      answer: { status: 200, description: 'It is gone.', schema: ReceiverDeleted },
+      description: 'Its pending deliveries are canceled.',
+      answer: { status: 200, description: 'The receiver is removed.', schema: ReceiverDeleted },
       async handle({ receivers }, req, res) {
         await receivers.remove(workspaceOf(req), req.params.id);
         res.json({ deleted: true });
@@ -95,11 +96,11 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     operation('testReceiver', 'POST /{id}/test', {
       summary: 'Send a test event',
       description:
-        "Sends a signed `webhook.test` now, whatever the receiver's filter and also to a disabled one, and reports what it answered. It is never repeated.",
+        'Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried.',
       body: NoBody,
-      answer: { status: 200, description: 'What came of it.', schema: TestOutcome },
+      answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
       async handle({ sendTestEvent }, req, res) {
-        res.json(await sendTestEvent(workspaceOf(req), req.params.id));
+        res.json(toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id)));
       },
     }),
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
@@ -126,12 +127,12 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       },
     }),
     operation('replayDeliveries', 'POST /{id}/replay', {
-      summary: 'Make the deliveries of a time range once more',
-      description: 'Under the same delivery ids, with the same bytes.',
+      summary: 'Send the deliveries of a time range again',
+      description: 'Sends the same bytes under the same delivery ids.',
       body: RequestReplay,
       answer: {
         status: 202,
-        description: 'The replay, which goes on by itself.',
+        description: 'The replay. It runs by itself.',
         schema: ReplayView,
         headers: ['location'],
       },

@@ -1,19 +1,21 @@
-import { EventName, ReceiverIdText } from '@herald/core';
+import { ATTEMPT_ERRORS, codesOf, DELIVERY_REASONS, EventName, isCodeOf, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
+import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
+import { toAttemptError } from '../deliveries/delivery-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
-import { StableCode, TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 
 const ReceiverHealth = z
   .strictObject({
     state: z.enum(['healthy', 'failing', 'paused', 'disabled']).meta({
       description:
-        '`failing`: the last attempt failed. `paused`: the destination gave no answers or asked to be left alone, and what is due waits. `disabled`: nothing is sent.',
+        '`failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent.',
     }),
     since: TimeText,
     consecutiveFailures: z.int().min(0),
-    backlog: z.int().min(0).meta({ description: 'Deliveries that wait for the destination.' }),
+    backlog: z.int().min(0).meta({ description: 'Due deliveries that wait for the host.' }),
     lastSuccessAt: TimeText.nullable(),
   })
   .meta({ id: 'ReceiverHealth' });
@@ -28,7 +30,10 @@ const ReceiverFields = {
   disabledAt: TimeText.exactOptional(),
   disabledReason: z
     .enum(['by_request', 'gone', 'failing'])
-    .meta({ description: '`gone`: it answered 410. `failing`: it failed for too long without one success.' })
+    .meta({
+      description:
+        '`by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.',
+    })
     .exactOptional(),
   health: ReceiverHealth,
 };
@@ -52,14 +57,14 @@ const EXAMPLE = {
 /** A receiver as its workspace sees it: never with its secret. */
 export const ReceiverView = z.strictObject(ReceiverFields).meta({
   id: 'Receiver',
-  description: 'A url of the workspace to which events are sent.',
+  description: 'A URL to which Herald sends the events of a workspace.',
   examples: [EXAMPLE],
 });
 
 /** The answer to a registration. */
 export const RegisteredReceiver = z.strictObject({ ...ReceiverFields, secret: SigningSecret.exactOptional() }).meta({
   id: 'RegisteredReceiver',
-  description: 'A new receiver, with its signing secret, this once.',
+  description: 'A new receiver. Its signing secret is shown only in this answer.',
   examples: [{ ...EXAMPLE, secret: SIGNING_SECRET_EXAMPLE }],
 });
 
@@ -81,13 +86,19 @@ export const TestOutcome = z
     }),
     z.strictObject({
       delivered: z.literal(false),
-      error: StableCode.meta({
-        description: 'Why no status came, as a stable code.',
+      error: z.enum([...codesOf(ATTEMPT_ERRORS), ...codesOf(DELIVERY_REASONS)]).meta({
+        description: 'Why no status came: the code of the attempt, or the reason why none was made.',
         examples: ['timeout_response'],
       }),
     }),
   ])
   .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+
+export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> {
+  if (!('error' in sent)) return sent;
+  const { error } = sent;
+  return { delivered: false, error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) };
+}
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;

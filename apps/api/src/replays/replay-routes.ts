@@ -11,7 +11,7 @@ export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations
   ids: { id: 'replay' },
   operations: [
     operation('readReplay', 'GET /{id}', {
-      summary: 'Read how far a replay is',
+      summary: 'Read the progress of a replay',
       answer: { status: 200, description: 'The replay.', schema: ReplayView },
       async handle({ replays }, req, res) {
         res.json(toReplayView(await replays.find(workspaceOf(req), req.params.id)));
@@ -19,8 +19,8 @@ export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations
     }),
     operation('stopReplay', 'DELETE /{id}', {
       summary: 'Stop a replay',
-      description: 'What it has set pending stays so.',
-      answer: { status: 200, description: 'The replay as it ended.', schema: ReplayView },
+      description: 'Deliveries that are already pending are still sent.',
+      answer: { status: 200, description: 'The stopped replay.', schema: ReplayView },
       async handle({ replays }, req, res) {
         res.json(toReplayView(await replays.stop(workspaceOf(req), req.params.id)));
       },

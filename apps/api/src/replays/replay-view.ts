@@ -11,18 +11,20 @@ export const ReplayView = z
     status: z.enum(['running', 'done', 'stopped']).meta({
       description: '`stopped`: by request, or because the receiver was disabled or removed.',
     }),
-    statuses: z.array(z.enum(DELIVERY_STATUSES)).meta({ description: 'Which deliveries are set pending again.' }),
+    statuses: z
+      .array(z.enum(DELIVERY_STATUSES))
+      .meta({ description: 'The statuses of the deliveries that are sent again.' }),
     since: TimeText,
     until: TimeText,
     createdAt: TimeText,
     endedAt: TimeText.nullable(),
     total: z.int().min(0).meta({ description: 'Deliveries in the time range.' }),
-    seen: z.int().min(0).meta({ description: 'Of these, those looked at so far.' }),
-    replayed: z.int().min(0).meta({ description: 'Of these, those set pending again.' }),
+    seen: z.int().min(0).meta({ description: 'Deliveries looked at so far.' }),
+    replayed: z.int().min(0).meta({ description: 'Deliveries set pending again so far.' }),
   })
   .meta({
     id: 'Replay',
-    description: 'Deliveries of a time range that are made once more.',
+    description: 'Sends the deliveries of a time range again.',
     examples: [
       {
         id: 'rpl_0f1e2d3c4b5a69788796a5b4',

@@ -3,9 +3,9 @@ import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
 import type { RouteTable } from './operation.ts';
+import { describeUnknownName, toShownName } from './unknown-name.ts';
 
 const PROBLEM_LIMIT = 50;
-const NAME_LIMIT_CHARACTERS = 64;
 
 /** Reads every parameter of a query. By default Node ignores those after the thousandth. */
 export function parseQuery(text: string | null): ParsedUrlQuery {
@@ -40,11 +40,14 @@ export const refuseQuery: RequestHandler = (req, _res, next) => {
 };
 
 function judgeQuery(query: object, names: ReadonlySet<string>): void {
-  const takes = names.size === 0 ? 'it takes none' : `it takes ${[...names].join(', ')}`;
-  const problems = Object.entries(query).flatMap(([name, value]) => {
-    const path = name.slice(0, NAME_LIMIT_CHARACTERS);
-    if (!names.has(name)) return [{ path, message: `is no parameter of this operation; ${takes}` }];
-    return Array.isArray(value) ? [{ path, message: 'must be given once' }] : [];
-  });
-  if (problems.length > 0) throw new ValidationError(problems.slice(0, PROBLEM_LIMIT));
+  const known = [...names];
+  const wrong = Object.entries(query).filter(([name, value]) => !names.has(name) || Array.isArray(value));
+  if (wrong.length === 0) return;
+  const problems = wrong.slice(0, PROBLEM_LIMIT).map(([name]) => ({
+    path: toShownName(name),
+    message: names.has(name)
+      ? 'must be given once'
+      : describeUnknownName(name, known, 'is not a parameter of this operation'),
+  }));
+  throw new ValidationError(problems);
 }

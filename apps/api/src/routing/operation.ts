@@ -1,8 +1,7 @@
-import type { ID_PATTERNS } from '@herald/core';
+import type { ID_PATTERNS, ProblemCode } from '@herald/core';
 import type { Scope } from '@herald/store/api-keys/api-key-store';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { ProblemCode } from '../http/problem.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
@@ -35,6 +34,8 @@ export type Operation<
     readonly description: string;
     readonly schema: Answer;
     readonly headers?: readonly ('location' | 'cache-control')[];
+    /** A request that prefers HTML gets the same as a page. */
+    readonly isPageToo?: true;
   };
   /** Describes an answer with status 503 and the same schema. Absent: 503 is always a problem. */
   readonly unavailable?: string;

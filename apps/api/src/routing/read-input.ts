@@ -1,30 +1,46 @@
 import { ValidationError, type InputProblem } from '@herald/core';
 import type { z } from 'zod';
 import { judgeJson } from './judge-json.ts';
+import { ruleOf } from './rule-of.ts';
+import { describeUnknownName, toShownName } from './unknown-name.ts';
 
 /** How many problems an answer lists. A small body can have very many, and its answer must stay small. */
 const PROBLEM_LIMIT = 50;
-const MESSAGE_LIMIT_CHARACTERS = 300;
+/** How many unknown fields of one object it lists. */
+const UNKNOWN_LIMIT = 10;
 
-/** Reads a JSON value. @throws ValidationError with its problems */
-export function readInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+/**
+ * Reads a JSON value.
+ * @param whole what the value is called in a sentence about all of it
+ * @throws ValidationError with its problems
+ */
+export function readInput<Schema extends z.ZodType>(schema: Schema, value: unknown, whole?: string): z.infer<Schema> {
   const problem = judgeJson(value);
-  if (problem) throw new ValidationError([problem]);
-  return readFields(schema, value);
+  if (problem) throw new ValidationError([problem], whole);
+  return readFields(schema, value, whole);
 }
 
 /** Reads a query, or a JSON value whose parts `readInput` will read. @throws ValidationError with its problems */
-export function readFields<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
+export function readFields<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  whole = 'the body',
+): z.infer<Schema> {
+  const parsed = schema.safeParse(value, { error: ruleOf });
   if (parsed.success) return parsed.data;
-  throw new ValidationError(toInputProblems(parsed.error));
+  const { issues } = parsed.error;
+  const listed = issues.slice(0, PROBLEM_LIMIT).flatMap(toInputProblems).slice(0, PROBLEM_LIMIT);
+  const count = issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+  const more = count - listed.length;
+  throw new ValidationError(more > 0 ? [...listed, { path: '', message: `has ${more} more problems` }] : listed, whole);
 }
 
-function toInputProblems({ issues }: z.ZodError): InputProblem[] {
-  const problems = issues.slice(0, PROBLEM_LIMIT).map(({ path, message }) => ({
-    path: path.map(String).join('.'),
-    message: message.slice(0, MESSAGE_LIMIT_CHARACTERS),
+function toInputProblems(issue: z.core.$ZodIssue): InputProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
+  const known = issue.message === '' ? [] : issue.message.split(', ');
+  return issue.keys.slice(0, UNKNOWN_LIMIT).map((name) => ({
+    path: [...path, toShownName(name)].join('.'),
+    message: describeUnknownName(name, known, 'is not a field here'),
   }));
-  const more = issues.length - problems.length;
-  return more > 0 ? [...problems, { path: '', message: `and ${more} problems more` }] : problems;
 }

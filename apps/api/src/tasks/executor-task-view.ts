@@ -16,7 +16,7 @@ export const ExecutorTaskPage = z
 export const ExecutorTaskView = z
   .strictObject({
     ...TaskFields,
-    input: z.unknown().meta({ description: 'Any JSON; null when none was given.' }),
+    input: z.unknown().meta({ description: 'Any JSON. Null when none was given.' }),
     messages: z.array(z.strictObject({ text: z.string(), createdAt: TimeText })),
     decisions: z.array(
       z.strictObject({
@@ -35,9 +35,9 @@ export const ExecutorTaskView = z
         at: TimeText,
       })
       .nullable()
-      .meta({ description: 'From which an executor that crashed goes on; null before the first.' }),
+      .meta({ description: 'A restarted executor continues from here. Null before the first.' }),
   })
-  .meta({ id: 'ExecutorTask', description: 'What the executor works from.' });
+  .meta({ id: 'ExecutorTask', description: 'A Task with its input, messages and decisions.' });
 
 type ExecutorTask = Awaited<ReturnType<TaskOperations['findForExecutor']>>;
 

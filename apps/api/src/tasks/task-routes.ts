@@ -39,7 +39,9 @@ export type TaskRoutesDeps = {
 
 /** Query of a Task's deliveries. */
 const ListTaskDeliveries = z.strictObject({
-  limit: PageLimit.meta({ description: 'Transitions in a page; each is shown with all its deliveries.' }),
+  limit: PageLimit.meta({
+    description: 'Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50.',
+  }),
   cursor: CursorText.exactOptional(),
 });
 
@@ -67,7 +69,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
   operations: [
     operation('createTask', 'POST /', {
       summary: 'Create a Task',
-      description: 'With a callback its signing secret is in this answer, and in no other.',
+      description: 'The signing secret of a callback is shown only in this answer.',
       body: CreateTask,
       answer: { status: 201, description: 'The Task.', schema: CreatedTask, headers: ['location', 'cache-control'] },
       async handle({ tasks, callbacks }, req, res, request) {
@@ -81,7 +83,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     }),
     operation('readTask', 'GET /{id}', {
       summary: 'Read a Task',
-      description: 'With the result, outcome and usage that terminal events omit.',
+      description: 'Has the result, outcome and usage that terminal events omit.',
       answer: { status: 200, description: 'The Task.', schema: TaskView },
       async handle({ tasks, callbacks }, req, res) {
         const task = await tasks.find(workspaceOf(req), req.params.id);
@@ -121,7 +123,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     }),
     operation('closeTask', 'POST /{id}/close', {
       summary: 'Close a Task (legacy)',
-      description: 'The same transition, and so the same delivery ids, as the canonical paths.',
+      description: 'Makes the same transition as the canonical paths, with the same delivery ids.',
       body: CloseTask,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
       problems: ['invalid_transition'],
@@ -132,7 +134,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     }),
     operation('listTaskDeliveries', 'GET /{id}/deliveries', {
       summary: "List a Task's deliveries",
-      description: 'Those to its callback included. Newest transition first.',
+      description: 'Includes those to its callback. Newest transition first.',
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       async handle({ tasks, deliveryLog }, req, res, { limit, cursor }) {

@@ -13,18 +13,18 @@ export const TaskFields = {
   updatedAt: TimeText,
   workspaceId: z
     .string()
-    .meta({ description: 'The controller workspace: by its receivers and callback the events go.' }),
+    .meta({ description: 'The controller workspace. Events go to its receivers and its callback.' }),
   executionWorkspaceId: z.string().meta({ description: 'Where the Task runs.' }),
   actionVersion: z
     .int()
     .min(1)
-    .meta({ description: 'What `resolve` must name; only while the Task requires an action.' })
+    .meta({ description: 'The version that `resolve` must name. Only while the Task requires an action.' })
     .exactOptional(),
-  result: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
+  result: z.unknown().meta({ description: 'Any JSON. Null while there is none.' }),
   outcome: PublicOutcome.nullable().meta({
-    description: 'The final one; until then the newest of an action or a canonical checkpoint.',
+    description: 'The final one. Until then the newest of an action or a canonical checkpoint.',
   }),
-  usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
+  usage: z.unknown().meta({ description: 'Any JSON. Null while there is none.' }),
 };
 
 const EXAMPLE = {
@@ -54,7 +54,7 @@ export const CreatedTask = z
   })
   .meta({
     id: 'CreatedTask',
-    description: "A new Task, with its callback's signing secret, this once.",
+    description: "A new Task. Its callback's signing secret is shown only in this answer.",
     examples: [
       {
         ...EXAMPLE,
@@ -81,7 +81,7 @@ export const ApprovalResolved = z
     decision: z.string(),
     actionVersion: z.int().min(1),
     status: TaskStatus,
-    duplicate: z.boolean().meta({ description: 'The same decision was taken before; nothing was changed.' }),
+    duplicate: z.boolean().meta({ description: 'The same decision was taken before. Nothing was changed.' }),
   })
   .meta({ id: 'ApprovalResolved' });
 export type ApprovalResolved = z.infer<typeof ApprovalResolved>;

@@ -1,14 +1,17 @@
 import {
   BATCH_LIMIT,
   BatchItem,
+  codesOf,
   CursorText,
   DomainError,
   PageLimit,
+  PROBLEMS,
   TASK_STATUSES,
   TransitionBatch,
   TransitionReport,
   ValidationError,
   type InputProblem,
+  type ProblemCode,
 } from '@herald/core';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
@@ -32,12 +35,25 @@ const Batch = TransitionBatch.extend({ transitions: z.array(BatchItem).min(1).ma
   id: 'TransitionBatch',
 });
 
+/** The codes of the faults that a report can have by itself. */
+const ITEM_CODES = [
+  'validation_failed',
+  'task_not_found',
+  'invalid_transition',
+  'stale_action_version',
+  'unavailable',
+] satisfies ProblemCode[];
+
+const ItemProblem = Problem.extend({
+  code: z.enum(codesOf(PROBLEMS)).meta({ description: 'Stable. For programs.', override: { enum: ITEM_CODES } }),
+}).meta({ id: 'ItemProblem', description: 'Problem details (RFC 9457) of one item.' });
+
 /** The answer to a batch. */
 const BatchResults = z
   .strictObject({
     results: z
-      .array(z.union([AcceptedTransition, z.strictObject({ error: Problem })]))
-      .meta({ description: 'One per item, in order.' }),
+      .array(z.union([AcceptedTransition, z.strictObject({ error: ItemProblem })]))
+      .meta({ description: 'One for each item, in order.' }),
   })
   .meta({ id: 'BatchResults' });
 
@@ -58,9 +74,9 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
     operation('reportTransition', 'POST /tasks/{id}/transitions', {
       summary: 'Report a transition of a Task',
       description:
-        'Reporting the same fact again changes nothing and answers `duplicate: true`, with `differs: true` if it is reported with other contents.',
+        'A fact that is reported again changes nothing. The answer is `duplicate: true`, with `differs: true` if its contents are others.',
       body: TransitionReport,
-      answer: { status: 200, description: 'Accepted: what it emits is delivered.', schema: AcceptedTransition },
+      answer: { status: 200, description: 'Accepted. Its events will be delivered.', schema: AcceptedTransition },
       problems: ['invalid_transition', 'stale_action_version'],
       async handle({ acceptTransitions }, req, res, report) {
         const [result] = await acceptTransitions([
@@ -72,10 +88,11 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
     }),
     operation('reportTransitions', 'POST /transitions', {
       summary: `Report up to ${BATCH_LIMIT} transitions`,
-      description: 'Judged item by item, in order: a bad one spoils no other. The body may have 4 MiB.',
+      description:
+        "Items are judged one by one, in order. An invalid item doesn't affect the others. The body may have 4 MiB.",
       body: TransitionBatch,
       batch: Batch,
-      answer: { status: 200, description: 'A result or a problem for each.', schema: BatchResults },
+      answer: { status: 200, description: 'A result or a problem for each item.', schema: BatchResults },
       async handle({ acceptTransitions }, req, res, { transitions }) {
         const { traceparent, lossyBatch } = stateOf(req);
         const items = transitions.map((item, index) => readItem(item, traceparent, lossyBatch?.problems.get(index)));
@@ -102,8 +119,8 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
       },
     }),
     operation('readExecutorTask', 'GET /tasks/{id}', {
-      summary: 'Read what a Task is worked from',
-      answer: { status: 200, description: 'Input, messages, decisions, status.', schema: ExecutorTaskView },
+      summary: "Read a Task's input, messages and decisions",
+      answer: { status: 200, description: 'The Task.', schema: ExecutorTaskView },
       async handle({ tasks }, req, res) {
         res.json(toExecutorTask(await tasks.findForExecutor(req.params.id)));
       },
@@ -111,15 +128,17 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
   ],
 };
 
+const WHOLE_ITEM = 'the item';
+
 /** Reads an item of a batch. A bad item is a value, so that it spoils no other. */
 function readItem(
   item: unknown,
   traceparent: string | undefined,
   lossy: InputProblem | undefined,
 ): ReportedTransition | ValidationError {
-  if (lossy) return new ValidationError([lossy]);
+  if (lossy) return new ValidationError([lossy], WHOLE_ITEM);
   try {
-    return { ...readInput(BatchItem, item), traceparent };
+    return { ...readInput(BatchItem, item, WHOLE_ITEM), traceparent };
   } catch (error) {
     if (error instanceof ValidationError) return error;
     throw error;

@@ -2,6 +2,7 @@ import {
   errorCodeOf,
   isUnanswered,
   type AttemptVerdict,
+  type CancelReason,
   type CountedOutcome,
   type Delivery,
   type DeliveryId,
@@ -9,7 +10,7 @@ import {
 import type { SendResult } from '@herald/egress/create-sender';
 import type { JobEnd } from '@herald/queue';
 import type { AttemptRecord, LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
-import type { CancelReason, DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';
+import type { DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { DeliveryReport } from './create-delivery-report.ts';
 import type { MakeAttempt } from './make-attempt.ts';

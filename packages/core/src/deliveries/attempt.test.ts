@@ -24,7 +24,8 @@ test.each<Case>([
   },
   { when: 'a reset', outcome: { kind: 'unreachable', reason: 'connection_reset' }, code: 'connection_reset' },
   { when: 'no route', outcome: { kind: 'unreachable', reason: 'host_unreachable' }, code: 'host_unreachable' },
-  { when: 'a bad certificate', outcome: { kind: 'unreachable', reason: 'tls_failed' }, code: 'tls_failed' },
+  { when: 'an old certificate', outcome: { kind: 'unreachable', reason: 'tls_expired' }, code: 'tls_expired' },
+  { when: 'a failed handshake', outcome: { kind: 'unreachable', reason: 'tls_failed' }, code: 'tls_failed' },
   {
     when: 'an answer that is no HTTP',
     outcome: { kind: 'unreachable', reason: 'malformed_answer' },

@@ -1,15 +1,12 @@
+import type { AttemptError } from '../codes/attempt-errors.ts';
+
+type PhaseOf<Code> = Code extends `timeout_${infer Phase}` ? Phase : never;
+
 /** The phase of an attempt in which its total deadline passed. */
-export type TimeoutPhase = 'lookup' | 'connect' | 'tls' | 'response' | 'body';
+export type TimeoutPhase = PhaseOf<AttemptError>;
 
 /** Why no usable answer came, other than a timeout. */
-export type UnreachableReason =
-  | 'dns_failed'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'host_unreachable'
-  | 'tls_failed'
-  | 'malformed_answer'
-  | 'connection_failed';
+export type UnreachableReason = Exclude<AttemptError, `timeout_${string}` | 'address_blocked'>;
 
 /**
  * The outcome of one HTTP request. Everything that a receiver can do is a value here; internal errors are exceptions.
@@ -32,8 +29,8 @@ export type AttemptOutcome =
 /** An outcome that counts: anything but `aborted`. */
 export type CountedOutcome = Exclude<AttemptOutcome, { kind: 'aborted' }>;
 
-/** Stable error code of an attempt that got no answer; undefined when a status came back. */
-export function errorCodeOf(outcome: CountedOutcome): string | undefined {
+/** The error code of an attempt that got no answer; undefined when a status came back. */
+export function errorCodeOf(outcome: CountedOutcome): AttemptError | undefined {
   switch (outcome.kind) {
     case 'responded':
       return undefined;

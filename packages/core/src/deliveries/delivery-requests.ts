@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import { EventName } from '../events.ts';
+import { rule } from '../rule.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 
 /** An RFC 3339 time, as epoch ms. */
 const Time = z.iso
-  .datetime({ offset: true, error: 'must be a time such as 2030-01-31T12:00:00Z' })
+  .datetime({ offset: true, abort: true, error: rule('must be a time such as 2030-01-31T12:00:00Z') })
   .transform((text) => Date.parse(text))
   .meta({ examples: ['2030-01-31T12:00:00Z'] });
 
 /** The place where a page begins, as a query parameter. */
-export const CursorText = z.string().max(256).meta({ description: 'The `nextCursor` of the page before.' });
+export const CursorText = z
+  .string()
+  .max(256, 'must be the nextCursor of an earlier page')
+  .meta({ description: 'The `nextCursor` of the page before.' });
 
-const PAGE_LIMIT_RULE = 'must be given once, as a whole number from 1 to 100';
+const PAGE_LIMIT_RULE = 'must be a whole number from 1 to 100';
 
 /** How many items a page may hold, as a query parameter. */
 export const PageLimit = z
@@ -38,7 +42,7 @@ export const ListDeliveries = z.strictObject({
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
 
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
-const Replayable = z.enum(REPLAYABLE, { error: `must be one of ${REPLAYABLE.join(', ')}` });
+const Replayable = z.enum(REPLAYABLE);
 
 /** Replays that a workspace may have under way at once. */
 export const REPLAY_LIMIT = 10;
@@ -49,10 +53,19 @@ export const RequestReplay = z
     since: Time.meta({ description: 'Deliveries accepted at or after this time.' }),
     until: Time.meta({ description: 'Deliveries accepted before this time. Default: now.' }).exactOptional(),
     status: z
-      .union([Replayable.transform((status) => [status]), z.array(Replayable).min(1).max(REPLAYABLE.length)])
+      .union(
+        [
+          Replayable.transform((status) => [status]),
+          z
+            .array(Replayable)
+            .min(1, 'must have at least one status, or be left out for failed and canceled')
+            .max(REPLAYABLE.length),
+        ],
+        { error: `must be one of ${REPLAYABLE.join(', ')}, or an array of them` },
+      )
       .default(['failed', 'canceled'])
       .meta({
-        description: 'One status or several, by default `failed` and `canceled`. What is pending needs no replay.',
+        description: 'One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay.',
       }),
   })
   .refine(({ since, until }) => until === undefined || until > since, {

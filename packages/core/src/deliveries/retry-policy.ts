@@ -1,3 +1,4 @@
+import type { FailureReason } from '../codes/delivery-reasons.ts';
 import { isSuccess, type CountedOutcome } from './attempt.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,8 +27,6 @@ export const DEFAULT_SCHEDULE_MS: readonly number[] = [
 export function createRetryPolicy(scheduleMs: readonly number[] = DEFAULT_SCHEDULE_MS): RetryPolicy {
   return { scheduleMs, jitter: 0.2, retryAfterLimitMs: DAY_MS, giveUpAfterMs: 5 * DAY_MS };
 }
-
-export type FailureReason = 'schedule_exhausted' | 'too_old' | 'test_failed';
 
 export type AttemptVerdict =
   | { readonly kind: 'delivered' }

@@ -3,26 +3,34 @@ import { z } from 'zod';
 
 const LIMIT_CHARACTERS = 2_048;
 
-/** Host and port as written: everything between `https://` and the path. */
-const AUTHORITY = /^https:\/\/([^/?#]+)/;
+/** Host and port as written, everything between `https://` and the path; then the path and the query. */
+const PARTS = /^https:\/\/([^/?#]+)(.*)$/s;
 
 /**
  * Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses.
  */
 function judgeEndpointUrl(text: string): string | undefined {
-  if (text.length > LIMIT_CHARACTERS) return `must be at most ${LIMIT_CHARACTERS} characters`;
+  if (text.length > LIMIT_CHARACTERS) return `must have at most ${LIMIT_CHARACTERS} characters`;
   // The parser would repair blanks, tabs, line breaks and backslashes, but Herald must call the url as it was sent.
-  if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space, control characters or backslashes';
+  if (/[\s\\\p{Cc}]/u.test(text)) {
+    return `must not contain white space, control characters or backslashes${suggestRepaired(text)}`;
+  }
   // Half a surrogate pair, or marks that hide or reorder text.
   if (/[\p{Cs}\p{Cf}]/u.test(text)) return 'must not contain invisible or broken characters';
   if (!text.startsWith('https://')) return 'must start with https://';
-  const authority = AUTHORITY.exec(text)?.[1];
+  const [, authority, target = ''] = PARTS.exec(text) ?? [];
   if (authority === undefined) return 'must name a host after https://';
   if (authority.includes('@')) return 'must not contain credentials (user or password)';
   const url = URL.parse(text);
-  if (!url) return 'is not a valid url';
+  if (!url) return 'must be a valid url';
   if (text.includes('#')) return 'must not contain a fragment (#...)';
-  return judgeAuthority(authority, url.hostname);
+  return judgeAuthority(authority, url.hostname) ?? judgeTarget(authority, target, url);
+}
+
+/** The url as the parser repairs it, for the sentence that refuses it. */
+function suggestRepaired(text: string): string {
+  const repaired = URL.parse(text)?.href ?? text;
+  return repaired !== text && judgeEndpointUrl(repaired) === undefined ? `; write ${repaired}` : '';
 }
 
 /** Refuses a host that the parser would rewrite: two programs may read two hosts from it. */
@@ -38,6 +46,18 @@ function judgeAuthority(authority: string, hostname: string): string | undefined
   return isAsRead ? undefined : `must be written with the host that it means, ${hostname}`;
 }
 
+/** Refuses a path or query that the parser would rewrite: the receiver would be called under another one. */
+function judgeTarget(authority: string, target: string, { pathname, search }: URL): string | undefined {
+  const called = pathname + search;
+  // HTTP itself calls a url without a path as one with the path / (RFC 9110 section 7.1).
+  const written = target.startsWith('/') ? target : `/${target}`;
+  if (written === called) return undefined;
+  const normal = `https://${authority}${called}`;
+  return normal.length > LIMIT_CHARACTERS
+    ? `must have at most ${LIMIT_CHARACTERS} characters when it is written as it is called, percent-encoded`
+    : `must be written as it is called, ${normal}`;
+}
+
 /** An endpoint's url: literally `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
 export const EndpointUrl = z
   .string()
@@ -48,7 +68,7 @@ export const EndpointUrl = z
   .meta({
     id: 'EndpointUrl',
     description:
-      'Literally `https://` and a host that is public; no credentials, no fragment, no white space. Kept and called exactly as it was sent.',
+      'Literally `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
     pattern: '^https://[^/?#]',
     maxLength: LIMIT_CHARACTERS,
     examples: ['https://hooks.example.com/herald'],

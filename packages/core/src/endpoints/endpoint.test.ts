@@ -52,9 +52,12 @@ const sharedRefusals = [
   { body: { url: null }, problems: ['url: Invalid input: expected string, received null'] },
   { body: { url, events: ['task.failed'] }, problems: [`events.0: ${UNKNOWN_EVENT}`] },
   { body: { url, events: ['task.done', 'task.*'] }, problems: [`events.1: ${UNKNOWN_EVENT}`] },
-  { body: { url, events: null }, problems: ['events: must be an array of event names'] },
-  { body: { url, events: 'task.done' }, problems: ['events: must be an array of event names'] },
-  { body: { url, events: Array(21).fill('task.done') }, problems: ['events: must hold at most 20 names'] },
+  { body: { url, events: null }, problems: ['events: must be an array of event names; an empty one stands for all'] },
+  {
+    body: { url, events: 'task.done' },
+    problems: ['events: must be an array of event names; an empty one stands for all'],
+  },
+  { body: { url, events: Array(21).fill('task.done') }, problems: ['events: must have at most 20 names'] },
   { body: { url, secret: 'whsec_x', id: 'wh_1' }, problems: [': Unrecognized keys: "secret", "id"'] },
 ];
 const receiverRefusals = [

@@ -11,12 +11,12 @@ export const RECEIVER_LIMIT = 10;
 const FILTER_LIMIT = EVENT_NAMES.length * 4;
 
 const EventFilter = z
-  .array(EventName, { error: 'must be an array of event names' })
-  .max(FILTER_LIMIT, `must hold at most ${FILTER_LIMIT} names`)
+  .array(EventName, { error: 'must be an array of event names; an empty one stands for all' })
+  .max(FILTER_LIMIT, `must have at most ${FILTER_LIMIT} names`)
   .transform((events) => EVENT_NAMES.filter((name) => events.includes(name)))
   .meta({ description: 'The events to send. Empty means every event.', examples: [['task.done', 'task.canceled']] });
 const Description = TypedText(0, 1_024).meta({ description: 'For people.', examples: ['Billing, production'] });
-const Enabled = z.boolean().meta({ description: 'A disabled receiver is sent nothing but test events.' });
+const Enabled = z.boolean().meta({ description: 'A disabled receiver gets only test events.' });
 
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
 export const RegisterReceiver = z
@@ -40,7 +40,7 @@ export const PatchReceiver = z
   .refine((patch) => Object.keys(patch).length > 0, {
     error: 'must change at least one of url, events, description, enabled',
   })
-  .meta({ id: 'PatchReceiver', description: 'What is left out stays as it is.', minProperties: 1 });
+  .meta({ id: 'PatchReceiver', description: 'Omitted fields stay unchanged.', minProperties: 1 });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
 
 /** Body of the operations that rotate a signing secret. */
@@ -56,7 +56,7 @@ export type RotateSecret = z.infer<typeof RotateSecret>;
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
 export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) }).meta({
   id: 'TaskCallback',
-  description: 'Where the events of this one Task go, besides the receivers. Never listed with receivers.',
+  description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
 });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 

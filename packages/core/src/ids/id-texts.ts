@@ -13,26 +13,26 @@ export const TaskIdText = idText('TaskId', ID_PATTERNS.task, 'Id of a Task.', 't
 export const CallbackIdText = idText(
   'CallbackId',
   /^cb_[0-9a-hjkmnp-tv-z]{26}$/,
-  "Id of a Task's callback: the Task's own, with another prefix.",
+  "Id of a Task's callback: the id of the Task with another prefix.",
   'cb_01kes8t4a0q3m1y5b9z7x2c6vd',
 );
 export const TransitionIdText = idText(
   'TransitionId',
   /^trn_[a-z2-7]{32}$/,
-  'Id of a transition: the same on every path that reports the same fact.',
+  'Id of a transition. Every path that reports the same fact yields the same id.',
   'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
 );
 export const DeliveryIdText = idText(
   'DeliveryId',
   ID_PATTERNS.delivery,
-  'Id of a delivery: stable per transition and per endpoint, on every try.',
+  'Id of a delivery. The same on every try, another for every transition and endpoint.',
   'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
 );
 export const ReplayIdText = idText('ReplayId', ID_PATTERNS.replay, 'Id of a replay.', 'rpl_0f1e2d3c4b5a69788796a5b4');
 export const ApprovalIdText = idText(
   'ApprovalId',
   ID_PATTERNS.approval,
-  'Id of an approval request: the `approval_request.id` of the event that asked.',
+  'Id of an approval request: the `approval_request.id` of the event.',
   'pay',
 );
 

@@ -27,7 +27,7 @@ export const Outcome = z
   .meta({
     id: 'Outcome',
     description:
-      'What a piece of work came to. `summary` and `progress` are public-safe: they go out in webhooks and to the customer. Every other field is kept for the executor and never leaves.',
+      'The outcome of a piece of work. `summary` and `progress` are public-safe: webhooks and the customer get them. Every other field is kept for the executor and never leaves.',
     examples: [{ summary: 'The invoice is drafted.', progress: 0.5, toolOutput: 'kept, and never sent' }],
   });
 export type Outcome = z.infer<typeof Outcome>;
@@ -42,11 +42,11 @@ export const GivenId = z.string().regex(ID_PATTERNS.approval, 'must be 1 to 128 
 /** Body of `POST /tasks`. */
 export const CreateTask = z
   .strictObject({
-    input: Json.exactOptional().meta({ description: 'What the executor works from: any JSON.' }),
+    input: Json.exactOptional().meta({ description: 'The input of the executor. Any JSON.' }),
     callback: TaskCallback.exactOptional(),
     executionWorkspaceId: WorkspaceIdText.exactOptional().meta({
       description:
-        "Where the Task runs. Default: the key's own workspace. Its events go by the key's workspace all the same.",
+        "Where the Task runs. Default: the key's own workspace. Events go to the receivers of the key's workspace in any case.",
     }),
   })
   .meta({
@@ -64,7 +64,7 @@ export type AddMessage = z.infer<typeof AddMessage>;
 /** Body of `POST /tasks/{id}/approvals/{approvalId}/resolve`. */
 export const ResolveApproval = z
   .strictObject({
-    decision: TypedText(1, 64).meta({ description: 'Usually the id of a decision item, though any text will do.' }),
+    decision: TypedText(1, 64).meta({ description: 'Usually the id of a decision item. Any text is allowed.' }),
     actionVersion: z.int().min(1).meta({ description: 'The `action_version` of the event that asked.' }),
   })
   .meta({ id: 'ResolveApproval', examples: [{ decision: 'yes', actionVersion: 1 }] });

@@ -1,4 +1,5 @@
-import { DomainError, type ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../codes/problem-codes.ts';
+import { DomainError } from '../errors.ts';
 import { TASK_STATUSES, type TaskResult, type TaskState, type TaskStatus } from '../tasks/task.ts';
 import { factOf } from './fact.ts';
 import { judgeTransition, type JudgeContext, type TransitionVerdict } from './judge-transition.ts';

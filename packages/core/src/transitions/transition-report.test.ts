@@ -229,12 +229,12 @@ test.each(refusals)(
 
 test.each([
   ...noObjects,
-  { body: { type: 'start' }, problems: ['taskId: must be the id of a Task'] },
+  { body: { type: 'start' }, problems: ['taskId: Invalid input: expected string, received undefined'] },
   { body: { type: 'start', taskId: 5 }, problems: ['taskId: must be the id of a Task'] },
   { body: { type: 'start', taskId: 'x'.repeat(65) }, problems: ['taskId: must be the id of a Task'] },
   {
     body: withProto({ type: 'start' }, { taskId: 'task_1' }),
-    problems: ['taskId: must be the id of a Task', ': Unrecognized key: "__proto__"'],
+    problems: ['taskId: Invalid input: expected string, received undefined', ': Unrecognized key: "__proto__"'],
   },
   { body: { taskId: 'task_1', report: { type: 'start' } }, problems: [NO_TYPE] },
   { body: withProto({ taskId: 'task_1' }, { type: 'start' }), problems: [NO_TYPE] },

@@ -1,20 +1,21 @@
 import { z } from 'zod';
+import { rule } from '../rule.ts';
 import { GivenId, Json, Outcome } from '../tasks/task.ts';
 
 const ApprovalRequest = z
   .looseObject({
-    id: GivenId.meta({ description: 'Public-safe on the primary request. By it the request is resolved.' }),
+    id: GivenId.meta({ description: 'Names the request when it is resolved. Public-safe on the primary request.' }),
     primary: z
       .boolean()
       .default(false)
-      .meta({ description: 'True on exactly one: resolving it sets the Task running.' }),
+      .meta({ description: 'True on exactly one request. Resolving it sets the Task running.' }),
     title: z.string().min(1).max(256).meta({ description: 'Public-safe on the primary request.' }),
     description: z.string().max(4_096).exactOptional().meta({ description: 'Public-safe on the primary request.' }),
   })
   .meta({
     id: 'ApprovalRequest',
     description:
-      'Something a person must approve. Of the primary request `id`, `title` and `description` are public-safe and go out in webhooks; every other field, and every other request, never leaves.',
+      'Something that a person must approve. Webhooks carry the `id`, `title` and `description` of the primary request: these are public-safe. Every other field, and every other request, never leaves.',
   });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
@@ -27,7 +28,7 @@ const DecisionItem = z
   .meta({
     id: 'DecisionItem',
     description:
-      'One of the answers to choose from. `id`, `label` and `description` are public-safe and go out in webhooks; every other field never leaves.',
+      'One of the answers to choose from. Webhooks carry its `id`, `label` and `description`: these are public-safe. Every other field never leaves.',
   });
 export type DecisionItem = z.infer<typeof DecisionItem>;
 
@@ -53,7 +54,7 @@ const Checkpoint = z
   .meta({
     id: 'CheckpointReport',
     description:
-      'A point that the Task reached. Only one that is `canonical` and `material` emits `task.check_in`, and must have an `outcome`; every other is recorded and emits nothing. Such a one may come again under its id as canonical and material: it then emits, once.',
+      'A point that the Task reached. Only a checkpoint that is `canonical` and `material` emits `task.check_in`, and it must have an `outcome`. Every other is recorded and emits nothing. It may come again under its id as canonical and material, and then emits once.',
   });
 
 const ActionRequired = z
@@ -82,11 +83,11 @@ const ActionRequired = z
   .meta({
     id: 'ActionRequiredReport',
     description:
-      'The Task waits for a decision. Emits `task.requires_action`. A higher `actionVersion` replaces what was asked before; a lower one is `stale_action_version`.',
+      'The Task waits for a decision. Emits `task.requires_action`. A higher `actionVersion` replaces the open action. A lower one is `stale_action_version`.',
   });
 
 const AnyResult = Json.exactOptional().meta({
-  description: 'Any JSON. Read with `GET /tasks/{id}`; never in a webhook.',
+  description: 'Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it.',
 });
 
 const Done = z
@@ -119,7 +120,7 @@ export const BATCH_LIMIT = 500;
 /** Body of `POST /api/internal/transitions`. Items are judged one by one: a bad one doesn't affect the others. */
 export const TransitionBatch = z.strictObject({ transitions: z.array(z.unknown()).min(1).max(BATCH_LIMIT) });
 
-const About = { taskId: z.string({ error: 'must be the id of a Task' }).max(64) };
+const About = { taskId: z.string({ error: rule('must be the id of a Task') }).max(64) };
 
 /** One item of a batch: a report, and the Task it is about. Each problem names its place in the item as it was sent. */
 export const BatchItem = z

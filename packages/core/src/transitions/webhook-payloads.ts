@@ -15,7 +15,7 @@ const CreatedAt = z.iso.datetime().meta({ description: 'When the transition was 
 const Sequence = z
   .int()
   .min(1)
-  .meta({ description: "Strictly rising among a Task's events. Deliveries may arrive in another order." });
+  .meta({ description: 'Rises with every event of a Task. Deliveries may arrive in another order.' });
 
 function taskFields<Event extends EventName, Status extends TaskStatus>(
   event: Event,
@@ -28,7 +28,7 @@ function taskFields<Event extends EventName, Status extends TaskStatus>(
     sequence: Sequence,
     task: z
       .strictObject({ id: TaskIdText, status: z.enum(statuses) })
-      .meta({ description: 'Its id, and its status then.' }),
+      .meta({ description: 'The Task, with its status at that time.' }),
   };
 }
 
@@ -51,7 +51,7 @@ export const WEBHOOK_PAYLOADS = {
       ...taskFields('task.requires_action', ['requires_action']),
       outcome: PublicOutcome,
       approval_request: PublicApprovalRequest,
-      action_version: z.int().min(1).meta({ description: 'Must be sent back when the request is resolved.' }),
+      action_version: z.int().min(1).meta({ description: 'Send it back when you resolve the request.' }),
       decision_items: z.array(PublicDecisionItem),
       api_resolvable: z.boolean().meta({
         description: 'Whether `POST /tasks/{id}/approvals/{approvalId}/resolve` may answer it.',

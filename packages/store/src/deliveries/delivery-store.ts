@@ -2,6 +2,7 @@ import {
   DELIVERY_STATUSES,
   EventName,
   type AttemptVerdict,
+  type CancelReason,
   type Delivery,
   type DeliveryId,
   type DeliveryStatus,
@@ -17,9 +18,6 @@ import { readLoadedDelivery, type AttemptRecord, type LoadReply } from './delive
 import type { DeliveryRetention } from './delivery-retention.ts';
 import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
 import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
-
-/** Why a delivery was canceled instead of sent. */
-export type CancelReason = 'receiver_removed' | 'receiver_disabled' | 'not_sent_in_time' | 'body_lost';
 
 export type RecordedAttempt = {
   readonly delivery: Delivery;

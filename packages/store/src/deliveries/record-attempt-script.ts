@@ -1,8 +1,7 @@
+import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 
-/** An endpoint is not disabled before it has failed this often in a row, however old the first failure is. */
-const DISABLE_AT_FAILURES = 10;
 /** Attempts that a delivery's log keeps: the schedule makes 10, redeliveries add to them. */
 const ATTEMPT_LOG_LIMIT = 50;
 

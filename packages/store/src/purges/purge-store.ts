@@ -1,6 +1,6 @@
-import { EventName, type DeliveryId } from '@herald/core';
+import { EventName, type CancelReason, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
-import type { CancelReason, DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
+import type { DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
 import { CLAIM_IDS_LUA, FINISH_CLAIMED_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
 import { PURGE_LUA } from './purge-scripts.ts';

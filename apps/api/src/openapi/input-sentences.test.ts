@@ -1,0 +1,330 @@
+import { BatchItem, ValidationError } from '@herald/core';
+import { z } from 'zod';
+import { readCursor } from '../http/cursor.ts';
+import { HEALTH_ROUTES } from '../health/health-routes.ts';
+import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
+import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
+import { PAGE_ROUTES } from '../pages/page-routes.ts';
+import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
+import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
+import { createQueryJudge } from '../routing/judge-query.ts';
+import type { RouteTable } from '../routing/operation.ts';
+import { readFields, readInput } from '../routing/read-input.ts';
+import { TASK_ROUTES } from '../tasks/task-routes.ts';
+import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
+
+const TABLES: readonly RouteTable<never>[] = [
+  ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
+  ...[HEALTH_ROUTES, PAGE_ROUTES],
+];
+
+const operations = TABLES.flatMap((table) => table.operations.map((operation) => ({ ...operation, table })));
+
+function operationOf(id: string) {
+  const operation = operations.find((each) => each.id === id);
+  if (!operation) throw new Error(`there is no operation ${id}`);
+  return operation;
+}
+
+/** The sentences of the refusal; none when the input is taken. */
+function refusalOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ValidationError) return error.problems.map(({ message }) => message);
+    throw error;
+  }
+}
+
+const EVENTS = 'task.check_in, task.requires_action, task.done, task.canceled, webhook.test';
+const TYPES = 'start, checkpoint, action_required, done, canceled';
+const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
+const ID = 'must be 1 to 128 letters, digits, . _ : or -';
+const CONTROL = 'must not contain control characters other than tab and line break';
+const FIELDS = 'url, events, description, enabled';
+const url = 'https://hooks.example.com/in';
+const outcome = { summary: 'so far' };
+const primary = { id: 'a1', title: 'Pay?', primary: true };
+const action = { type: 'action_required', actionVersion: 1, approvalRequests: [primary], outcome };
+const checkpoint = { type: 'checkpoint', checkpointId: 'c1', canonical: true, material: true, outcome };
+
+type Row = readonly [input: unknown, ...sentences: string[]];
+
+const BODIES: Readonly<Record<string, readonly Row[]>> = {
+  registerReceiver: [
+    [[], 'the body must be an object'],
+    [null, 'the body must be an object'],
+    ['x', 'the body must be an object'],
+    [{}, 'url is required'],
+    [{ url: 7 }, 'url must be a string'],
+    [{ url: null }, 'url must be a string'],
+    [{ url: 'http://hooks.example.com' }, 'url must start with https://'],
+    [{ url: 'https://' }, 'url must name a host after https://'],
+    [{ url: 'https://u:p@hooks.example.com' }, 'url must not contain credentials (user or password)'],
+    [{ url: `${url}#part` }, 'url must not contain a fragment (#...)'],
+    [{ url: 'https://exa<mple.com' }, 'url must be a valid url'],
+    [{ url: 'https://hooks.example.com:0443/' }, 'url must have a port from 1 to 65535 after the colon, or none'],
+    [{ url: 'https://127.1/' }, 'url must be written with the host that it means, 127.0.0.1'],
+    [{ url: 'https://hooks.example.com/a/../b' }, 'url must be written as it is called, https://hooks.example.com/b'],
+    [
+      { url: 'https://hooks.example.com/a b' },
+      'url must not contain white space, control characters or backslashes; write https://hooks.example.com/a%20b',
+    ],
+    [{ url: `${url}/\u200b` }, 'url must not contain invisible or broken characters'],
+    [{ url: `${url}/${'x'.repeat(2_048)}` }, 'url must have at most 2048 characters'],
+    [{ url, events: 'task.done' }, 'events must be an array of event names; an empty one stands for all'],
+    [{ url, events: null }, 'events must be an array of event names; an empty one stands for all'],
+    [{ url, events: ['task.done', 'task.failed'] }, `events.1 must be one of ${EVENTS}`],
+    [{ url, events: [null] }, `events.0 must be one of ${EVENTS}`],
+    [{ url, events: Array(21).fill('task.done') }, 'events must have at most 20 names'],
+    [{ url, description: 5 }, 'description must be a string'],
+    [{ url, description: 'x'.repeat(1_025) }, 'description must have at most 1024 characters'],
+    [{ url, description: 'a\u0007' }, `description ${CONTROL}`],
+    [{ url, description: '\ud800' }, 'description must be well-formed Unicode'],
+    [{ url, enabled: 'yes' }, 'enabled must be true or false'],
+    [{ url, event: ['task.done'] }, 'event is not a field here; did you mean `events`?'],
+    [{ url, Events: [] }, 'Events is not a field here; did you mean `events`?'],
+    [{ URL: url }, 'url is required', 'URL is not a field here; did you mean `url`?'],
+    [{ url, secret: 'mine' }, `secret is not a field here; known are ${FIELDS}`],
+    [{ url, '': 1 }, `"" is not a field here; known are ${FIELDS}`],
+    [{ url, constructor: 1 }, `constructor is not a field here; known are ${FIELDS}`],
+    [
+      { url: 'http://x', events: ['nope'], description: 5, enabled: 'yes' },
+      'url must start with https://',
+      `events.0 must be one of ${EVENTS}`,
+      'description must be a string',
+      'enabled must be true or false',
+    ],
+    [JSON.parse(`{"url":"${url}","__proto__":{}}`) as unknown, '__proto__ must not be used as the name of a field'],
+  ],
+  changeReceiver: [
+    [{}, `the body must change at least one of ${FIELDS}`],
+    [{ url: '' }, 'url must start with https://'],
+    [{ enabled: null }, 'enabled must be true or false'],
+    [
+      { enable: false },
+      'enable is not a field here; did you mean `enabled`?',
+      `the body must change at least one of ${FIELDS}`,
+    ],
+  ],
+  testReceiver: [
+    [{ dryRun: true }, 'dryRun is not a field here; there are none'],
+    [[], 'the body must be an object'],
+  ],
+  rotateReceiverSecret: [
+    [{ overlapSeconds: '60' }, 'overlapSeconds must be a whole number'],
+    [{ overlapSeconds: 1.5 }, 'overlapSeconds must be a whole number'],
+    [{ overlapSeconds: -1 }, 'overlapSeconds must be at least 0'],
+    [{ overlapSeconds: 604_801 }, 'overlapSeconds must be at most 604800'],
+    [{ overlap: 60 }, 'overlap is not a field here; known are overlapSeconds'],
+  ],
+  replayDeliveries: [
+    [{}, 'since is required'],
+    [{ since: 'yesterday' }, `since ${TIME}`],
+    [{ since: 5 }, `since ${TIME}`],
+    [{ since: '2030-01-31T12:00:00Z', until: 'x' }, `until ${TIME}`],
+    [{ since: '2030-01-31T12:00:00Z', until: '2030-01-31T12:00:00Z' }, 'until must be later than since'],
+    [
+      { since: '2030-01-31T12:00:00Z', status: 'pending' },
+      'status must be one of delivered, failed, canceled, or an array of them',
+    ],
+    [
+      { since: '2030-01-31T12:00:00Z', status: [] },
+      'status must have at least one status, or be left out for failed and canceled',
+    ],
+    [{ since: '2030-01-31T12:00:00Z', state: 'failed' }, 'state is not a field here; did you mean `status`?'],
+  ],
+  createTask: [
+    [{ callback: 'https://x' }, 'callback must be an object'],
+    [{ callback: {} }, 'callback.url is required'],
+    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events'],
+    [{ callbackUrl: url }, 'callbackUrl is not a field here; did you mean `callback`?'],
+    [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
+    [{ executionWorkspaceId: 5 }, 'executionWorkspaceId must be a string'],
+  ],
+  addMessage: [
+    [{}, 'text is required'],
+    [{ text: '' }, 'text must not be empty'],
+    [{ text: 'x'.repeat(32_769) }, 'text must have at most 32768 characters'],
+    [{ txt: 'x' }, 'text is required', 'txt is not a field here; did you mean `text`?'],
+  ],
+  resolveApproval: [
+    [{}, 'decision is required', 'actionVersion is required'],
+    [{ decision: '', actionVersion: 0 }, 'decision must not be empty', 'actionVersion must be at least 1'],
+    [
+      { decision: 'x'.repeat(65), actionVersion: '1' },
+      'decision must have at most 64 characters',
+      'actionVersion must be a whole number',
+    ],
+    [
+      { decision: 'yes', action_version: 1 },
+      'actionVersion is required',
+      'action_version is not a field here; did you mean `actionVersion`?',
+    ],
+  ],
+  cancelTask: [[{ reason: 'x' }, 'reason is not a field here; there are none']],
+  closeTask: [
+    [{}, 'status is required: one of done, canceled'],
+    [{ status: 'failed' }, 'status must be one of done, canceled'],
+  ],
+  rotateCallbackSecret: [[{ overlapSeconds: null }, 'overlapSeconds must be a whole number']],
+  redeliver: [[{ now: true }, 'now is not a field here; there are none']],
+  reportTransition: [
+    [[], 'the body must be an object'],
+    [{}, `type is required: one of ${TYPES}`],
+    [{ type: 'closed' }, `type must be one of ${TYPES}`],
+    [{ type: 'start', at: 1 }, 'at is not a field here; known are type'],
+    [{ type: 'checkpoint' }, 'checkpointId is required', 'canonical is required', 'material is required'],
+    [{ ...checkpoint, checkpointId: 'a b' }, `checkpointId ${ID}`],
+    [{ ...checkpoint, canonical: 1 }, 'canonical must be true or false'],
+    [
+      { type: 'checkpoint', checkpointId: 'c1', canonical: true, material: true },
+      'outcome is required on a material canonical checkpoint: its event carries it',
+    ],
+    [{ ...checkpoint, outcome: null }, 'outcome must be an object'],
+    [{ ...checkpoint, outcome: {} }, 'outcome.summary is required'],
+    [
+      { ...checkpoint, outcome: { summary: 'x'.repeat(4_097), progress: 2 } },
+      'outcome.summary must have at most 4096 characters',
+      'outcome.progress must be at most 1',
+    ],
+    [{ ...checkpoint, outcome: { ...outcome, progress: '50 %' } }, 'outcome.progress must be a number'],
+    [{ ...action, actionVersion: 0 }, 'actionVersion must be at least 1'],
+    [{ ...action, actionVersion: 1e30 }, 'actionVersion must be at most 9007199254740991'],
+    [{ ...action, approvalRequests: undefined }, 'approvalRequests is required'],
+    [{ ...action, approvalRequests: {} }, 'approvalRequests must be an array'],
+    [
+      { ...action, approvalRequests: [] },
+      'approvalRequests must not be empty',
+      'approvalRequests must mark exactly one request as primary',
+    ],
+    [
+      { ...action, approvalRequests: [primary, primary] },
+      'approvalRequests must mark exactly one request as primary',
+      'approvalRequests must not repeat an id',
+    ],
+    [
+      { ...action, approvalRequests: [{ ...primary, id: '', title: '' }] },
+      `approvalRequests.0.id ${ID}`,
+      'approvalRequests.0.title must not be empty',
+    ],
+    [{ ...action, decisionItems: [{ id: 'yes' }] }, 'decisionItems.0.label is required'],
+    [
+      { ...action, decisionItems: Array.from({ length: 101 }, () => ({ id: 'a', label: 'A' })) },
+      'decisionItems must have at most 100 items',
+    ],
+    [{ ...action, apiResolvable: 'no' }, 'apiResolvable must be true or false'],
+  ],
+  reportTransitions: [
+    [{}, 'transitions is required'],
+    [{ transitions: {} }, 'transitions must be an array'],
+    [{ transitions: [] }, 'transitions must not be empty'],
+    [{ transitions: Array(501).fill(null) }, 'transitions must have at most 500 items'],
+    [{ transitions: [1], dryRun: true }, 'dryRun is not a field here; known are transitions'],
+  ],
+};
+
+test('every operation with a body has its rows', () => {
+  const withBody = operations.filter(({ body }) => body).map(({ id }) => id);
+  expect(Object.keys(BODIES).sort()).toEqual(withBody.sort());
+});
+
+test.each(Object.entries(BODIES).flatMap(([id, rows]) => rows.map(([input, ...told]) => ({ id, input, told }))))(
+  '$id refuses the body $input: $told',
+  ({ id, input, told }) => {
+    const { body = z.never(), batch } = operationOf(id);
+    expect(refusalOf(() => (batch ? readFields(body, input) : readInput(body, input)))).toEqual(told);
+  },
+);
+
+test.each<Row>([
+  [null, 'the item must be an object'],
+  [{ type: 'start' }, 'taskId is required'],
+  [{ type: 'start', taskId: 5 }, 'taskId must be the id of a Task'],
+  [{ taskId: 'task_1' }, `type is required: one of ${TYPES}`],
+  [{ taskId: 'task_1', type: 'start', reason: 1 }, 'reason is not a field here; known are type, taskId'],
+])('a batch refuses the item %j: %s', (item, ...told) => {
+  expect(refusalOf(() => readInput(BatchItem, item, 'the item'))).toEqual(told);
+});
+
+const PAGE_LIMIT = 'limit must be a whole number from 1 to 100';
+const QUERIES: Readonly<Record<string, readonly Row[]>> = {
+  listReceiverDeliveries: [
+    [{ status: 'sent' }, 'status must be one of pending, delivered, failed, canceled'],
+    [{ event: 'done' }, `event must be one of ${EVENTS}`],
+    [{ since: 'yesterday', until: '' }, `since ${TIME}`, `until ${TIME}`],
+    [{ limit: '0' }, PAGE_LIMIT],
+    [{ limit: '' }, PAGE_LIMIT],
+    [{ limit: '1e1' }, PAGE_LIMIT],
+    [{ cursor: 'x'.repeat(257) }, 'cursor must be the nextCursor of an earlier page'],
+  ],
+  listTaskDeliveries: [[{ limit: '101' }, PAGE_LIMIT]],
+  listTasks: [
+    [{}, 'status is required: one of queued, running, requires_action, done, canceled'],
+    [{ status: 'open' }, 'status must be one of queued, running, requires_action, done, canceled'],
+  ],
+};
+
+test('every operation with a query has its rows', () => {
+  const withQuery = operations.filter(({ query }) => query).map(({ id }) => id);
+  expect(Object.keys(QUERIES).sort()).toEqual(withQuery.sort());
+});
+
+test.each(Object.entries(QUERIES).flatMap(([id, rows]) => rows.map(([input, ...told]) => ({ id, input, told }))))(
+  '$id refuses the query $input: $told',
+  ({ id, input, told }) => {
+    expect(refusalOf(() => readFields(operationOf(id).query ?? z.never(), input))).toEqual(told);
+  },
+);
+
+test.each<{ id: string; query: Record<string, unknown>; told: string[] }>([
+  {
+    id: 'listTaskDeliveries',
+    query: { lmit: '1' },
+    told: ['lmit is not a parameter of this operation; did you mean `limit`?'],
+  },
+  {
+    id: 'listTaskDeliveries',
+    query: { token: '1' },
+    told: ['token is not a parameter of this operation; known are limit, cursor'],
+  },
+  {
+    id: 'listReceivers',
+    query: { page: '2', '': '' },
+    told: [
+      'page is not a parameter of this operation; there are none',
+      '"" is not a parameter of this operation; there are none',
+    ],
+  },
+  { id: 'listTasks', query: { status: ['done', 'done'] }, told: ['status must be given once'] },
+])('$id refuses the parameters $query: $told', ({ id, query, told }) => {
+  const { table, method, path } = operationOf(id);
+  const judge = createQueryJudge(table);
+  const req = { originalUrl: '/?', method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, 'x'), query };
+  expect(
+    refusalOf(() => {
+      judge(req as never, {} as never, () => undefined);
+    }),
+  ).toEqual(told);
+});
+
+test('a cursor and an Idempotency-Key are told by their names', () => {
+  expect(refusalOf(() => readCursor('x'))).toEqual(['cursor must be the nextCursor of an earlier page']);
+  const key = (...values: string[]) => ({
+    headers: { 'idempotency-key': values.join(', ') },
+    headersDistinct: { 'idempotency-key': values },
+  });
+  expect(refusalOf(() => readIdempotencyKey(key('a', 'b')))).toEqual(['Idempotency-Key must be given once']);
+  expect(refusalOf(() => readIdempotencyKey(key('a b')))).toEqual([
+    'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, plain or in double quotes',
+  ]);
+});
+
+test('of very many problems the first are told and the rest is counted', () => {
+  const many = Array.from({ length: 15_000 }, (_, n) => [`f${n}`, n] as const);
+  const body = { url: 5, ...Object.fromEntries(many) };
+  const told = refusalOf(() => readInput(operationOf('registerReceiver').body ?? z.never(), body));
+  expect(told).toHaveLength(12);
+  expect(told.at(-1)).toBe('the body has 14990 more problems');
+});

@@ -1,0 +1,93 @@
+import {
+  createRetryPolicy,
+  DEFAULT_DELIVERY_TIMEOUT_MS,
+  DEFAULT_DISABLE_AFTER_MS,
+  DEFAULT_SCHEDULE_MS,
+  DISABLE_AT_FAILURES,
+  EVENT_NAMES,
+  RECEIVER_LIMIT,
+  WEBHOOK_PAYLOADS,
+} from '@herald/core';
+import { ERROR_CODES } from '../pages/error-codes.ts';
+import { escapeHtml, toHtml } from '../pages/html.ts';
+import { renderCodes } from '../pages/render-codes.ts';
+import { renderPage } from '../pages/render-page.ts';
+import { durationText } from './duration-text.ts';
+import { VERIFY_EXAMPLE } from './verify-example.ts';
+import { EVENT_MEANINGS, headersOf } from './webhooks.ts';
+
+const policy = createRetryPolicy();
+const jitter = `±${policy.jitter * 100} %`;
+
+const events = EVENT_NAMES.map(
+  (name) => `<div><dt><code>${name}</code></dt>\n<dd>${toHtml(EVENT_MEANINGS[name])}</dd></div>`,
+);
+const headers = Object.entries(headersOf('task.done').shape).flatMap(([name, schema]) => {
+  const description = schema.description;
+  return description === undefined ? [] : [`<div><dt><code>${name}</code></dt>\n<dd>${toHtml(description)}</dd></div>`];
+});
+const tries = DEFAULT_SCHEDULE_MS.map(
+  (waitMs, index) => `<tr><td>${index + 2}</td><td>${durationText(waitMs)}</td></tr>`,
+);
+const example = JSON.stringify(WEBHOOK_PAYLOADS['task.requires_action'].meta()?.examples?.[0], null, 2);
+
+/** `/docs/receiving`: what whoever receives webhooks must know. The numbers are those of the code. */
+export const RECEIVING_PAGE = renderPage(
+  '/docs/receiving',
+  'Receiving webhooks',
+  `<p>Herald sends a signed <code>POST</code> request to your URL for every event to which you subscribe. Register the URL
+with <a href="/docs#/Receivers/registerReceiver"><code>POST /api/public/webhooks</code></a>, or give a
+<code>callback</code> when you create a Task. The answer has the signing secret, and no other answer does: keep it.</p>
+<h2 id="rules">Rules</h2>
+<ul>
+<li>A workspace has at most ${RECEIVER_LIMIT} receivers.</li>
+<li>The URL starts with <code>https://</code> and has a public host. It is called exactly as it is shown.</li>
+<li>Answer with any 2xx within ${durationText(DEFAULT_DELIVERY_TIMEOUT_MS)}, and do the work afterwards.</li>
+<li>A redirect is not followed, and counts as a failure.</li>
+<li>The same delivery may come more than once, and deliveries may come in another order. Ignore an
+<code>x-service-delivery</code> that you have processed. <code>sequence</code> has the order of a Task's events.</li>
+</ul>
+<h2 id="events">Events</h2>
+<dl>
+${events.join('\n')}
+</dl>
+<p>The body of a <code>task.requires_action</code>. Other events have fewer fields; the <a href="/docs">API page</a> has
+each. Ignore fields that you don't know.</p>
+<pre tabindex="0"><code>${escapeHtml(example)}</code></pre>
+<h2 id="headers">Headers</h2>
+<dl>
+${headers.join('\n')}
+</dl>
+<h2 id="verify">Verify a delivery</h2>
+<p>Compute the HMAC-SHA256 of the raw body, before you parse it. The key is the secret exactly as shown,
+<code>whsec_</code> included. Compare it with <code>x-service-signature</code> in constant time. In Node:</p>
+<pre tabindex="0"><code>${escapeHtml(VERIFY_EXAMPLE)}</code></pre>
+<p>The headers <code>webhook-id</code>, <code>webhook-timestamp</code> and <code>webhook-signature</code> follow
+<a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: its libraries verify them, and refuse
+a request that somebody captured and sends again later.</p>
+<p>After you rotate a secret, the old one stays in force for the overlap that you choose. Until it ends,
+<code>x-service-signature</code> is made with the old secret, and <code>webhook-signature</code> has a signature of
+each.</p>
+<h2 id="retries">Retries</h2>
+<p>Any answer but a 2xx is a failure. Herald tries again after these waits, each ${jitter}:</p>
+<table>
+<thead><tr><th scope="col">Try</th><th scope="col">Wait before it</th></tr></thead>
+<tbody>
+${tries.join('\n')}
+</tbody>
+</table>
+<ul>
+<li>No try begins later than ${durationText(policy.giveUpAfterMs)} after the event. Then the delivery is
+<code>failed</code>; you can still redeliver or replay it.</li>
+<li>A 429 or 503 with <code>Retry-After</code> pauses all deliveries to the host, for at most
+${durationText(policy.retryAfterLimitMs)}.</li>
+<li>A 410 disables the receiver at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over
+${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with <code>PATCH /api/public/webhooks/{id}</code>.</li>
+</ul>
+<p>These are the defaults. Whoever runs this service may have set another schedule or deadline.</p>
+<h2 id="errors">Why an attempt failed</h2>
+<p><code>GET /api/public/deliveries/{id}</code> shows each attempt with the status of your answer, or with one of these
+codes. <code>POST /api/public/webhooks/{id}/test</code> makes an attempt now and shows the same.</p>
+${renderCodes('attempts', ERROR_CODES.attempts)}
+<p><a href="/errors">All error codes</a></p>`,
+);

@@ -1,0 +1,79 @@
+import type { CodeTable } from './code-table.ts';
+
+/** Every error code of an attempt that got no usable answer, in the order in which an attempt can fail. */
+export const ATTEMPT_ERRORS = {
+  address_blocked: {
+    meaning: "The URL leads to an address that isn't public, or to a port of another protocol.",
+    action: 'Use a host whose addresses are all public. Operators open private ranges with `EGRESS_ALLOW_CIDRS`.',
+  },
+  dns_failed: {
+    meaning: 'The host name has no address.',
+    action: 'Check the host name in the URL, and its A and AAAA records.',
+  },
+  connection_refused: {
+    meaning: 'Nothing listens at the port of the URL.',
+    action: 'Start the server, or check its port and its firewall.',
+  },
+  connection_reset: {
+    meaning: 'The connection was closed before the answer was complete.',
+    action: 'Look for a crash, a restart or the limit of a proxy at that time.',
+  },
+  host_unreachable: {
+    meaning: 'No route leads to the address of the host.',
+    action: 'Check that the A and AAAA records name addresses that are in use.',
+  },
+  connection_failed: {
+    meaning: 'The connection failed in another way.',
+    action: 'Call the URL from outside of your network, and look at firewalls and load balancers.',
+  },
+  tls_expired: {
+    meaning: "The certificate, or one that it depends on, has expired or isn't valid yet.",
+    action: 'Renew the certificate.',
+  },
+  tls_name_mismatch: {
+    meaning: 'The certificate is for another host.',
+    action: 'Install a certificate that names the host of the URL.',
+  },
+  tls_untrusted: {
+    meaning:
+      "The certificate doesn't lead to a trusted authority: it is self-signed, or intermediate ones are missing.",
+    action:
+      'Use a certificate of a public authority, and send all intermediate ones. Operators add a private authority with `EGRESS_CA_FILE`.',
+  },
+  tls_not_tls: {
+    meaning: "The server doesn't speak TLS at this port.",
+    action: 'Use the port at which the server answers HTTPS.',
+  },
+  tls_failed: {
+    meaning: 'The TLS handshake failed in another way.',
+    action: 'Let the server accept TLS 1.2 or 1.3 with usual ciphers, and ask for no client certificate.',
+  },
+  malformed_answer: {
+    meaning:
+      'The answer is not valid HTTP/1.1, has more than 16 KiB of headers, or a status that is not from 100 to 599.',
+    action: 'Look at what the server, or a proxy in front of it, sends.',
+  },
+  timeout_lookup: {
+    meaning: 'The deadline passed before the host name was resolved.',
+    action: 'Check the name servers of the domain.',
+  },
+  timeout_connect: {
+    meaning: 'The deadline passed before the server accepted the connection.',
+    action: 'Check that the firewall lets connections from outside through.',
+  },
+  timeout_tls: {
+    meaning: 'The deadline passed during the TLS handshake.',
+    action: 'Check the load of the server, and that it speaks TLS at this port.',
+  },
+  timeout_response: {
+    meaning: 'The deadline passed before the headers of the answer came.',
+    action: 'Answer first, and do the work afterwards.',
+  },
+  timeout_body: {
+    meaning: 'The deadline passed before the body of the answer ended.',
+    action: 'Send a short answer, and end it.',
+  },
+} as const satisfies CodeTable;
+
+/** Stable error code of an attempt. */
+export type AttemptError = keyof typeof ATTEMPT_ERRORS;

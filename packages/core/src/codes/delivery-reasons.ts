@@ -1,0 +1,44 @@
+import type { CodeTable } from './code-table.ts';
+
+/** Why a delivery failed. */
+const FAILURE_REASONS = {
+  schedule_exhausted: {
+    meaning: 'Every try of the schedule failed.',
+    action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
+  },
+  too_old: {
+    meaning: 'It was not delivered within five days.',
+    action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
+  },
+  test_failed: {
+    meaning: 'The receiver did not answer the test event with a 2xx.',
+    action: 'Read the attempt, mend the receiver, and send another test event.',
+  },
+} as const satisfies CodeTable;
+
+/** Why a delivery was canceled instead of sent. */
+const CANCEL_REASONS = {
+  receiver_disabled: {
+    meaning: 'The endpoint was disabled.',
+    action: 'Enable the endpoint, then replay the time in which it was disabled.',
+  },
+  receiver_removed: {
+    meaning: 'The receiver was removed.',
+    action: 'Register a receiver again if it was removed by mistake. It gets the deliveries of later transitions.',
+  },
+  not_sent_in_time: {
+    meaning: 'No worker sent the test event in time.',
+    action: 'Send another test event. If it happens again, tell the operators: workers may be missing.',
+  },
+  body_lost: {
+    meaning: 'Redis lost the body of the event, which a failover can cause.',
+    action: 'Read the Task with `GET /tasks/{id}`.',
+  },
+} as const satisfies CodeTable;
+
+/** Every reason of a delivery that was not delivered. */
+export const DELIVERY_REASONS = { ...FAILURE_REASONS, ...CANCEL_REASONS } as const satisfies CodeTable;
+
+export type FailureReason = keyof typeof FAILURE_REASONS;
+export type CancelReason = keyof typeof CANCEL_REASONS;
+export type DeliveryReason = keyof typeof DELIVERY_REASONS;

@@ -1,0 +1,75 @@
+import type { CodeTable } from './code-table.ts';
+
+const DOCTOR = 'Run `herald doctor`: it says what to set.';
+
+/** Every code that `/readyz` may show, in the api and in the worker. */
+export const READINESS_CODES = {
+  redis_away: {
+    meaning: 'The connection to Redis is down.',
+    action: 'Start Redis, or mend the network. The process connects again by itself.',
+  },
+  redis_hangs: {
+    meaning: 'The connection to Redis is there, but Redis gives no answer.',
+    action: 'Look at the load of Redis, and for a command that blocks it.',
+  },
+  redis_refuses_writes: {
+    meaning: 'Redis did not take a write.',
+    action: 'The sentence has the reason, such as `OOM` or `MISCONF`. The log of Redis says more.',
+  },
+  redis_nearly_full: {
+    meaning: 'Redis uses more than 95 % of its memory.',
+    action: 'Raise `maxmemory`, or lower `RETENTION`.',
+  },
+  redis_replica: {
+    meaning: 'Redis is a replica, and loses what is written to it.',
+    action: 'Connect to its master.',
+  },
+  redis_not_permitted: {
+    meaning: 'Redis refuses commands, keys or channels that Herald needs.',
+    action: DOCTOR,
+  },
+  redis_command_missing: {
+    meaning: 'Redis no longer has all commands that Herald needs.',
+    action: DOCTOR,
+  },
+  eviction_policy: {
+    meaning: 'Redis throws data away when it is full.',
+    action: 'Set `maxmemory-policy noeviction`.',
+  },
+  data_lost: {
+    meaning: 'The data on which the process works is gone from Redis.',
+    action: 'Restore it, or stop every process and start again with an empty Redis.',
+  },
+  shards_unsure: {
+    meaning: 'The process was away for a while, and looks first whether the data is where it was.',
+    action: 'Wait a few seconds. If it stays, look at the connection to Redis.',
+  },
+  shards_differ: {
+    meaning: 'The data is laid out for another number of shards.',
+    action: 'Set `SHARDS` to the number that the sentence names.',
+  },
+  shards_moving: {
+    meaning: 'The data is being resharded.',
+    action: 'Finish with `herald shards reshard`, then start with the new `SHARDS`.',
+  },
+  layout_former: {
+    meaning: 'The data is that of a former version.',
+    action: 'Stop every process of that version, and start this one: it takes the data over.',
+  },
+  layout_upgrading: {
+    meaning: 'The data is being taken over from a former version.',
+    action: 'Wait until an API or a worker has started, or start one.',
+  },
+  layout_newer: {
+    meaning: 'The data is laid out by a newer version.',
+    action: 'Start that version.',
+  },
+  no_worker: {
+    meaning: 'No worker was seen lately. Transitions are accepted, and nothing is sent.',
+    action: 'Start a worker.',
+  },
+  clock_off: {
+    meaning: 'The clock of the machine differs from the time of Redis by more than half a second.',
+    action: 'Let both machines follow a time server.',
+  },
+} as const satisfies CodeTable;

@@ -1,0 +1,29 @@
+import { READINESS_CODES } from '@herald/core';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderErrorsDoc } from './render-errors-doc.ts';
+
+const REPOSITORY = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8');
+const words = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+test('docs/errors.md says what the tables of codes say; "npm run docs:errors" makes it anew', () => {
+  expect(words(read('docs/errors.md'))).toBe(words(renderErrorsDoc()));
+});
+
+/** The checks whose findings `/readyz` shows. */
+const CHECKS = [
+  ...['readiness/*.ts', 'clock/clock.ts', 'requirements/{check-role,check-permissions,judge-eviction}.ts'],
+  ...['shards/{data-loss,judge-shards}.ts', 'upgrade/{open-shards,find-layout-problem}.ts'],
+].map((pattern) => `packages/store/src/${pattern}`);
+
+/** Codes of a start alone: a running process looks at the record, not at the data. */
+const ONLY_AT_START = ['shards_mixed', 'shards_changed'];
+
+test('the codes of /readyz are those of the checks that it makes', () => {
+  const found = globSync(CHECKS, { cwd: REPOSITORY }).flatMap((path) =>
+    [...read(path).matchAll(/\b(?:error|warning|unavailable)\(\s*'([a-z_]+)'/g)].map(([, code = '']) => code),
+  );
+  const expected = new Set(found.filter((code) => !ONLY_AT_START.includes(code)));
+  expect(Object.keys(READINESS_CODES).sort()).toEqual([...expected].sort());
+});
