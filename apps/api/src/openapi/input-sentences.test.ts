@@ -108,6 +108,16 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
       `the body must change at least one of ${FIELDS}`,
     ],
   ],
+  changeCallback: [
+    [{}, 'the body must change at least one of url, events, enabled'],
+    [{ url: 'http://a.example/' }, 'url must start with https://'],
+    [{ enabled: 1 }, 'enabled must be true or false'],
+    [
+      { description: 'x' },
+      'description is not a field here; known are url, events, enabled',
+      'the body must change at least one of url, events, enabled',
+    ],
+  ],
   testReceiver: [
     [{ dryRun: true }, 'dryRun is not a field here; there are none'],
     [[], 'the body must be an object'],

@@ -65,10 +65,10 @@ export const PatchCallback = z
   .strictObject({
     url: EndpointUrl.exactOptional(),
     events: EventFilter.exactOptional(),
-    enabled: z.boolean().meta({ description: 'A disabled callback is sent nothing.' }).exactOptional(),
+    enabled: z.boolean().meta({ description: 'A disabled callback gets nothing.' }).exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, { error: 'must change at least one of url, events, enabled' })
-  .meta({ id: 'PatchCallback', description: 'What is left out stays as it is.', minProperties: 1 });
+  .meta({ id: 'PatchCallback', description: 'Omitted fields stay unchanged.', minProperties: 1 });
 export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
