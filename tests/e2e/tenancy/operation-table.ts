@@ -43,4 +43,6 @@ export const CALLS: Readonly<Record<string, Call>> = {
   readExecutorTask: { params: ['task'] },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
+  start: { params: [], isOpen: true },
+  listErrorCodes: { params: [], isOpen: true },
 };
