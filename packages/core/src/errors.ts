@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'receiver_disabled'
   | 'invalid_transition'
   | 'task_closed'
+  | 'task_open'
+  | 'payload_erased'
   | 'stale_action_version'
   | 'validation_failed'
   | 'unavailable';
@@ -72,6 +74,22 @@ export class TaskClosedError extends DomainError {
   readonly code = 'task_closed';
   constructor(taskId: string, status: string) {
     super(`Task ${taskId} is ${status} and takes nothing more`);
+  }
+}
+
+/** The Task is not done or canceled yet. */
+export class TaskOpenError extends DomainError {
+  readonly code = 'task_open';
+  constructor(taskId: string, status: string) {
+    super(`Task ${taskId} is ${status}; only what a done or canceled Task holds can be erased: cancel it first`);
+  }
+}
+
+/** The body of the delivery was erased, so nothing can be sent again. */
+export class PayloadErasedError extends DomainError {
+  readonly code = 'payload_erased';
+  constructor(deliveryId: string) {
+    super(`the payload of ${deliveryId} was erased with those of its Task; there is nothing left to send`);
   }
 }
 

@@ -68,6 +68,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     body: '{}',
     createdAt: now,
   });
+  const notice = await data.tell(workspaceId, now);
   return {
     workspaceId,
     now,
@@ -89,6 +90,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     ofDisabled,
     ofRemoved,
     testEvent,
+    notice,
   };
 }
 
@@ -109,6 +111,7 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.heldBack, { group: slow.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],
+    [filled.notice, { group: 'platform', score: usual + now }],
     [filled.testEvent, { group: '!tests', score: 0 }],
   ]);
 }

@@ -29,7 +29,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'Under the same delivery id, with the same bytes. Once this is answered the attempt is made, whatever crashes.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more redelivery pending.', schema: DeliveryView },
-      problems: ['receiver_not_found', 'receiver_disabled'],
+      problems: ['receiver_not_found', 'receiver_disabled', 'payload_erased'],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
       },

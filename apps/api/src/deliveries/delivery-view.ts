@@ -26,9 +26,12 @@ const DeliveryFields = {
   settledAt: TimeText.nullable(),
   reason: StableCode.meta({
     description: 'Why it failed or was canceled, as a stable code.',
-    examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
+    examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed', 'payload_erased'],
   }).exactOptional(),
   owedAttempts: z.int().min(1).meta({ description: 'Redeliveries asked for and not made yet.' }).exactOptional(),
+  erasedAt: TimeText.meta({
+    description: 'When its payload was erased with those of its Task: no body, and no text of its answers, is left.',
+  }).exactOptional(),
 };
 
 const EXAMPLE = {
@@ -88,7 +91,8 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
   return {
     id,
-    event,
+    // A notice to the platform has another owner, so none gets here.
+    event: EventName.parse(event),
     status,
     endpointId,
     transitionId,
@@ -99,6 +103,7 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
     settledAt: settledAt === undefined ? null : toTime(settledAt),
     ...(delivery.reason !== undefined && { reason: delivery.reason }),
     ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
+    ...(delivery.erasedAt !== undefined && { erasedAt: toTime(delivery.erasedAt) }),
   };
 }
 

@@ -27,6 +27,8 @@ export const PROBLEMS = {
   idempotency_conflict: [409, 'This `Idempotency-Key` came with another body; use a new one.'],
   request_in_progress: [409, 'The first request with this `Idempotency-Key` is not answered yet; try again.'],
   task_closed: [409, 'The Task is done or canceled and takes nothing more.'],
+  task_open: [409, 'The Task is not done or canceled yet.'],
+  payload_erased: [409, 'The payload of the delivery was erased; nothing is left to send.'],
   stale_action_version: [409, 'Another action version is the current one.'],
   payload_too_large: [413, 'The body is larger than 256 KiB, or a batch than 4 MiB.'],
   unsupported_media_type: [415, 'The body is not `application/json` in UTF-8.'],

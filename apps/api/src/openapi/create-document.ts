@@ -65,6 +65,11 @@ export function createOpenApiDocument(): OpenApiDocument {
         { name: 'Executors', description: 'What the programs that run Tasks report and read.' },
         { name: 'Health', description: 'For those who run Herald. No key is needed.' },
         { name: 'Webhooks', description: 'What Herald sends to receivers and callbacks.' },
+        {
+          name: 'Notices',
+          description:
+            'What Herald tells the platform that runs it, where `NOTICE_URL` is set: signed, sent and tried again as webhooks are. No receiver gets these.',
+        },
       ],
       components: {
         securitySchemes: {

@@ -1,16 +1,29 @@
-import { DeliveryIdText, EVENT_NAMES, WEBHOOK_PAYLOADS, type EventName } from '@herald/core';
+import {
+  DeliveryIdText,
+  EVENT_NAMES,
+  NOTICE_EVENTS,
+  NOTICE_PAYLOADS,
+  WEBHOOK_PAYLOADS,
+  type DeliveryEvent,
+} from '@herald/core';
 import { z } from 'zod';
-import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import type { ZodOpenApiPathItemObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 
-const MEANING: Readonly<Record<EventName, string>> = {
+const MEANING: Readonly<Record<DeliveryEvent, string>> = {
   'task.check_in': 'A Task reached a material canonical checkpoint.',
   'task.requires_action': 'A Task needs an approval or a decision.',
   'task.done': 'A Task is done. Read its result with `GET /tasks/{id}`.',
   'task.canceled': 'A Task was canceled.',
   'webhook.test': 'The test operation was called.',
+  'receiver.failing': 'A receiver has failed for an hour without one success. Told once, until it recovers.',
+  'receiver.disabled': 'Herald disabled a receiver.',
+  'receiver.recovered': 'A receiver that was told of as failing or disabled succeeded again.',
+  'callback.disabled': "Herald disabled a Task's callback.",
 };
 
-const headersOf = (event: EventName) =>
+const PAYLOADS = { ...WEBHOOK_PAYLOADS, ...NOTICE_PAYLOADS };
+
+const headersOf = (event: DeliveryEvent) =>
   z.object({
     'x-service-event': z.literal(event).meta({ description: 'The event.' }),
     'x-service-signature': z
@@ -39,30 +52,39 @@ const headersOf = (event: EventName) =>
     'user-agent': z.string().regex(/^Herald\//),
   });
 
-/** Describes the requests that Herald sends to receivers and callbacks, by event. */
-export function describeWebhooks(): Record<EventName, ZodOpenApiPathItemObject> {
-  return Object.fromEntries(EVENT_NAMES.map((event) => [event, describeWebhook(event)])) as Record<
-    EventName,
-    ZodOpenApiPathItemObject
-  >;
+const TO_ENDPOINTS = {
+  tag: 'Webhooks',
+  responses: { '410': { description: 'The endpoint is gone: it is disabled.' } },
+};
+const TO_THE_PLATFORM = { tag: 'Notices', responses: {} };
+
+/** Describes the requests that Herald sends: to receivers and callbacks, and to the platform, by event. */
+export function describeWebhooks(): Record<string, ZodOpenApiPathItemObject> {
+  return Object.fromEntries([
+    ...EVENT_NAMES.map((event) => [event, describeWebhook(event, TO_ENDPOINTS)] as const),
+    ...NOTICE_EVENTS.map((event) => [event, describeWebhook(event, TO_THE_PLATFORM)] as const),
+  ]);
 }
 
-function describeWebhook(event: EventName): ZodOpenApiPathItemObject {
+function describeWebhook(
+  event: DeliveryEvent,
+  { tag, responses }: { readonly tag: string; readonly responses: ZodOpenApiResponsesObject },
+): ZodOpenApiPathItemObject {
   return {
     post: {
       operationId: `on${event.replaceAll(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
-      tags: ['Webhooks'],
+      tags: [tag],
       summary: MEANING[event],
       security: [],
       requestParams: { header: headersOf(event) },
       requestBody: {
         required: true,
         description: 'The raw body is what is signed: verify it before it is parsed.',
-        content: { 'application/json': { schema: WEBHOOK_PAYLOADS[event] } },
+        content: { 'application/json': { schema: PAYLOADS[event] } },
       },
       responses: {
         '2XX': { description: 'Delivered. Answer within 15 seconds, and do the work afterwards.' },
-        '410': { description: 'The endpoint is gone: it is disabled.' },
+        ...responses,
         '429': { description: 'Tried again later; `Retry-After` holds back everything for this host.' },
         '503': { description: 'Tried again later; `Retry-After` holds back everything for this host.' },
         default: { description: 'Tried again later, a redirect included, on the schedule.' },

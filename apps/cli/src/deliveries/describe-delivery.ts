@@ -24,6 +24,7 @@ export function toDeliveryJson({ delivery, host, endpointState, attempts, lastOu
     createdAt: new Date(delivery.createdAt),
     nextAttemptAt: toDate(delivery.nextAttemptAt) ?? null,
     settledAt: toDate(delivery.settledAt) ?? null,
+    erasedAt: toDate(delivery.erasedAt),
   };
 }
 
@@ -57,6 +58,7 @@ export function toDeliveryFacts({ delivery, host, endpointState, lastOutcome }: 
     'last outcome': lastOutcome,
     'next try': toDate(delivery.nextAttemptAt),
     settled: toDate(delivery.settledAt),
+    'payload erased': toDate(delivery.erasedAt),
     'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,
   };
 }

@@ -46,6 +46,8 @@ export function createShardKeys(tag: string) {
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
     /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand */
     failed: `${prefix}failed`,
+    /** zset: ids of the deliveries of notices, by time of creation */
+    notices: `${prefix}notices`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
   };

@@ -19,6 +19,7 @@ export const KEY_KINDS = {
   replays: { step: 'split', name: /^replays$/ },
   failed: { step: 'split', name: /^failed$/ },
   purge: { step: 'split', name: /^purge$/ },
+  notices: { step: 'split', name: /^notices$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },
