@@ -10,6 +10,7 @@ import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
@@ -43,6 +44,7 @@ import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
+import { createErasePayloads } from './tasks/erase-payloads.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
@@ -199,6 +201,11 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     }),
     receivers,
     tasks,
+    erasePayloads: createErasePayloads({
+      eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention }),
+      report: reports.payloadsErased,
+      now,
+    }),
     acceptTransitions,
     deliveryLog,
     redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),

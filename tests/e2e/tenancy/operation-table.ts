@@ -33,6 +33,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   closeTask: { params: ['waitingTask'], body: () => ({ status: 'done' }) },
   listTaskDeliveries: { params: ['task'], query: '?limit=100' },
   rotateCallbackSecret: { params: ['waitingTask'], body: () => ({ overlapSeconds: 0 }) },
+  erasePayloads: { params: ['task'] },
   reportTransition: { params: ['waitingTask'], body: () => ({ type: 'done', result: 1 }) },
   reportTransitions: {
     params: [],

@@ -22,6 +22,7 @@ export const TaskFields = {
   result: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
   outcome: PublicOutcome.nullable().meta({ description: 'The newest one while there is no final one.' }),
   usage: z.unknown().meta({ description: 'Any JSON; null while there is none.' }),
+  erasedAt: TimeText.meta({ description: 'When its payloads were erased.' }).exactOptional(),
 };
 
 const Callback = { url: z.string(), events: z.array(EventName).meta({ description: 'Empty means every event.' }) };
@@ -92,7 +93,7 @@ export function toTaskView(task: TaskRecord): TaskView {
 
 /** A Task without its callback. The executor does not see where that goes. */
 export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
-  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint } = task;
+  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, checkpoint, erasedAt } = task;
   const outcome = task.outcome ?? checkpoint?.outcome;
   return {
     id,
@@ -105,5 +106,6 @@ export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
     result: result ?? null,
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
+    ...(erasedAt !== undefined && { erasedAt: toTime(erasedAt) }),
   };
 }

@@ -38,7 +38,7 @@ export type JudgeContext = {
 export function judgeTransition(state: TaskState, report: TransitionReport, context: JudgeContext): TransitionVerdict {
   const { transitionId, key: factKey, event } = factOf(state.id, report);
   if (context.isKnownFact) {
-    const fill = report.type === 'done' ? missingResult(state, report) : undefined;
+    const fill = report.type === 'done' && state.erasedAt === undefined ? missingResult(state, report) : undefined;
     return { kind: 'duplicate', transitionId, ...(fill && { fill }) };
   }
   const status = nextStatus(state, report, context.impliesStart ?? false);
