@@ -36,9 +36,9 @@ test('the platform is told of what Herald disables and of what recovers, signed,
 
   await herald.startWorker(notices);
   const told = readWebhook(await platform.next());
-  const again = readWebhook(await platform.next());
-  expect(again.deliveryId).toBe(told.deliveryId);
-  expect(again.request.rawBody).toEqual(told.request.rawBody);
+  const retried = readWebhook(await platform.next());
+  expect(retried.deliveryId).toBe(told.deliveryId);
+  expect(retried.request.rawBody).toEqual(told.request.rawBody);
   expect(await whoSigned(told.request, [SECRET, registered.secret])).toEqual({ service: [SECRET], standard: [SECRET] });
   const { attempts } = await deliveries.read(gone.to(registered));
   expect(told.body).toMatchObject({
@@ -73,5 +73,8 @@ test('the platform is told of what Herald disables and of what recovers, signed,
     { event: 'receiver.recovered', status: 'delivered', tries: 1 },
     { event: 'receiver.disabled', status: 'delivered', tries: 2, id: told.deliveryId },
   ]);
+  const again = await runCli(['deliveries', 'redeliver', told.deliveryId], { ...herald.topology.env });
+  expect(again.code).toBe(0);
+  expect(readWebhook(await platform.next()).deliveryId).toBe(told.deliveryId);
   expect(herald.logs()).not.toContain(SECRET.slice(6));
 });

@@ -162,7 +162,7 @@ test('a receiver that its owner disables is not told of', async () => {
   expect(await readEvents()).toEqual([]);
 });
 
-test('a callback is told of when it is disabled, and not while it fails', async () => {
+test('a callback is told of when it is disabled, and neither while it fails nor when it recovers', async () => {
   const { stores } = engine;
   const workspaceId = newWorkspaceId();
   const task = buildTask(workspaceId, { createdAt: NOW });
@@ -195,6 +195,10 @@ test('a callback is told of when it is disabled, and not while it fails', async 
     reason: 'gone',
     failures: 3,
   });
+  await engine.redis.hset(engine.keys.endpoint(callback.id), 'on', '1');
+  await engine.log.redeliver(workspaceId, id, NOW + 4 * HOUR_MS);
+  await attempt(id, 200, NOW + 4 * HOUR_MS);
+  expect(await readEvents()).toEqual(['callback.disabled']);
 });
 
 test('without NOTICE_URL nothing of it is written', async () => {

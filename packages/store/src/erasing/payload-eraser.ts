@@ -63,10 +63,10 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
     return event === '' || count === 0 ? undefined : { event, count };
   };
 
-  /** The transitions that a Task emitted after this one, in their order. */
-  const listTransitions = async (keys: ShardKeys, taskId: TaskId, after: number) =>
+  /** The facts of a Task that emitted a transition after this one, in their order. */
+  const listFacts = async (keys: ShardKeys, taskId: TaskId, after: number) =>
     Object.entries(await redis.hgetall(keys.facts(taskId)))
-      .map(([key, sequence]) => ({ id: transitionIdOfFact(taskId, key), sequence: Number(sequence) }))
+      .map(([key, sequence]) => ({ key, sequence: Number(sequence) }))
       .filter(({ sequence }) => sequence > after)
       .sort((a, b) => a.sequence - b.sequence);
 
@@ -83,12 +83,13 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
       if (reply[0] === 'missing') return { kind: 'missing' };
       if (reply[0] === 'open') return { kind: 'open', status: reply[1] };
       const [, erasedAt, erasedTo] = reply;
-      const transitions = await listTransitions(keys, taskId, erasedTo);
+      const facts = await listFacts(keys, taskId, erasedTo);
       const canceled: CanceledByErasure[] = [];
-      for (let start = 0; start === 0 || start < transitions.length; start += PAGE) {
-        const page = transitions.slice(start, start + PAGE);
-        const ended = await Promise.all(page.map(async ({ id }) => id && (await erase(keys, id, erasedAt, now))));
-        canceled.push(...ended.filter((each) => typeof each === 'object'));
+      for (let start = 0; start === 0 || start < facts.length; start += PAGE) {
+        const page = facts.slice(start, start + PAGE);
+        const ids = page.map(({ key }) => transitionIdOfFact(taskId, key)).filter((id) => id !== undefined);
+        const ended = await Promise.all(ids.map((id) => erase(keys, id, erasedAt, now)));
+        canceled.push(...ended.filter((each) => each !== undefined));
         await noteErased([keys.task(taskId)], [page.at(-1)?.sequence ?? erasedTo]);
       }
       return { kind: 'erased', erasedAt, canceled };

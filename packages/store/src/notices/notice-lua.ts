@@ -7,7 +7,7 @@ import { PLATFORM_GROUP, PLATFORM_OWNER } from '../keyspace/platform.ts';
  *
  * `tellPlatform(draft, workspace, event, since, now, more)` writes the notice, its one delivery and its place in the
  * queue. draft: a NoticeDraft, with logTtl (of the list of notices, ms); since, now: ms; more: further fields of the
- * body as JSON, each behind a comma. It writes nothing when the notice is known.
+ * body as JSON, each behind a comma. The caller tells of a fact once: the endpoint's record says what was told.
  */
 export const NOTICE_LUA = /* lua */ `
 -- As JavaScript's toISOString. The calendar is Howard Hinnant's civil_from_days: its years begin in March.
@@ -28,7 +28,6 @@ end
 
 local function tellPlatform(draft, workspace, event, since, now, more)
   local id, transition = draft.deliveryId, draft.transitionId
-  if redis.call('EXISTS', prefix .. 'd:' .. id) == 1 then return end
   local body = '{"id":"' .. transition .. '","event":"' .. event .. '",' .. draft.fields .. ',"since":"'
     .. toTime(since) .. '"' .. more .. '}'
   redis.call('HSET', prefix .. 'x:' .. transition, 'open', 1, 'ev', event, 'ws', workspace .. '${PLATFORM_OWNER}',

@@ -3,7 +3,7 @@ import type { Keyspace } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { describeDelivery } from './describe-delivery.ts';
 
-/** Notices that are looked at per shard: those of a quiet year, or of the last hours of a very bad day. */
+/** Notices that are looked at in each shard, the newest ones. */
 const LIMIT = 1_000;
 
 export type NoticeViewDeps = { readonly redis: RedisClient; readonly keyspace: Pick<Keyspace, 'shards'> };
