@@ -49,8 +49,6 @@ end
 local function record(delivery, input, attempt, held, group)
   local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
   local now, verdict = input.now, input.verdict
-  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
-  -- another worker may have recorded an attempt before this record was sent again.
   local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
@@ -58,6 +56,8 @@ local function record(delivery, input, attempt, held, group)
   if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. 'x:' .. transition, 'erased') == 1 then
     attempt = withoutContent(attempt)
   end
+  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
+  -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
   local notice = ''
 
