@@ -10,6 +10,7 @@ import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
@@ -45,6 +46,7 @@ import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
+import { createErasePayloads } from './tasks/erase-payloads.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
@@ -201,6 +203,11 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     receivers,
     callbacks,
     tasks,
+    erasePayloads: createErasePayloads({
+      eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention }),
+      report: reports.payloadsErased,
+      now,
+    }),
     acceptTransitions,
     deliveryLog,
     redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),

@@ -14,6 +14,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
+import { createPlatform } from './notices/create-platform.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
@@ -92,6 +93,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     exposition,
     cipher,
     makeAttempt,
+    platform: config.notices && createPlatform(config.notices, cipher.encrypt),
     report,
     /** Cuts off the sends in flight. */
     cutOff: new AbortController(),

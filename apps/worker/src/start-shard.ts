@@ -25,12 +25,13 @@ const FEED_EVERY_MS = 250;
  */
 export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisClient) {
   const { config, logger, resources, metrics, redis, queueRedis, clock, keyspace, cutOff } = context;
-  const { makeAttempt, report, now } = context;
+  const { makeAttempt, platform, report, now } = context;
   const random = Math.random;
   const retention = createDeliveryRetention(config.retentionMs);
   let isStopping = false;
   const deliveries = createDeliveryStore({ redis, keys, retention });
-  const turn: TurnDeps = { deliveries, makeAttempt, destinationLimit: config.destinationConcurrency, report, now };
+  const destinationLimit = config.destinationConcurrency;
+  const turn: TurnDeps = { deliveries, makeAttempt, destinationLimit, platform, report, now };
   const delivery: ProcessDeliveryDeps = {
     ...turn,
     retryPolicy: createRetryPolicy(config.retryScheduleMs),
@@ -49,7 +50,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
     waitRedis,
     keys,
     concurrency: config.concurrency,
-    destinationLimit: config.destinationConcurrency,
+    destinationLimit,
     process: (reserved, isTest) =>
       isTest
         ? processTestEvent(testEvent, reserved, cutOff.signal)

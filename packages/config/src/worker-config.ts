@@ -4,6 +4,7 @@ import { EgressEnv } from '@herald/egress/egress-env';
 import { withOneRedis } from './redis-env.ts';
 import { ShardList } from './shard-list.ts';
 import { Duration, DurationList } from './duration.ts';
+import { NoticeEnv, toNoticeConfig, withUsableNotices } from './notice-env.ts';
 import { IntegerText, Port, readEnv, Switch } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 
@@ -11,6 +12,7 @@ export const WorkerEnv = withOneRedis(
   z.object({
     ...ProcessEnv.shape,
     ...EgressEnv.shape,
+    ...NoticeEnv.shape,
     TRACEPARENT_TO_RECEIVERS: Switch,
     WORKER_PORT: Port.default(8081),
     WORKER_HOST: z.string().default('127.0.0.1'),
@@ -36,7 +38,7 @@ export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 /** @throws ConfigError with every problem at once */
 export function readWorkerConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(WorkerEnv, env, ['RETRY_SCHEDULE']);
+  const given = readEnv(withUsableNotices(WorkerEnv), env, ['RETRY_SCHEDULE']);
   const allShards = Array.from({ length: given.SHARDS }, (_, shard) => shard);
   return {
     ...toProcessConfig(given),
@@ -47,6 +49,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       caPem: given.EGRESS_CA_FILE,
       dnsServers: given.EGRESS_DNS_SERVERS,
     },
+    /** Undefined: there are no notices. */
+    notices: toNoticeConfig(given),
     sendsTraceparent: given.TRACEPARENT_TO_RECEIVERS,
     port: given.WORKER_PORT,
     host: given.WORKER_HOST,

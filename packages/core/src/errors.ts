@@ -67,6 +67,22 @@ export class TaskClosedError extends DomainError {
   }
 }
 
+/** The Task is not done or canceled yet. */
+export class TaskOpenError extends DomainError {
+  readonly code = 'task_open';
+  constructor(taskId: string, status: string) {
+    super(`Task ${taskId} is ${status}; only what a done or canceled Task holds can be erased: cancel it first`);
+  }
+}
+
+/** The body of the delivery was erased, so nothing can be sent again. */
+export class PayloadErasedError extends DomainError {
+  readonly code = 'payload_erased';
+  constructor(deliveryId: string) {
+    super(`the payload of ${deliveryId} was erased with those of its Task; there is nothing left to send`);
+  }
+}
+
 /** The caller names an action version that a newer one has replaced, or that was never asked for. */
 export class StaleActionVersionError extends DomainError {
   readonly code = 'stale_action_version';

@@ -34,6 +34,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   listTaskDeliveries: { params: ['task'], query: '?limit=100' },
   changeCallback: { params: ['waitingTask'], body: () => ({ enabled: false }) },
   rotateCallbackSecret: { params: ['waitingTask'], body: () => ({ overlapSeconds: 0 }) },
+  erasePayloads: { params: ['task'] },
   reportTransition: { params: ['waitingTask'], body: () => ({ type: 'done', result: 1 }) },
   reportTransitions: {
     params: [],

@@ -1,5 +1,13 @@
-import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type DeliveryId, type Endpoint } from '@herald/core';
+import {
+  deliveryIdOf,
+  newTestTransitionId,
+  type AttemptVerdict,
+  type DeliveryId,
+  type Endpoint,
+  type NoticeDraft,
+} from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -32,6 +40,9 @@ export interface Attempt {
   isProbe?: boolean;
   gone?: boolean;
   holdUntil?: number;
+  notice?: NoticeDraft;
+  /** Default: one without an answer. */
+  attempt?: AttemptRecord;
   /** Default: that under which it is in work, or would be. */
   lease?: string;
 }

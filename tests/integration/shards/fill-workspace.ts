@@ -67,6 +67,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   };
   const testEvent = await createTest();
   await deliveries.giveUp(await createTest(), now);
+  const notice = await data.tell(workspaceId, now);
   return {
     workspaceId,
     now,
@@ -88,6 +89,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     ofDisabled,
     ofRemoved,
     testEvent,
+    notice,
   };
 }
 
@@ -108,6 +110,7 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.heldBack, { group: slow.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],
+    [filled.notice, { group: 'platform', score: usual + now }],
     [filled.testEvent, { group: '!tests', score: 0 }],
   ]);
 }

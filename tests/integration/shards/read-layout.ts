@@ -13,11 +13,11 @@ export interface Layout {
   readonly shards: ReadonlySet<number>;
 }
 
-const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'purge']);
+const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'purge']);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
 const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'keyVersions']);
 /** What is not a destination's stays with no shard. */
-const OF_NO_DESTINATION = /^(?:!.*)?$/;
+const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;
 
 export async function readLayout(redis: RedisClient): Promise<Layout> {
   const kinds = new Set<string>();

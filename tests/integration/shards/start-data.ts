@@ -1,12 +1,23 @@
-import { deliveryIdOf, newTestTransitionId, type DeliveryId, type Endpoint } from '@herald/core';
+import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId, type Endpoint } from '@herald/core';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace } from '@herald/store/keyspace/keys';
+import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
 const KEEP_MS = 7 * 86_400_000;
 const LEASE_MS = 20_000;
+
+const TELL_LUA = /* lua */ `
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${NOTICE_LUA}
+local now = tonumber(ARGV[4])
+tellPlatform(cjson.decode(ARGV[2]), ARGV[3], 'receiver.failing', now, now, '')
+`;
 
 export type Data = Awaited<ReturnType<typeof startData>>;
 type Receiver = Endpoint & { readonly destination: string };
@@ -68,10 +79,20 @@ export async function startData() {
     await redis.hset(keys.delivery(id), 's', 'pending', 'n', 0, 'from', now, 'due', now);
   };
 
+  /** As if the platform had to be told of a receiver of the workspace. */
+  const tell = async (workspaceId: string, now: number): Promise<DeliveryId> => {
+    const transitionId = newTestTransitionId();
+    const deliveryId = deliveryIdOf(transitionId, PLATFORM);
+    const draft = { transitionId, deliveryId, fields: '"a":1', logTtl: KEEP_MS };
+    await redis.eval(TELL_LUA, 1, keys.notices, keys.prefix, JSON.stringify(draft), workspaceId, now);
+    return deliveryId;
+  };
+
   return {
     stores,
     redis,
     keys,
+    tell,
     deliveries: stores.deliveries,
     log: createDeliveryLog({ redis, keyspace }),
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),

@@ -183,6 +183,19 @@ test('a reserve whose reply is lost is made up for as soon as the connection is 
   await queue.stop();
 });
 
+test('what is put back until a time waits until then', async () => {
+  await using set = await setUp();
+  await set.add('dlv_a');
+  const begun: number[] = [];
+  const queue = await set.start(() => {
+    begun.push(Date.now());
+    return Promise.resolve({ kind: 'put_back', dueAt: Date.now() + 1_000 });
+  });
+  await waitFor('it to come again', () => begun.length > 1, 5_000);
+  expect((begun[1] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(950);
+  await queue.stop();
+});
+
 test('connections that break while deliveries are in work lose nothing', async () => {
   await using set = await setUp();
   const begun: string[] = [];

@@ -29,7 +29,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more pending redelivery.', schema: DeliveryView },
-      problems: ['receiver_not_found', 'receiver_disabled'],
+      problems: ['receiver_not_found', 'receiver_disabled', 'payload_erased'],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
       },

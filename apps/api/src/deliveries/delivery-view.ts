@@ -31,6 +31,9 @@ const DeliveryFields = {
   settledAt: TimeText.nullable(),
   reason: CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.').exactOptional(),
   owedAttempts: z.int().min(1).meta({ description: 'Pending redeliveries.' }).exactOptional(),
+  erasedAt: TimeText.meta({
+    description: 'When its payload was erased with those of its Task. No body and no text of an answer is left.',
+  }).exactOptional(),
 };
 
 const EXAMPLE = {
@@ -90,7 +93,8 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
   return {
     id,
-    event,
+    // A notice to the platform has another owner, so none gets here.
+    event: EventName.parse(event),
     status,
     endpointId,
     transitionId,
@@ -101,6 +105,7 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
     settledAt: settledAt === undefined ? null : toTime(settledAt),
     ...(isCodeOf(DELIVERY_REASONS, delivery.reason) && { reason: delivery.reason }),
     ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
+    ...(delivery.erasedAt !== undefined && { erasedAt: toTime(delivery.erasedAt) }),
   };
 }
 

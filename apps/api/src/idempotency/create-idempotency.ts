@@ -5,7 +5,7 @@ import { HttpFault } from '../http/problem.ts';
 import { apiKeyOf, stateOf } from '../http/request-state.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';
 import { startRefresher } from './start-refresher.ts';
-import { REPLAYED, toKeptAnswer } from './kept-answer.ts';
+import { REPLAYED, toAnswerBody, toKeptAnswer } from './kept-answer.ts';
 import { IDEMPOTENCY_KEY, readIdempotencyKey } from './read-idempotency-key.ts';
 
 export type IdempotencyDeps = { readonly records: IdempotencyStore; readonly logger: Logger };
@@ -36,8 +36,8 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
           'retry-after': String(RETRY_AFTER_S),
         });
       case 'answered': {
-        const { status, headers, body } = reply.answer;
-        res.status(status).set(headers).set(REPLAYED, 'true').json(body);
+        const { status, headers } = reply.answer;
+        res.status(status).set(headers).set(REPLAYED, 'true').json(toAnswerBody(reply.answer, req.body));
         return;
       }
       case 'acquired': {
@@ -48,7 +48,7 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
         settleBeforeSending(res, async (json) => {
           stopRefresher();
           try {
-            const ending = await settle(record, res, json);
+            const ending = await settle(record, res, json, req.body);
             if (ending === 'lost') logger.warn('idempotency.record_lost', { requestId });
           } catch (error) {
             // The request had its effect, so the caller gets its answer. A repeated request runs once the lease has
@@ -63,9 +63,9 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
 }
 
 /** Keeps the answer of a success. A 4xx changed nothing, so its key is free again. A 5xx may have changed something. */
-async function settle(record: IdempotencyRecord, res: Response, json: string) {
+async function settle(record: IdempotencyRecord, res: Response, json: string, asked: unknown) {
   const { statusCode } = res;
-  if (statusCode < 300) return await record.keepAnswer(toKeptAnswer(res, json));
+  if (statusCode < 300) return await record.keepAnswer(toKeptAnswer(res, json, asked));
   return await record.giveBack(statusCode < 500 ? 'nothing' : 'perhaps');
 }
 

@@ -6,13 +6,44 @@ export const REPLAYED = 'idempotency-replayed';
 /** Headers that belong to the answer of the operation. All others belong to one response. */
 const HEADERS = ['location', 'cache-control'];
 
-/** The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. */
-export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string): KeptAnswer {
+/**
+ * The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. It has no
+ * text that the request had: a repeated request brings it again, and what a Task holds must not outlive its erasure.
+ * @param asked the body of the request
+ */
+export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string, asked: unknown): KeptAnswer {
   const headers = HEADERS.flatMap((name) => {
     const value = res.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { status: res.statusCode, headers: Object.fromEntries(headers), body: withoutSecrets(JSON.parse(json)) };
+  const body = withoutSecrets(JSON.parse(json));
+  const repeated = namesOfRepeats(body, asked);
+  return {
+    status: res.statusCode,
+    headers: Object.fromEntries(headers),
+    body: withFields(body, repeated, () => null),
+    ...(repeated.length > 0 && { repeated }),
+  };
+}
+
+/**
+ * The body of a kept answer, whole.
+ * @param asked the body of the repeated request, which is that of the first
+ */
+export function toAnswerBody({ body, repeated = [] }: KeptAnswer, asked: unknown): unknown {
+  return withFields(body, repeated, (name) => (isObject(asked) ? asked[name] : null));
+}
+
+/** The texts of an answer that the request had under the same names. */
+function namesOfRepeats(body: unknown, asked: unknown): string[] {
+  if (!isObject(body) || !isObject(asked)) return [];
+  return Object.keys(body).filter((name) => typeof body[name] === 'string' && body[name] === asked[name]);
+}
+
+/** Sets fields where they stand, so that their order stays. */
+function withFields(body: unknown, names: readonly string[], valueOf: (name: string) => unknown): unknown {
+  if (!isObject(body)) return body;
+  return { ...body, ...Object.fromEntries(names.map((name) => [name, valueOf(name)])) };
 }
 
 /** An answer without `secret` and `callback.secret`, the two places where the API shows one. */

@@ -70,6 +70,11 @@ export function createOpenApiDocument(): OpenApiDocument {
         { name: 'Health', description: 'For operators. No key is needed.' },
         { name: 'Documents', description: 'What the API says about itself. No key is needed.' },
         { name: 'Webhooks', description: 'Requests that Herald sends to receivers and callbacks.' },
+        {
+          name: 'Notices',
+          description:
+            'Requests that Herald sends to `NOTICE_URL`, if it is set. They are signed, sent and retried as webhooks are. No receiver gets them.',
+        },
       ],
       components: {
         securitySchemes: {

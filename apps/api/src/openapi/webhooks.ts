@@ -2,24 +2,32 @@ import {
   DEFAULT_DELIVERY_TIMEOUT_MS,
   DeliveryIdText,
   EVENT_NAMES,
+  NOTICE_EVENTS,
+  NOTICE_PAYLOADS,
   WEBHOOK_PAYLOADS,
-  type EventName,
+  type DeliveryEvent,
 } from '@herald/core';
 import { z } from 'zod';
-import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import type { ZodOpenApiPathItemObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { durationText } from './duration-text.ts';
 
 /** When each event is emitted. */
-export const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
+export const EVENT_MEANINGS: Readonly<Record<DeliveryEvent, string>> = {
   'task.check_in': 'A Task reached a material canonical checkpoint.',
   'task.requires_action': 'A Task needs an approval or a decision.',
   'task.done': 'A Task is done. Read its result with `GET /tasks/{id}`.',
   'task.canceled': 'A Task was canceled.',
   'webhook.test': 'The test operation was called.',
+  'receiver.failing': 'A receiver has failed for an hour without a success. Sent once, until it recovers.',
+  'receiver.disabled': 'Herald disabled a receiver.',
+  'receiver.recovered': 'A receiver that was reported as failing or disabled succeeded again.',
+  'callback.disabled': "Herald disabled a Task's callback.",
 };
 
+const PAYLOADS = { ...WEBHOOK_PAYLOADS, ...NOTICE_PAYLOADS };
+
 /** The headers of a delivery of this event. */
-export const headersOf = (event: EventName) =>
+export const headersOf = (event: DeliveryEvent) =>
   z.object({
     'x-service-event': z.literal(event).meta({ description: 'The event.' }),
     'x-service-signature': z
@@ -48,32 +56,41 @@ export const headersOf = (event: EventName) =>
     'user-agent': z.string().regex(/^Herald\//),
   });
 
-/** Describes the requests that Herald sends to receivers and callbacks, by event. */
-export function describeWebhooks(): Record<EventName, ZodOpenApiPathItemObject> {
-  return Object.fromEntries(EVENT_NAMES.map((event) => [event, describeWebhook(event)])) as Record<
-    EventName,
-    ZodOpenApiPathItemObject
-  >;
+const TO_ENDPOINTS = {
+  tag: 'Webhooks',
+  responses: { '410': { description: 'The endpoint is gone. Herald disables it.' } },
+};
+const TO_THE_PLATFORM = { tag: 'Notices', responses: {} };
+
+/** Describes the requests that Herald sends: to receivers and callbacks, and to the platform, by event. */
+export function describeWebhooks(): Record<string, ZodOpenApiPathItemObject> {
+  return Object.fromEntries([
+    ...EVENT_NAMES.map((event) => [event, describeWebhook(event, TO_ENDPOINTS)] as const),
+    ...NOTICE_EVENTS.map((event) => [event, describeWebhook(event, TO_THE_PLATFORM)] as const),
+  ]);
 }
 
-function describeWebhook(event: EventName): ZodOpenApiPathItemObject {
+function describeWebhook(
+  event: DeliveryEvent,
+  { tag, responses }: { readonly tag: string; readonly responses: ZodOpenApiResponsesObject },
+): ZodOpenApiPathItemObject {
   return {
     post: {
       operationId: `on${event.replaceAll(/(?:^|[._])(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
-      tags: ['Webhooks'],
+      tags: [tag],
       summary: EVENT_MEANINGS[event],
       security: [],
       requestParams: { header: headersOf(event) },
       requestBody: {
         required: true,
         description: 'The signature covers the raw body. Verify it before you parse it.',
-        content: { 'application/json': { schema: WEBHOOK_PAYLOADS[event] } },
+        content: { 'application/json': { schema: PAYLOADS[event] } },
       },
       responses: {
         '2XX': {
           description: `Delivered. Answer within ${durationText(DEFAULT_DELIVERY_TIMEOUT_MS)}, and do the work afterwards.`,
         },
-        '410': { description: 'The endpoint is gone. Herald disables it.' },
+        ...responses,
         '429': { description: 'Retried later. `Retry-After` pauses all deliveries to this host.' },
         '503': { description: 'Retried later. `Retry-After` pauses all deliveries to this host.' },
         default: { description: 'Retried on the schedule. A redirect is a failure too.' },

@@ -1,6 +1,7 @@
 import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
+import type { CanceledByErasure } from '@herald/store/erasing/payload-eraser';
 import type { Replay } from '@herald/store/replays/replay-store';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
 import { NO_EVENT, type ApiMetrics } from './create-api-metrics.ts';
@@ -75,6 +76,13 @@ export function createReports(logger: Logger, { acceptance, deliveries }: ApiMet
         acceptance.refused({ code });
         logger.debug('transition.refused', { taskId, code });
       },
+    },
+    payloadsErased: (taskId: TaskId, workspaceId: WorkspaceId, canceled: readonly CanceledByErasure[]) => {
+      for (const { event, count } of canceled) {
+        deliveries.settled({ event, status: 'canceled', reason: 'payload_erased' }, count);
+      }
+      const pending = canceled.reduce((sum, { count }) => sum + count, 0);
+      logger.info('task.payloads_erased', { taskId, workspaceId, canceled: pending });
     },
     replayRequested: ({ id, endpointId }: Pick<Replay, 'id' | 'endpointId'>, workspaceId: WorkspaceId) => {
       acceptance.replayRequested({});

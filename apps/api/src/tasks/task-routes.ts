@@ -26,6 +26,7 @@ import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { CallbackView, toCallbackView } from './callback-view.ts';
 import type { ManageCallbacks } from './manage-callbacks.ts';
+import { PayloadsErased, type ErasePayloads } from './erase-payloads.ts';
 import type { TaskOperations } from './task-operations.ts';
 import { ApprovalResolved, CreatedTask, MessageAdded, TaskView, toTaskView } from './task-view.ts';
 
@@ -35,6 +36,7 @@ export type TaskRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;
   readonly deliveryLog: DeliveryLog;
   readonly receivers: Pick<ManageReceivers, 'rotateSecret'>;
+  readonly erasePayloads: ErasePayloads;
 };
 
 /** Query of a Task's deliveries. */
@@ -166,6 +168,16 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
         const { callback } = await tasks.find(workspaceOf(req), req.params.id);
         if (!callback) throw new NotFoundError('callback', `of Task ${req.params.id}`);
         sendRotatedSecret(res, await receivers.rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request));
+      },
+    }),
+    operation('erasePayloads', 'DELETE /{id}/payloads', {
+      summary: 'Erase what a closed Task held',
+      description:
+        "Erases its input, messages, decisions, result and outcome, the bodies of its webhooks, and what their endpoints answered. What stays: that it was delivered, to which endpoint, when and with which status, and the Task's `usage`. Pending deliveries of the Task end as `canceled` with the reason `payload_erased`; a request that is under way at that moment may still arrive. Repeat it until it is answered: that changes nothing, or finishes what was interrupted.",
+      answer: { status: 200, description: 'Nothing of it is left.', schema: PayloadsErased },
+      problems: ['task_open'],
+      async handle({ erasePayloads }, req, res) {
+        res.json(await erasePayloads(workspaceOf(req), req.params.id));
       },
     }),
   ],

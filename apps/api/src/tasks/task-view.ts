@@ -25,6 +25,7 @@ export const TaskFields = {
     description: 'The final one. Until then the newest of an action or a canonical checkpoint.',
   }),
   usage: z.unknown().meta({ description: 'Any JSON. Null while there is none.' }),
+  erasedAt: TimeText.meta({ description: 'When its payloads were erased.' }).exactOptional(),
 };
 
 const EXAMPLE = {
@@ -97,7 +98,7 @@ export function toTaskView(task: TaskRecord, endpoint: Endpoint | undefined): Ta
 
 /** A Task without its callback. The executor does not see where that goes. */
 export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
-  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage } = task;
+  const { id, status, createdAt, updatedAt, executionWorkspaceId, result, usage, erasedAt } = task;
   const outcome = findShownOutcome(task);
   return {
     id,
@@ -110,6 +111,7 @@ export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
     result: result ?? null,
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
+    ...(erasedAt !== undefined && { erasedAt: toTime(erasedAt) }),
   };
 }
 

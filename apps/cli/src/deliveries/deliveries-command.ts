@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, EVENT_NAMES, NotFoundError, type DeliveryId } from '@herald/core';
+import { DELIVERY_STATUSES, DeliveryEvent, NotFoundError, type DeliveryId } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
@@ -47,8 +47,15 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
         .argParser(readWorkspace)
         .conflicts(['receiver', 'task']),
     )
+    .addOption(
+      new Option('--notices', 'the notices to the platform, of all workspaces').conflicts([
+        'receiver',
+        'task',
+        'workspace',
+      ]),
+    )
     .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
-    .addOption(new Option('--event <name>', 'of this event').choices(EVENT_NAMES))
+    .addOption(new Option('--event <name>', 'of this event').choices(DeliveryEvent.options))
     .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
     .addHelpText(
@@ -61,8 +68,8 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     )
     .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {
       const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
-      if (isNarrow === undefined && wanted.status !== 'failed')
-        command.error('error: name a --receiver, --task or --workspace, or ask for --status failed alone');
+      if (isNarrow === undefined && !wanted.notices && wanted.status !== 'failed')
+        command.error('error: name a --receiver, --task or --workspace, or ask for --notices or --status failed alone');
       await using herald = await openHerald();
       const { list: found, hasMore } = await listDeliveries(herald, wanted);
       const list = await addWaits(herald, found);

@@ -26,6 +26,7 @@ export function toDeliveryJson(description: DeliveryWithWait) {
     nextAttemptAt: toDate(delivery.nextAttemptAt) ?? null,
     waitsFor: wait ?? null,
     settledAt: toDate(delivery.settledAt) ?? null,
+    erasedAt: toDate(delivery.erasedAt),
   };
 }
 
@@ -62,6 +63,7 @@ export function toDeliveryFacts(description: DeliveryWithWait) {
     'last outcome': lastOutcome,
     'next try': nextTryOf(description),
     settled: toDate(delivery.settledAt),
+    'payload erased': toDate(delivery.erasedAt),
     'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,
   };
 }

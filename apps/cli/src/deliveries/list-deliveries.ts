@@ -1,23 +1,29 @@
 import { NotFoundError, type Delivery, type EndpointId, type TaskId, type WorkspaceId } from '@herald/core';
 import { createDeliveryLog, type DeliveryCursor, type DeliveryFilter } from '@herald/store/deliveries/delivery-log';
 import { createFailedView } from '@herald/store/operators/failed-view';
+import { createNoticeView } from '@herald/store/operators/notice-view';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { describeDelivery } from '@herald/store/operators/describe-delivery';
+import { describeDelivery, type DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 
 export type DeliveriesWanted = Omit<DeliveryFilter, 'until'> & {
   readonly receiver?: EndpointId;
   readonly task?: TaskId;
   readonly workspace?: WorkspaceId;
+  readonly notices?: true;
   readonly limit: number;
 };
 
-/** Newest first. Without a receiver, a Task or a workspace it lists failed deliveries: only these have an index. */
+/**
+ * Newest first. Without a receiver, a Task or a workspace it lists notices or failed deliveries: only these have an
+ * index.
+ */
 export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   const { redis, keyspace } = herald;
   const { receiver, task, workspace, limit } = wanted;
+  if (wanted.notices) return await listNotices(herald, wanted);
   if (receiver === undefined && task === undefined && workspace === undefined) return await listFailed(herald, wanted);
   const found = await (task === undefined ? listOfEndpoints(herald, wanted) : listOfTask(herald, task, wanted));
   found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
@@ -72,6 +78,14 @@ async function listFailed({ config, now, ...herald }: Herald, wanted: Deliveries
   const failed = createFailedView({ ...herald, keepMs: config.retentionMs, withTests: true });
   const at = now();
   const all = await failed.list(at, 0, (await failed.count(at)) - 1);
+  return selectFrom(all, wanted);
+}
+
+async function listNotices(herald: Herald, wanted: DeliveriesWanted) {
+  return selectFrom(await createNoticeView(herald).list(wanted.since), wanted);
+}
+
+function selectFrom(all: readonly DeliveryDescription[], wanted: DeliveriesWanted) {
   const found = all.filter(({ delivery }) => matches(delivery, wanted));
   return { list: found.slice(0, wanted.limit), hasMore: found.length > wanted.limit };
 }

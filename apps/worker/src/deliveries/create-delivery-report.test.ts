@@ -193,3 +193,31 @@ test('what a purge ended is counted together, by event and reason', () => {
     'settled {"status":"canceled","reason":"receiver_removed","event":"task.canceled"} 1',
   ]);
 });
+
+test('a notice is a line and counts as a delivery, of its own event', () => {
+  const { report, counts, lines, fields } = prepare();
+  const draft = { transitionId: 'trn_2', deliveryId: 'dlv_2', kind: 'receiver', fields: '"canary":1' } as const;
+  report.told(draft, 'receiver.disabled', endpoint);
+  expect(counts).toEqual(['created receiver.disabled 1']);
+  expect(lines).toEqual(['info notice.created']);
+  expect(fields).toEqual([
+    {
+      event: 'receiver.disabled',
+      deliveryId: 'dlv_2',
+      transitionId: 'trn_2',
+      endpointId: 'wh_1',
+      workspaceId: 'ws_1',
+      host: 'hooks.example.com',
+    },
+  ]);
+});
+
+test('notices that wait for NOTICE_URL are one warning a minute', () => {
+  import.meta.jest.useFakeTimers();
+  const { report, lines } = prepare();
+  for (let each = 0; each < 10; each++) report.noticeLeft('dlv_1');
+  import.meta.jest.advanceTimersByTime(60_000);
+  report.noticeLeft('dlv_1');
+  import.meta.jest.useRealTimers();
+  expect(lines).toEqual(['warn notice.not_configured', 'warn notice.not_configured']);
+});

@@ -1,4 +1,4 @@
-import { isSuccess, type CountedOutcome, type DeliveryId } from '@herald/core';
+import { isSuccess, type CountedOutcome, type DeliveryId, type NoticeDraft, type NoticeEvent } from '@herald/core';
 import type { AttemptMetrics } from '../metrics/create-attempt-metrics.ts';
 import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
@@ -30,6 +30,8 @@ export type DeliveryReportDeps = {
 /** Failures of one endpoint that are logged in full in one window; the rest is logged at level debug. */
 const LINES = 20;
 const WINDOW_MS = 10_000;
+/** A notice that waits for NOTICE_URL is looked at again and again: one line in this time tells of all, in ms. */
+const LEFT_WINDOW_MS = 60_000;
 
 /**
  * Reports the course of deliveries to operators, in the log and in the metrics. Each fact is reported once, by the
@@ -39,6 +41,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
   const isLogged = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
     logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
   });
+  const isLeftLogged = createLogLimit(1, LEFT_WINDOW_MS, () => undefined);
   const reportFollowing = ({ loaded, endpoint, reply, reason, now }: ReportedAttempt) => {
     const { event, workspaceId, scheduledAt } = loaded.delivery;
     const ids = { endpointId: endpoint.id, workspaceId };
@@ -89,6 +92,22 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
       for (const { id, event, reason } of purged) {
         logger.debug('delivery.ended', { deliveryId: id, endpointId, event, status: 'canceled', reason });
       }
+    },
+    /** An attempt changed the state of an endpoint, and a notice tells the platform. */
+    told({ deliveryId, transitionId }: NoticeDraft, event: NoticeEvent, endpoint: EndpointRecord): void {
+      const { id: endpointId, workspaceId } = endpoint;
+      deliveries.created(event, 1);
+      logger.info('notice.created', {
+        event,
+        deliveryId,
+        transitionId,
+        endpointId,
+        workspaceId,
+        host: hostOf(endpoint),
+      });
+    },
+    noticeLeft(deliveryId: DeliveryId): void {
+      if (isLeftLogged('notices')) logger.warn('notice.not_configured', { deliveryId });
     },
     bodyLost(id: DeliveryId): void {
       logger.error('delivery.body_lost', { deliveryId: id });

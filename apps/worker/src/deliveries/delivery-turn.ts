@@ -1,4 +1,5 @@
 import {
+  draftNotice,
   errorCodeOf,
   isUnanswered,
   type AttemptVerdict,
@@ -32,8 +33,8 @@ export type ProcessVerdict =
   | { readonly kind: 'recorded'; readonly end: JobEnd }
   /** Nothing was recorded. The delivery leaves the queue, or waits until it is due, as its record says. */
   | { readonly kind: 'finished' }
-  /** It waits again where it stood. */
-  | { readonly kind: 'put_back' };
+  /** It waits again where it stood; until `dueAt` (epoch ms), if that is given. */
+  | { readonly kind: 'put_back'; readonly dueAt?: number };
 
 export const FINISHED: ProcessVerdict = { kind: 'finished' };
 export const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
@@ -44,6 +45,8 @@ export type TurnDeps = {
   readonly makeAttempt: MakeAttempt;
   /** Deliveries of one destination that may be in work, over all workers. */
   readonly destinationLimit: number;
+  /** Where notices go. Undefined: `NOTICE_URL` is not set, and this worker neither makes nor sends any. */
+  readonly platform: EndpointRecord | undefined;
   readonly report: DeliveryReport;
   readonly now: () => number;
 };
@@ -59,13 +62,17 @@ export type JudgedAttempt = Pick<RecordedAttempt, 'now' | 'gone' | 'isRedelivery
 
 /** Records an attempt, which ends the lease, and reports it. */
 export async function recordAttempt(
-  { deliveries, destinationLimit, report }: TurnDeps,
+  { deliveries, destinationLimit, platform, report }: TurnDeps,
   { isProbe, lease }: DeliveryTurn,
   { loaded, endpoint, outcome, result, ...judged }: JudgedAttempt,
 ): Promise<ProcessVerdict> {
   const { delivery, destination } = loaded;
   const { verdict, now } = judged;
   const attempt = toAttemptRecord(outcome, result);
+  // What doesn't count for the endpoint makes no notice about it.
+  const mayTell = platform !== undefined && judged.disableAfterMs !== undefined;
+  const isTrouble = verdict.kind !== 'delivered' || isTroubled(endpoint);
+  const notice = mayTell && isTrouble ? draftNotice(delivery, endpoint, attempt, now) : undefined;
   const end = outcome.kind === 'blocked' ? 'unsent' : isUnanswered(outcome) ? 'unanswered' : 'answered';
   const reply = await deliveries.record({
     ...judged,
@@ -76,10 +83,20 @@ export async function recordAttempt(
     lease,
     destinationLimit,
     ...(end !== 'unsent' && { answered: end === 'answered' }),
+    ...(notice && { notice }),
   });
   const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
   report.attempted({ loaded, endpoint, outcome, attempt, reply, reason, now });
+  if (notice && reply.notice) report.told(notice, reply.notice, endpoint);
   return { kind: 'recorded', end };
+}
+
+/**
+ * Whether it was failing when the delivery was reserved, or the platform was told so: a success may be its recovery. A
+ * notice tells of a failure only after an hour, so one that is made meanwhile is of an endpoint that failed before.
+ */
+function isTroubled({ toldSince, health }: EndpointRecord): boolean {
+  return toldSince !== undefined || health.failingSince !== undefined;
 }
 
 /** The entry of an attempt in the delivery's log. */

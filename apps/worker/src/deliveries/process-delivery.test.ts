@@ -1,4 +1,4 @@
-import { createRetryPolicy, type AttemptOutcome, type Delivery } from '@herald/core';
+import { createRetryPolicy, PLATFORM, type AttemptOutcome, type Delivery, type NoticeDraft } from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { JobEnd } from '@herald/queue';
@@ -40,7 +40,7 @@ const endpoint: EndpointRecord = {
 type Facts = {
   delivery?: Partial<Delivery>;
   endpoint?: Partial<EndpointRecord> | 'removed';
-  load?: 'missing' | 'body_lost';
+  load?: 'missing' | 'body_lost' | 'ended';
   /** Default: answers 200. */
   outcome?: AttemptOutcome;
   /** What the record script says. Default: what follows from the verdict. */
@@ -100,11 +100,14 @@ function prepare(facts: Facts) {
     retryPolicy: createRetryPolicy(SCHEDULE_MS),
     disableAfterMs: 5 * DAY_MS,
     destinationLimit: 7,
+    platform: undefined,
     report: {
       attempted: ({ loaded, reply }) => reported.push(`${loaded.delivery.id} ${reply.status ?? reply.kind}`),
       ended: ({ id }, status, reason) => reported.push(`${id} ${status} ${reason}`),
       bodyLost: (id) => reported.push(`${id} body_lost`),
       purged: () => undefined,
+      told: (_draft, event, { id }) => reported.push(`${id} ${event}`),
+      noticeLeft: (id) => reported.push(`${id} left`),
     },
     isStopping: () => facts.stopping ?? false,
     now: () => NOW,
@@ -127,6 +130,7 @@ type Case = { when: string; facts: Facts; isProbe?: true; verdict: ProcessVerdic
 
 const CASES: Case[] = [
   { when: 'its record is gone', facts: { load: 'missing' }, verdict: FINISHED, asked: [] },
+  { when: 'its body was erased', facts: { load: 'ended' }, verdict: FINISHED, asked: [] },
   { when: 'its body is lost', facts: { load: 'body_lost' }, verdict: FINISHED, asked: ['cancel body_lost'] },
   { when: 'it is delivered', facts: { delivery: { status: 'delivered' } }, verdict: FINISHED, asked: [] },
   { when: 'it has failed', facts: { delivery: { status: 'failed' } }, verdict: FINISHED, asked: [] },
@@ -326,6 +330,86 @@ test('a test event that is redelivered gets one attempt, which says nothing abou
   };
   await processDelivery({ ...deps, deliveries: { ...deps.deliveries, record } }, turn(), signal);
   expect(attempts).toEqual([[{ kind: 'failed', reason: 'schedule_exhausted' }, undefined]]);
+});
+
+describe('notices', () => {
+  const platform: EndpointRecord = { ...endpoint, id: PLATFORM, workspaceId: PLATFORM, destination: PLATFORM };
+  const notice: Facts = { delivery: { event: 'receiver.failing', endpointId: PLATFORM }, endpoint: 'removed' };
+
+  /** Processes with these dependencies changed, and returns what was recorded. */
+  async function run(facts: Facts, more: Partial<ProcessDeliveryDeps>) {
+    const { deps, signal, asked, reported } = prepare(facts);
+    const recorded: Parameters<ProcessDeliveryDeps['deliveries']['record']>[0][] = [];
+    const record: ProcessDeliveryDeps['deliveries']['record'] = async (attempt) => {
+      recorded.push(attempt);
+      return await deps.deliveries.record(attempt);
+    };
+    const verdict = await processDelivery(
+      { ...deps, deliveries: { ...deps.deliveries, record }, ...more },
+      turn(),
+      signal,
+    );
+    return { verdict, recorded, asked, reported };
+  }
+
+  test('a notice goes to the platform in its own group, and its failures count for no endpoint', async () => {
+    const { verdict, recorded } = await run({ ...notice, outcome: responded(410) }, { platform });
+    expect(verdict).toEqual({ kind: 'recorded', end: 'answered' });
+    expect(recorded).toMatchObject([{ destination: PLATFORM, verdict: { kind: 'retry' } }]);
+    expect(recorded[0]).not.toHaveProperty('disableAfterMs');
+    expect(recorded[0]).not.toHaveProperty('notice');
+  });
+
+  test.each<{ when: string; delivery: Partial<Delivery>; verdict: ProcessVerdict; asked: string[] }>([
+    { when: 'waits for one that has it', delivery: {}, verdict: { kind: 'put_back', dueAt: NOW + 10_000 }, asked: [] },
+    {
+      when: 'fails it once its time is up',
+      delivery: { scheduledAt: NOW - 5 * DAY_MS - 1 },
+      verdict: FINISHED,
+      asked: ['give up'],
+    },
+    {
+      when: 'drops its redelivery once its time is up',
+      delivery: { status: 'failed', owedAttempts: 1, scheduledAt: NOW - 5 * DAY_MS - 1 },
+      verdict: FINISHED,
+      asked: ['cancel receiver_removed'],
+    },
+  ])('a worker without NOTICE_URL $when', async ({ delivery: more, verdict, asked }) => {
+    const facts = { ...notice, delivery: { ...notice.delivery, ...more } };
+    const result = await run(facts, {});
+    expect(result.verdict).toEqual(verdict);
+    expect(result.asked).toEqual(asked);
+  });
+
+  test.each<{ when: string; facts: Facts; isDrafted: boolean }>([
+    { when: 'a success of a healthy endpoint', facts: {}, isDrafted: false },
+    {
+      when: 'a success of one that was failing',
+      facts: { endpoint: { health: { consecutiveFailures: 1, failingSince: NOW - 1 } } },
+      isDrafted: true,
+    },
+    { when: 'a success of one that was told of', facts: { endpoint: { toldSince: NOW - 1 } }, isDrafted: true },
+    { when: 'a failure', facts: { outcome: responded(500) }, isDrafted: true },
+    {
+      when: 'a failed redelivery of a test event',
+      facts: {
+        outcome: responded(500),
+        delivery: { event: 'webhook.test', status: 'failed', owedAttempts: 1 },
+      },
+      isDrafted: false,
+    },
+  ])('$when is recorded with a draft: $isDrafted; without NOTICE_URL with none', async ({ facts, isDrafted }) => {
+    const kindsOf = async (more: Partial<ProcessDeliveryDeps>): Promise<(NoticeDraft['kind'] | undefined)[]> =>
+      (await run(facts, more)).recorded.map((attempt) => attempt.notice?.kind);
+    expect(await kindsOf({ platform })).toEqual([isDrafted ? 'receiver' : undefined]);
+    expect(await kindsOf({})).toEqual([undefined]);
+  });
+
+  test('the notice that an attempt made is told of', async () => {
+    const facts: Facts = { outcome: responded(410), reply: { notice: 'receiver.disabled' } };
+    const { reported } = await run(facts, { platform });
+    expect(reported).toContain('wh_1 receiver.disabled');
+  });
 });
 
 test.each(['send', 'record'] as const)('an internal error at %s is thrown', async (where) => {

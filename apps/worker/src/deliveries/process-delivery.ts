@@ -1,6 +1,6 @@
-import { holdUntil, isGone, judgeAttempt, type RetryPolicy } from '@herald/core';
+import { holdUntil, isGone, isNotice, judgeAttempt, type RetryPolicy } from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import {
   cancelDelivery,
   FINISHED,
@@ -23,6 +23,8 @@ export type ProcessDeliveryDeps = TurnDeps & {
 
 /** A delivery may go out so early, in ms: after a failover the clocks of two servers may differ that much. */
 const EARLY_TOLERANCE_MS = 50;
+/** How long a worker without NOTICE_URL leaves a notice to the others, in ms. */
+const LEFT_TO_OTHERS_MS = 10_000;
 
 /** A delivery that may go out now. */
 type Admission = { readonly kind: 'attempt'; readonly loaded: LoadedDelivery; readonly endpoint: EndpointRecord };
@@ -47,6 +49,8 @@ export async function processDelivery(
   if (outcome.kind === 'aborted' || (outcome.kind === 'timed_out' && deps.isStopping())) return PUT_BACK;
   const now = deps.now();
   const isTest = delivery.event === 'webhook.test';
+  // The platform is never disabled: a notice that fails is tried as the schedule says.
+  const counts = !isTest && !isNotice(delivery.event);
   const verdict = judgeAttempt(
     outcome,
     { tries: delivery.tries + 1, acceptedAt: delivery.scheduledAt, now, random: deps.random() },
@@ -63,7 +67,7 @@ export async function processDelivery(
     now,
     gone: isGone(outcome),
     isRedelivery: delivery.owedAttempts > 0,
-    ...(!isTest && { disableAfterMs: deps.disableAfterMs }),
+    ...(counts && { disableAfterMs: deps.disableAfterMs }),
     ...(hold !== undefined && { holdUntil: hold }),
   });
 }
@@ -73,8 +77,8 @@ async function admit(
   { id, loaded: read }: DeliveryTurn,
   signal: AbortSignal,
 ): Promise<Admission | ProcessVerdict> {
-  const loaded = read ?? (await deps.deliveries.load(id));
-  if (loaded.kind === 'missing') return FINISHED;
+  const loaded = addressed(read ?? (await deps.deliveries.load(id)), deps.platform);
+  if (loaded.kind === 'missing' || loaded.kind === 'ended') return FINISHED;
   if (loaded.kind === 'body_lost') {
     deps.report.bodyLost(id);
     return await cancelDelivery(deps, { id }, 'body_lost');
@@ -82,14 +86,27 @@ async function admit(
   const { delivery, endpoint } = loaded;
   const isRedelivery = delivery.owedAttempts > 0;
   if (delivery.status !== 'pending' && !isRedelivery) return FINISHED;
-  if (!endpoint) return await cancelDelivery(deps, delivery, 'receiver_removed');
-  if (!endpoint.enabled) return await cancelDelivery(deps, delivery, 'receiver_disabled');
+  if (!endpoint && !isNotice(delivery.event)) return await cancelDelivery(deps, delivery, 'receiver_removed');
+  if (endpoint?.enabled === false) return await cancelDelivery(deps, delivery, 'receiver_disabled');
   const now = deps.now();
   if (!isRedelivery && (delivery.nextAttemptAt ?? 0) > now + EARLY_TOLERANCE_MS) return FINISHED;
-  if (!isRedelivery && now > delivery.scheduledAt + deps.retryPolicy.giveUpAfterMs) {
+  const isTooOld = now > delivery.scheduledAt + deps.retryPolicy.giveUpAfterMs;
+  if (!isRedelivery && isTooOld) {
     // It waited too long for a destination that gave no answers.
     deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));
     return FINISHED;
   }
+  if (!endpoint) {
+    if (isTooOld) return await cancelDelivery(deps, delivery, 'receiver_removed');
+    // Other workers may have NOTICE_URL, or this one may get it back: the notice waits until it is too old.
+    deps.report.noticeLeft(id);
+    return { kind: 'put_back', dueAt: now + LEFT_TO_OTHERS_MS };
+  }
   return signal.aborted ? PUT_BACK : { kind: 'attempt', loaded, endpoint };
+}
+
+/** A notice's endpoint has no record: it is the platform. */
+function addressed(loaded: LoadReply, platform: EndpointRecord | undefined): LoadReply {
+  if (loaded.kind !== 'loaded' || !isNotice(loaded.delivery.event) || !platform) return loaded;
+  return { ...loaded, endpoint: platform, destination: platform.destination };
 }

@@ -1,4 +1,4 @@
-import { isSuccess, outcomeClassOf, type CountedOutcome, type EventName } from '@herald/core';
+import { isSuccess, outcomeClassOf, type CountedOutcome, type DeliveryEvent } from '@herald/core';
 import { Gauge, Histogram } from 'prom-client';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
@@ -51,12 +51,12 @@ export function createAttemptMetrics(registry: MetricsRegistry) {
     },
   });
   return {
-    attempted(event: EventName, outcome: CountedOutcome, durationMs: number): void {
+    attempted(event: DeliveryEvent, outcome: CountedOutcome, durationMs: number): void {
       attempts({ event, outcome: outcomeClassOf(outcome) });
       duration.observe({ outcome: isSuccess(outcome) ? 'success' : 'failure' }, durationMs / 1_000);
     },
     /** @param latencyMs since acceptance, or since the replay that set it pending again; below 0 where clocks differ */
-    delivered(event: EventName, latencyMs: number): void {
+    delivered(event: DeliveryEvent, latencyMs: number): void {
       latency.observe({ event }, Math.max(0, latencyMs) / 1_000);
     },
     breakerChanged(to: 'opened' | 'closed'): void {

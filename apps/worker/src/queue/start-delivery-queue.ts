@@ -49,7 +49,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
       const turn = { id, lease: handle, isProbe, loaded: loaded as LoadReply | undefined };
       const verdict = await process(turn, isTestGroup(group));
       if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
-      if (verdict.kind === 'put_back') await backend.putBack(token, 0);
+      if (verdict.kind === 'put_back') await backend.putBack(token, verdict.dueAt ?? 0);
     } catch (error) {
       // The delivery is not at fault: it waits and is tried again.
       metrics.internalError();

@@ -30,6 +30,10 @@ const CANCEL_REASONS = {
     meaning: 'No worker sent the test event in time.',
     action: 'Send another test event. If it happens again, tell the operators: workers may be missing.',
   },
+  payload_erased: {
+    meaning: 'The payloads of its Task were erased before it was delivered.',
+    action: 'Nothing: there is nothing left to send.',
+  },
   body_lost: {
     meaning: 'Redis lost the body of the event, which a failover can cause.',
     action: 'Read the Task with `GET /tasks/{id}`.',

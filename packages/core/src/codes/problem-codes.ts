@@ -46,6 +46,16 @@ const DOMAIN_PROBLEMS = {
     meaning: 'The Task is done or canceled and takes nothing more.',
     action: 'Create another Task.',
   },
+  task_open: {
+    status: 409,
+    meaning: 'The Task is not done or canceled yet.',
+    action: 'Cancel it with `POST /tasks/{id}/cancel`, or wait until it ends.',
+  },
+  payload_erased: {
+    status: 409,
+    meaning: 'The payload of the delivery was erased.',
+    action: 'Nothing: there is nothing left to send.',
+  },
   stale_action_version: {
     status: 409,
     meaning: 'Another action version is the current one.',

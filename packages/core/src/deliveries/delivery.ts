@@ -1,4 +1,4 @@
-import type { EventName } from '../events.ts';
+import type { DeliveryEvent } from '../events.ts';
 import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
@@ -10,9 +10,9 @@ export type Delivery = {
   readonly workspaceId: WorkspaceId;
   readonly endpointId: EndpointId;
   readonly transitionId: TransitionId;
-  /** Absent on a test event. */
+  /** Absent on a test event and on a notice. */
   readonly taskId?: TaskId;
-  readonly event: EventName;
+  readonly event: DeliveryEvent;
   readonly status: DeliveryStatus;
   readonly createdAt: number;
   /** Tries of the schedule that were made. */
@@ -26,4 +26,6 @@ export type Delivery = {
   readonly reason?: string;
   /** Pending redeliveries. */
   readonly owedAttempts: number;
+  /** When its body and the texts of its answers were erased. */
+  readonly erasedAt?: number;
 };

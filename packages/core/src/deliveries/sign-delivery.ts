@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { SigningKey } from '../endpoints/signing-secret.ts';
-import type { EventName } from '../events.ts';
+import type { DeliveryEvent } from '../events.ts';
 import type { DeliveryId } from '../ids/ids.ts';
 
 /** The keys in force for one endpoint. */
@@ -12,7 +12,7 @@ export type SigningKeys = {
 
 export type DeliveryToSign = {
   readonly id: DeliveryId;
-  readonly event: EventName;
+  readonly event: DeliveryEvent;
   readonly body: Buffer;
   /** Epoch ms of this attempt. */
   readonly now: number;

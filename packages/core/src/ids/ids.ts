@@ -77,6 +77,15 @@ export function newTestTransitionId(): TransitionId {
 }
 
 /**
+ * The id of the fact that an attempt changed the state of an endpoint, of which the platform is told. It is known before
+ * the attempt is recorded, so an attempt that is recorded twice yields one id.
+ * @param attemptedAt epoch ms
+ */
+export function noticeIdOf(endpointId: EndpointId, deliveryId: DeliveryId, attemptedAt: number): TransitionId {
+  return derive('trn_', endpointId, 'notice', deliveryId, String(attemptedAt));
+}
+
+/**
  * The `x-service-delivery` header, the BullMQ job id and the receiver's deduplication key, for ever (spec section 6).
  */
 export function deliveryIdOf(transitionId: TransitionId, endpointId: EndpointId): DeliveryId {

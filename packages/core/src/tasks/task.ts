@@ -102,6 +102,8 @@ export type TaskState = TaskResult & {
   readonly revision: string;
   /** The newest action asked for, resolved or not. */
   readonly action?: OpenAction;
+  /** When its payloads were erased, epoch ms; nothing is added to it then. */
+  readonly erasedAt?: number;
 };
 
 /** A Task as it is stored. Times are epoch ms. */

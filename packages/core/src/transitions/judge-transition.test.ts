@@ -227,6 +227,12 @@ test.each<{ when: string; has: TaskResult; said: TaskResult; fill: TaskResult | 
   });
 });
 
+test('a repeated done fills nothing in a Task whose payloads were erased', () => {
+  const report: TransitionReport = { type: 'done', ...everything };
+  const verdict = judgeTransition(taskThatIs('done', { erasedAt: 1 }), report, KNOWN);
+  expect(verdict).toStrictEqual({ kind: 'duplicate', transitionId: factOf('task_1', report).transitionId });
+});
+
 test('the first done sets result, outcome and usage, as far as they are said', () => {
   const status = { status: 'done', sequence: 8 };
   const changeOf = (said: TaskResult) => accepted(taskThatIs('running'), { type: 'done', ...said }).change;

@@ -57,7 +57,7 @@ export function judgeTransition(state: TaskState, report: TransitionReport, cont
   // A checkpoint that emitted nothing comes again as one that emits. A closed Task emits nothing more.
   const isRaised = known?.sequence === 0 && event !== undefined && !isTerminal(state.status);
   if (known && !isRaised) {
-    const fill = report.type === 'done' ? missingResult(state, report) : undefined;
+    const fill = report.type === 'done' && state.erasedAt === undefined ? missingResult(state, report) : undefined;
     const differs = judgeDifference(state, report, known);
     return { kind: 'duplicate', transitionId, ...(fill && { fill }), ...(differs && { differs }) };
   }

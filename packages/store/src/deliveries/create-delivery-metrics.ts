@@ -1,10 +1,10 @@
-import type { DisabledReason, EventName } from '@herald/core';
+import type { DeliveryEvent, DisabledReason } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
 /** A delivery that ended. `event` is absent when Redis lost the transition; `reason` is one of a closed set. */
 export type Settlement = {
-  readonly event?: EventName;
+  readonly event?: DeliveryEvent;
   readonly status: 'delivered' | 'failed' | 'canceled';
   readonly reason?: string;
 };
@@ -44,14 +44,14 @@ export function createDeliveryMetrics(registry: MetricsRegistry) {
     [{ reason: 'gone' }, { reason: 'failing' }, { reason: 'by_request' }],
   );
   return {
-    created: (event: EventName, count: number) => {
+    created: (event: DeliveryEvent, count: number) => {
       created({ event }, count);
     },
     settled: ({ event, status, reason }: Settlement, count?: number) => {
       settled({ event: event ?? 'unknown', outcome: status, reason: reason ?? '' }, count);
     },
     /** A redelivery succeeded after the delivery had failed or been canceled. */
-    recovered: (event: EventName) => {
+    recovered: (event: DeliveryEvent) => {
       recovered({ event });
     },
     replayed: (count: number) => {

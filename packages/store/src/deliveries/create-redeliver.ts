@@ -1,4 +1,11 @@
-import { NotFoundError, ReceiverDisabledError, type Delivery, type DeliveryId, type WorkspaceId } from '@herald/core';
+import {
+  NotFoundError,
+  PayloadErasedError,
+  ReceiverDisabledError,
+  type Delivery,
+  type DeliveryId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { DeliveryLog } from './delivery-log.ts';
 
 /** Tells operators about redeliveries. */
@@ -12,13 +19,14 @@ export type RedeliverDeps = {
 
 /**
  * Makes one more attempt, now. Once this resolves, the attempt is in the queue and survives any crash.
- * @throws NotFoundError, ReceiverDisabledError
+ * @throws NotFoundError, ReceiverDisabledError, PayloadErasedError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {
   return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery> {
     const reply = await log.redeliver(workspaceId, id, now());
     if (reply.kind === 'missing') throw new NotFoundError('delivery', id);
     if (reply.kind === 'removed') throw new NotFoundError('receiver', 'of this delivery any more');
+    if (reply.kind === 'erased') throw new PayloadErasedError(id);
     if (reply.kind === 'disabled') throw new ReceiverDisabledError(reply.endpointId);
     report.requested(workspaceId, id);
     const found = await log.find(workspaceId, id);

@@ -1,6 +1,6 @@
 import {
+  DeliveryEvent,
   deliveryIdOf,
-  EventName,
   transitionIdOfFact,
   type Delivery,
   type DeliveryId,
@@ -21,21 +21,21 @@ import { REDELIVER_LUA } from './redeliver-script.ts';
 /** The end of a page: the acceptance (epoch ms) and the id of the last delivery that was read. */
 export type DeliveryCursor = { readonly createdAt: number; readonly id: DeliveryId };
 
-export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor'>;
+export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor' | 'event'> & { readonly event?: DeliveryEvent };
 
 export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly next?: DeliveryCursor };
 
-/** `removed`: its endpoint is gone. */
+/** `removed`: its endpoint is gone. `erased`: its body is. */
 export type RedeliverReply =
-  | { readonly kind: 'pending'; readonly event: EventName }
-  | { readonly kind: 'missing' | 'removed' }
+  | { readonly kind: 'pending'; readonly event: DeliveryEvent }
+  | { readonly kind: 'missing' | 'removed' | 'erased' }
   | { readonly kind: 'disabled'; readonly endpointId: EndpointId };
 
 /** Records that are read at once, and how often for one page: a filter that matches nothing must come to an end. */
 const WINDOW = 200;
 const WINDOWS = 10;
 
-const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled'])], z.string());
+const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled', 'erased'])], z.string());
 
 /** The deliveries of a workspace, as its API shows them, and the redelivery that it can ask for. */
 export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
@@ -45,8 +45,8 @@ export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspac
   const read = async (keys: ShardKeys, id: DeliveryId, workspaceId: WorkspaceId): Promise<Delivery | undefined> => {
     const fields = await redis.hgetall(keys.delivery(id));
     if (fields.x === undefined) return undefined;
-    const [ws, ev, task] = await redis.hmget(keys.transition(fields.x), 'ws', 'ev', 'task');
-    return ws === workspaceId ? readDelivery(id, fields, { ws, ev, task }) : undefined;
+    const [ws, ev, task, erased] = await redis.hmget(keys.transition(fields.x), 'ws', 'ev', 'task', 'erased');
+    return ws === workspaceId ? readDelivery(id, fields, { ws, ev, task, erased }) : undefined;
   };
 
   /** The next entries of a log, newest first, without those of the cursor's millisecond that the last page had. */
@@ -124,7 +124,7 @@ export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspac
       const keys = keyspace.of(workspaceId);
       const reply = await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now]);
       const [kind, detail = ''] = RedeliverText.parse(reply);
-      if (kind === 'pending') return { kind, event: EventName.parse(detail) };
+      if (kind === 'pending') return { kind, event: DeliveryEvent.parse(detail) };
       if (kind === 'disabled') return { kind, endpointId: detail };
       return { kind };
     },

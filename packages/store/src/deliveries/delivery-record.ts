@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, EventName, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
+import { DELIVERY_STATUSES, DeliveryEvent, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
 
@@ -9,7 +9,7 @@ export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 
 export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace'] as const;
 export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
-  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To'] as const),
+  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'told'] as const),
 ];
 
 /** An entry in a delivery's log. */
@@ -39,8 +39,12 @@ export type LoadedDelivery = {
   readonly requestId?: string;
 };
 
-/** `body_lost`: Redis lost the transition but kept the record, which a failover can cause. */
-export type LoadReply = LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'missing' };
+/**
+ * `body_lost`: Redis lost the transition but kept the record, which a failover can cause. `ended`: the delivery is
+ * settled and owes no attempt, and its body is gone: it was erased.
+ */
+export type LoadReply =
+  LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'ended' } | { readonly kind: 'missing' };
 
 const Values = z.array(z.string().nullable());
 /** 1 stands for values that an earlier row of the same reply has. */
@@ -81,7 +85,9 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown, shared = newS
   const fields = takeFields(DELIVERY_FIELDS, values);
   const transition = readTransition(fields.x ?? '', transitionValues, shared);
   const endpoint = readSharedEndpoint(fields.e ?? '', endpointValues, shared);
-  if (transition.body === undefined) return { kind: 'body_lost' };
+  if (transition.body === undefined) {
+    return { kind: fields.s !== 'pending' && fields.owe === undefined ? 'ended' : 'body_lost' };
+  }
   const { req, trace } = transition.fields;
   return {
     kind: 'loaded',
@@ -126,11 +132,11 @@ export function takeFields(names: readonly string[], values: readonly (string | 
 export function readDelivery(
   id: DeliveryId,
   { e, x, s, n, at, from, due, owe, end, why }: Fields,
-  { ws, ev, task }: Partial<Record<'ws' | 'ev' | 'task', string | null | undefined>>,
+  { ws, ev, task, erased }: Partial<Record<'ws' | 'ev' | 'task' | 'erased', string | null | undefined>>,
 ): Delivery {
   return {
     workspaceId: ws ?? '',
-    event: EventName.parse(ev),
+    event: DeliveryEvent.parse(ev),
     ...(task != null && { taskId: task }),
     id,
     endpointId: e ?? '',
@@ -143,5 +149,6 @@ export function readDelivery(
     ...(due !== undefined && { nextAttemptAt: Number(due) }),
     ...(end !== undefined && { settledAt: Number(end) }),
     ...(why !== undefined && { reason: why }),
+    ...(erased != null && { erasedAt: Number(erased) }),
   };
 }

@@ -1,12 +1,14 @@
 import {
   DELIVERY_STATUSES,
-  EventName,
+  DeliveryEvent,
+  NOTICE_EVENTS,
   type AttemptVerdict,
   type CancelReason,
   type Delivery,
   type DeliveryId,
   type DeliveryStatus,
   type DestinationId,
+  type NoticeDraft,
 } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -35,8 +37,10 @@ export type RecordedAttempt = {
   /** It went out through an open breaker. */
   readonly isProbe: boolean;
   readonly isRedelivery: boolean;
-  /** How long the endpoint may fail before it is disabled, in ms. Absent for test events: they don't count. */
+  /** How long the endpoint may fail before it is disabled, in ms. Absent for test events and notices: they don't count. */
   readonly disableAfterMs?: number;
+  /** For the notice to the platform, if the attempt changes the state of the endpoint. Absent: none is made. */
+  readonly notice?: NoticeDraft;
   /** The delivery's lease in the queue; it ends with the record. */
   readonly lease: string;
   /** Deliveries of one destination that may be in work, over all workers. */
@@ -45,7 +49,7 @@ export type RecordedAttempt = {
 
 /** `ended`: by this call. `settled`: it had ended before. The event is absent when Redis lost it. */
 export type EndReply =
-  { readonly kind: 'ended'; readonly event?: EventName } | { readonly kind: 'settled' | 'missing' };
+  { readonly kind: 'ended'; readonly event?: DeliveryEvent } | { readonly kind: 'settled' | 'missing' };
 
 export type DeliveryStoreDeps = {
   readonly redis: RedisClient;
@@ -67,9 +71,11 @@ const RecordText = z.tuple([
   z.enum(['', 'settled', 'recovered']),
   // What this attempt did to the destination's breaker.
   z.enum(['', 'opened', 'closed']),
+  // The notice that this attempt made.
+  z.enum(['', ...NOTICE_EVENTS]),
 ]);
 const RecordReplies = z.array(z.union([RecordText, z.tuple([z.literal('failed'), z.string()])]));
-const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([EventName, z.literal('')]));
+const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([DeliveryEvent, z.literal('')]));
 
 /** The delivery records of one shard. */
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps) {
@@ -102,13 +108,22 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   return {
     load: async (id: DeliveryId): Promise<LoadReply> =>
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
-    async record({ delivery, attempt, verdict, ...facts }: RecordedAttempt) {
+    async record({ delivery, attempt, verdict, notice: draft, ...facts }: RecordedAttempt) {
       const { id, endpointId, tries } = delivery;
-      const input = { ...facts, id, endpointId, tries, verdict, ttl: retention.recordMs, newVersion: newRevision() };
+      const input = {
+        ...facts,
+        id,
+        endpointId,
+        tries,
+        verdict,
+        ttl: retention.recordMs,
+        newVersion: newRevision(),
+        ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
+      };
       const args = [JSON.stringify(input), JSON.stringify(attempt)];
       const reply = await record({ key: keys.delivery(id), args });
       if (reply[0] === 'failed') throw new ScriptCommandError(reply[1]);
-      const [kind, status, pendingRedeliveries, disabled, change, breaker] = reply;
+      const [kind, status, pendingRedeliveries, disabled, change, breaker, notice] = reply;
       return {
         kind,
         ...(status !== '' && { status }),
@@ -116,6 +131,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         ...(disabled !== '' && { disabled }),
         ...(change !== '' && { change }),
         ...(breaker !== '' && { breaker }),
+        ...(notice !== '' && { notice }),
       };
     },
     /** Ends a pending delivery that can't be made any more. */

@@ -1,7 +1,11 @@
 import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { NOTICE_LUA } from '../notices/notice-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
+import { ERASED_ATTEMPT_LUA } from './erased-attempt-lua.ts';
 
+/** A receiver that has failed for so long without one success is told of, in ms. */
+const TELL_FAILING_AFTER_MS = 3_600_000;
 /** Attempts that a delivery's log keeps: the schedule makes 10, redeliveries add to them. */
 const ATTEMPT_LOG_LIMIT = 50;
 
@@ -13,11 +17,12 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
---   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled)
+--   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
+--   notice: see tellPlatform
 -- ARGV[2n+1] JSON of the attempt
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
---   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt)}, or {'failed', why} (Redis takes no writes,
+--   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt), '' | event of the notice that it made}, or {'failed', why} (Redis takes no writes,
 --   or a bug); the lease is then held as before.
 -- 'superseded': another attempt moved the delivery on; this one is in the log.
 local prefix = ARGV[1]
@@ -25,6 +30,8 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${SETTLE_LUA}
+${NOTICE_LUA}
+${ERASED_ATTEMPT_LUA}
 
 -- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
 local function trackGroups(input, group, held, isRepeated)
@@ -41,12 +48,17 @@ end
 local function record(delivery, input, attempt, held, group)
   local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
   local now, verdict = input.now, input.verdict
-  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
-  -- another worker may have recorded an attempt before this record was sent again.
-  local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
   local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
+  -- Erasing settles what is pending, so that this look is rare.
+  if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. 'x:' .. transition, 'erased') == 1 then
+    attempt = withoutContent(attempt)
+  end
+  -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
+  -- another worker may have recorded an attempt before this record was sent again.
+  local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
+  local notice = ''
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
@@ -55,10 +67,23 @@ local function record(delivery, input, attempt, held, group)
     return reason
   end
 
+  -- 'told' of a receiver: since when it has failed, if the platform was told of it.
+  local function tell(change, workspace, since, more)
+    local draft = input.notice
+    if not draft then return end
+    if change == 'recovered' then
+      redis.call('HDEL', endpoint, 'told')
+    elseif draft.kind == 'receiver' then
+      redis.call('HSET', endpoint, 'told', since)
+    end
+    notice = draft.kind .. '.' .. change
+    tellPlatform(draft, workspace, notice, since, now, more)
+  end
+
   local function trackEndpoint()
     if isRepeated or not input.disableAfterMs then return '' end
-    local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws')
-    local on, hasFailed, workspace = facts[1], facts[2], facts[3]
+    local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told')
+    local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
     if not on then return '' end
     if verdict.kind == 'delivered' then
       if hasFailed then
@@ -67,18 +92,26 @@ local function record(delivery, input, attempt, held, group)
       else
         redis.call('HSET', endpoint, 'okAt', now)
       end
+      if told and on == '1' then tell('recovered', workspace, told, '') end
       return ''
     end
     local fails = redis.call('HINCRBY', endpoint, 'fails', 1)
     redis.call('HSETNX', endpoint, 'failAt', now)
     if on ~= '1' then return '' end
-    if input.gone then return disable('gone', workspace) end
     local since = tonumber(redis.call('HGET', endpoint, 'failAt'))
     local isFailing = fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfterMs
-    return isFailing and disable('failing', workspace) or ''
+    local reason = input.gone and 'gone' or isFailing and 'failing' or ''
+    local count = ',"failures":' .. fails
+    if reason ~= '' then
+      tell('disabled', workspace, since, count .. ',"reason":"' .. reason .. '"')
+      return disable(reason, workspace)
+    end
+    local isNews = input.notice and input.notice.kind == 'receiver' and told ~= since
+    if isNews and now - since >= ${TELL_FAILING_AFTER_MS} then tell('failing', workspace, since, count) end
+    return ''
   end
 
-  if not status then return { 'missing', '', 0, '', '', trackGroups(input, group, held, isRepeated) } end
+  if not status then return { 'missing', '', 0, '', '', trackGroups(input, group, held, isRepeated), '' } end
   local disabled = trackEndpoint()
 
   if not isRepeated then
@@ -135,7 +168,7 @@ local function record(delivery, input, attempt, held, group)
     local score = redeliveries > 0 and now or CLASS + (due or now)
     enqueue({ { current, input.id, score } }, now)
   end
-  return { reply, status, redeliveries, disabled, change, breaker }
+  return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
 
 -- The lease ends first: Redis accepts that write even when its memory is full, and after it every other one.

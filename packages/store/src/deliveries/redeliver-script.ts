@@ -1,4 +1,6 @@
+import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 export const REDELIVER_LUA = /* lua */ `
@@ -6,7 +8,8 @@ export const REDELIVER_LUA = /* lua */ `
 -- waits as a test event, is enqueued when that attempt is recorded.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
--- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}.
+-- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}
+-- | {'erased'} (its body is).
 local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -14,9 +17,12 @@ ${LEASE_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e')
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
-local facts = redis.call('HMGET', transition, 'ws', 'ev')
+local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
 if facts[1] ~= ARGV[3] then return { 'missing' } end
-local endpoint = redis.call('HMGET', prefix .. 'e:' .. names[2], 'on', 'dst', 'dstWas')
+if facts[3] then return { 'erased' } end
+-- A notice's endpoint has no record.
+local endpoint = names[2] == '${PLATFORM}' and { '1', '${PLATFORM_GROUP}' }
+  or redis.call('HMGET', prefix .. 'e:' .. names[2], 'on', 'dst', 'dstWas')
 if not endpoint[1] then return { 'removed' } end
 if endpoint[1] ~= '1' then return { 'disabled', names[2] } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)

@@ -15,11 +15,15 @@ export type RequestName = {
   readonly idempotencyKey: string;
 };
 
-/** The answer of a request that succeeded, without its secrets. */
+/**
+ * The answer of a request that succeeded, without its secrets. `repeated`: names of fields that stood in the request
+ * too; their values are not kept.
+ */
 export const KeptAnswer = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()),
   body: z.unknown(),
+  repeated: z.array(z.string()).exactOptional(),
 });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 

@@ -48,6 +48,8 @@ export function createShardKeys(tag: string) {
     failed: `${prefix}failed`,
     /** zset: the same of test events */
     failedTests: `${prefix}failed:tests`,
+    /** zset: ids of the deliveries of notices, by time of creation */
+    notices: `${prefix}notices`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
   };

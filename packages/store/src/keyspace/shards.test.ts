@@ -18,6 +18,10 @@ test('a workspace’s shard is the same for ever', () => {
   expect(['ws_a', 'ws_b', 'ws_local'].map((id) => shardOf(id, 64))).toEqual([51, 6, 59]);
 });
 
+test('a notice lies in the shard of the workspace that it is about', () => {
+  expect(['ws_a', 'ws_b'].map((id) => shardOf(`${id}:platform`, 64))).toEqual([51, 6]);
+});
+
 test('workspaces spread over the shards', () => {
   const counts = new Array<number>(8).fill(0);
   for (let index = 0; index < 8_000; index++) {

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
+import { workspaceOfOwner } from './platform.ts';
 
 /**
  * Hash tags of the shards. For every n, the first n tags spread over the 16,384 slots as evenly as n tags can, by
@@ -23,7 +24,7 @@ function stableHash(text: string): number {
   return hash;
 }
 
-/** The shard, from 0, that holds everything of a workspace. */
+/** The shard, from 0, that holds everything of a workspace, with the notices about it. */
 export function shardOf(workspaceId: WorkspaceId, shardCount: number): number {
-  return stableHash(workspaceId) % shardCount;
+  return stableHash(workspaceOfOwner(workspaceId)) % shardCount;
 }

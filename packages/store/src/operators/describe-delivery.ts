@@ -1,12 +1,16 @@
-import type { Delivery, DeliveryId, DestinationId } from '@herald/core';
+import { isNotice, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { readDelivery, type AttemptRecord } from '../deliveries/delivery-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
+import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 
 /** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */
 export type DeliveryDescription = {
   readonly delivery: Delivery;
-  /** Host and port of the endpoint's url; the rest of it may hold tokens. Absent when the endpoint was removed. */
+  /**
+   * Host and port of the endpoint's url; the rest of it may hold tokens. Of a notice, the variable that has the url.
+   * Absent when the endpoint was removed.
+   */
   readonly host?: string;
   readonly endpointState: 'enabled' | 'disabled' | 'removed';
   /** Attempts in its log, redeliveries included. */
@@ -32,21 +36,28 @@ export async function describeDelivery(
   ]);
   const { x, e } = fields;
   if (x === undefined || e === undefined) return undefined;
-  const [[ws, ev, task], [url, on, destination]] = await Promise.all([
-    redis.hmget(keys.transition(x), 'ws', 'ev', 'task'),
+  const [[ws, ev, task, erased], [url, on, destination]] = await Promise.all([
+    redis.hmget(keys.transition(x), 'ws', 'ev', 'task', 'erased'),
     redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
   ]);
   // Redis lost the transition but kept the record, which a failover can cause: a worker ends the delivery.
   if (ws == null || ev == null) return undefined;
   const lastAttempt = last === null ? undefined : (JSON.parse(last) as AttemptRecord);
   const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
-  return {
-    delivery: readDelivery(id, fields, { ws, ev, task }),
-    ...(url != null && { host: URL.parse(url)?.host ?? '' }),
-    endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
+  const delivery = readDelivery(id, fields, { ws, ev, task, erased });
+  const history = {
     attempts,
     ...(lastAttempt && { lastAttempt }),
     ...(lastOutcome !== undefined && { lastOutcome }),
+  };
+  if (isNotice(delivery.event)) {
+    return { delivery, host: 'NOTICE_URL', endpointState: 'enabled', ...history, destination: PLATFORM_GROUP };
+  }
+  return {
+    delivery,
+    ...(url != null && { host: URL.parse(url)?.host ?? '' }),
+    endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
+    ...history,
     ...(destination != null && { destination }),
   };
 }

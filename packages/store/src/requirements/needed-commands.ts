@@ -1,8 +1,9 @@
 /** Commands on a key; `<key>` stands for its name. */
 const KEYED = [
   'BZPOPMIN <key> 1, DEL <key>, EXISTS <key>, GET <key>, HDEL <key> f, HEXISTS <key> f, HGET <key> f',
-  'HGETALL <key>, HINCRBY <key> f 1, HLEN <key>, HMGET <key> f, HSET <key> f v, HSETNX <key> f v, LINDEX <key> 0',
-  'LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LTRIM <key> 0 1, PERSIST <key>, PEXPIRE <key> 1, PTTL <key>',
+  'HGETALL <key>, HINCRBY <key> f 1, HKEYS <key>, HLEN <key>, HMGET <key> f, HSET <key> f v, HSETNX <key> f v',
+  'LINDEX <key> 0, LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LSET <key> 0 v, LTRIM <key> 0 1, PERSIST <key>',
+  'PEXPIRE <key> 1, PTTL <key>',
   'RPUSH <key> v, SET <key> v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZPOPMIN <key>',
   'ZRANGE <key> 0 1, ZRANGEBYSCORE <key> 0 1, ZREM <key> v, ZREMRANGEBYRANK <key> 0 1, ZREMRANGEBYSCORE <key> 0 1',
   'ZSCORE <key> v',

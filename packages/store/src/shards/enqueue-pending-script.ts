@@ -1,4 +1,6 @@
+import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
+import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 const USUAL = scoreOf('usual', 0);
@@ -30,7 +32,9 @@ for index, key in ipairs(KEYS) do
   if isOwed or facts[1] == 'pending' then
     inWork = inWork or jobsInWork()
     local isTest = not isOwed and redis.call('HGET', prefix .. 'x:' .. (facts[3] or ''), 'ev') == 'webhook.test'
-    local places = redis.call('HMGET', prefix .. 'e:' .. (facts[4] or ''), 'dst', 'dstWas')
+    -- A notice's endpoint has no record.
+    local places = facts[4] == '${PLATFORM}' and { '${PLATFORM_GROUP}' }
+      or redis.call('HMGET', prefix .. 'e:' .. (facts[4] or ''), 'dst', 'dstWas')
     -- An endpoint that was removed has no destination: a worker cancels what is enqueued for it.
     local group = isTest and '${TEST_GROUP}' or places[1] or ''
     -- A delivery that waits for a former url is moved by the purge.

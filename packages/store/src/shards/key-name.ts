@@ -20,6 +20,7 @@ export const KEY_KINDS = {
   failed: { step: 'split', name: /^failed$/ },
   failedTests: { step: 'split', name: /^failed:tests$/ },
   purge: { step: 'split', name: /^purge$/ },
+  notices: { step: 'split', name: /^notices$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },

@@ -38,7 +38,7 @@ export function changeFields(change: RecordChange): string[] {
 /** Fields of the Task hash that a transition is decided on. */
 export const DECIDING_FIELDS = [
   ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action', 'result', 'outcome', 'usage'],
-  ...['cb', 'cbUrl', 'cbEvents'],
+  ...['cb', 'cbUrl', 'cbEvents', 'erased'],
 ];
 
 /** Fields of a new Task's hash. */
@@ -61,7 +61,7 @@ export function taskFields(task: Task): string[] {
 }
 
 export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord | undefined {
-  const { ws, ews, status, seq, rev, at, upd, cb, cbUrl, cbEvents } = fields;
+  const { ws, ews, status, seq, rev, at, upd, cb, cbUrl, cbEvents, erased } = fields;
   if (ws === undefined || status === undefined) return undefined;
   const parsed: Partial<Record<(typeof JSON_FIELDS)[number], unknown>> = {};
   for (const name of JSON_FIELDS) {
@@ -78,6 +78,7 @@ export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord
     createdAt: Number(at),
     updatedAt: Number(upd),
     ...(parsed as Pick<TaskRecord, keyof typeof parsed>),
+    ...(erased !== undefined && { erasedAt: Number(erased) }),
     ...(cb !== undefined && cbUrl !== undefined && { callback: { id: cb, url: cbUrl, events: readEvents(cbEvents) } }),
   };
 }

@@ -2,6 +2,7 @@ import { deliveryIdOf } from '@herald/core';
 import { EXPRESS_MARK } from '@herald/queue';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createShardKeys, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { walkKeys } from '@herald/store/redis/walk-keys';
 import type { AwaitCopies } from '@herald/store/shards/await-copies';
@@ -53,7 +54,7 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
  * @returns true for a key of the queue
  */
 async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
-  const isDestination = id !== '' && !id.startsWith(EXPRESS_MARK);
+  const isDestination = id !== '' && id !== PLATFORM_GROUP && !id.startsWith(EXPRESS_MARK);
   if (KEY_KINDS[kind].step === 'rebuilt' || (kind === 'group' && !isDestination)) await redis.unlink(name);
   else if (kind === 'group') await redis.hdel(name, 'p', 'n');
   // The number of waiting deliveries.

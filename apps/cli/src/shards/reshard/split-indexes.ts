@@ -22,6 +22,7 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
   replays: { keysIn: (keys) => [keys.replays], ownerOf: (owners, keys, id) => owners.ofRecord(keys.replay(id)) },
   failed: { keysIn: (keys) => [keys.failed], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   failedTests: { keysIn: (keys) => [keys.failedTests], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
+  notices: { keysIn: (keys) => [keys.notices], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   purge: {
     keysIn: (keys) => [keys.purge],
     ownerOf: (owners, keys, mark) => owners.ofEndpoint(keys, readPurgeMark(mark).endpointId),

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { NoticeEvent } from '../events.ts';
+import { CallbackIdText, DeliveryIdText, ReceiverIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
+
+const EXAMPLE = {
+  id: 'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+  created_at: '2030-01-31T12:00:00.000Z',
+  workspace_id: 'ws_acme',
+  since: '2030-01-31T10:58:12.345Z',
+  last_attempt: {
+    delivery_id: 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+    at: '2030-01-31T11:59:59.900Z',
+    status: 503,
+  },
+};
+
+const RECEIVER = { id: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd', url: 'https://hooks.example.com/herald' };
+
+const Url = z
+  .string()
+  .meta({ description: 'As its owner gave it. It may hold a token of theirs: mail only its host.' });
+const Time = z.iso.datetime();
+
+const common = {
+  id: TransitionIdText.meta({ description: 'Id of the fact.' }),
+  created_at: Time.meta({ description: 'When it happened.' }),
+  workspace_id: z.string().meta({ description: 'The workspace that the receiver or the callback belongs to.' }),
+  since: Time.meta({ description: 'The first failure since the last success.' }),
+  last_attempt: z
+    .strictObject({
+      delivery_id: DeliveryIdText,
+      at: Time,
+      status: z.int().meta({ description: "The endpoint's HTTP status." }).exactOptional(),
+      error: z.string().meta({ description: 'Why no status came, as a stable code.' }).exactOptional(),
+    })
+    .meta({ description: 'The attempt that made it a fact.' }),
+};
+const receiver = z.strictObject({ id: ReceiverIdText, url: Url });
+const callback = z.strictObject({ id: CallbackIdText, url: Url, task_id: TaskIdText });
+const failures = z.int().min(1).meta({ description: 'Failures in a row.' });
+const reason = z.enum(['gone', 'failing']).meta({
+  description: '`gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows.',
+});
+
+function example(event: NoticeEvent, more: object) {
+  return [{ ...EXAMPLE, event, ...more }];
+}
+
+/** The schema of each notice's body. The body is made by `draftNotice`, and by the script that makes the fact. */
+export const NOTICE_PAYLOADS = {
+  'receiver.failing': z
+    .strictObject({ ...common, event: z.literal('receiver.failing'), receiver, failures })
+    .meta({ id: 'ReceiverFailingPayload', examples: example('receiver.failing', { receiver: RECEIVER, failures: 5 }) }),
+  'receiver.disabled': z
+    .strictObject({ ...common, event: z.literal('receiver.disabled'), receiver, reason, failures })
+    .meta({
+      id: 'ReceiverDisabledPayload',
+      examples: example('receiver.disabled', { receiver: RECEIVER, reason: 'failing', failures: 12 }),
+    }),
+  'receiver.recovered': z.strictObject({ ...common, event: z.literal('receiver.recovered'), receiver }).meta({
+    id: 'ReceiverRecoveredPayload',
+    examples: example('receiver.recovered', {
+      receiver: RECEIVER,
+      last_attempt: { ...EXAMPLE.last_attempt, status: 204 },
+    }),
+  }),
+  'callback.disabled': z
+    .strictObject({ ...common, event: z.literal('callback.disabled'), callback, reason, failures })
+    .meta({
+      id: 'CallbackDisabledPayload',
+      examples: example('callback.disabled', {
+        callback: {
+          id: 'cb_01kes8t4a0q3m1y5b9z7x2c6vd',
+          url: 'https://hooks.example.com/invoice-42',
+          task_id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
+        },
+        reason: 'gone',
+        failures: 1,
+      }),
+    }),
+} satisfies Record<NoticeEvent, z.ZodType>;

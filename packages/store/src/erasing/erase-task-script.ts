@@ -1,0 +1,45 @@
+/** Fields of a Task that tell nothing of its content. `usage` is what it is billed by. */
+const KEPT = [
+  'ws',
+  'ews',
+  'status',
+  'seq',
+  'rev',
+  'at',
+  'upd',
+  'cb',
+  'cbUrl',
+  'cbEvents',
+  'usage',
+  'erased',
+  'erasedTo',
+];
+
+export const ERASE_TASK_LUA = /* lua */ `
+-- Erase what a closed Task itself holds, and note that it is erased: a later report adds nothing. A second run changes
+-- nothing. Of fields that this script doesn't know, none stays.
+-- KEYS[1] Task (hash)   KEYS[2] its messages (list)   KEYS[3] its decisions (hash)
+-- ARGV[1] workspace id   ARGV[2] now (ms)   ARGV[3] new revision
+-- Returns {'missing'} | {'open', status} | {'erased', when first (ms), sequence up to which its transitions are erased}.
+local facts = redis.call('HMGET', KEYS[1], 'ws', 'status', 'erased', 'erasedTo')
+if facts[1] ~= ARGV[1] then return { 'missing' } end
+if facts[2] ~= 'done' and facts[2] ~= 'canceled' then return { 'open', facts[2] } end
+if not facts[3] then redis.call('HSET', KEYS[1], 'erased', ARGV[2], 'rev', ARGV[3]) end
+local kept = {}
+for _, name in ipairs({ ${KEPT.map((name) => `'${name}'`).join(', ')} }) do kept[name] = true end
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if not kept[name] then redis.call('HDEL', KEYS[1], name) end
+end
+redis.call('DEL', KEYS[2], KEYS[3])
+return { 'erased', facts[3] or ARGV[2], facts[4] or '0' }
+`;
+
+export const NOTE_ERASED_LUA = /* lua */ `
+-- Note how far the transitions of a Task are erased, so that another run goes on from there.
+-- KEYS[1] Task (hash)
+-- ARGV[1] sequence of the last one
+-- Returns 'noted' | 'missing' (it has expired).
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+redis.call('HSET', KEYS[1], 'erasedTo', ARGV[1])
+return 'noted'
+`;

@@ -1,0 +1,50 @@
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
+
+/** Fields of a transition that tell nothing of its content. */
+const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased'];
+
+export const ERASE_TRANSITION_LUA = /* lua */ `
+-- Erase the body of a transition, cancel its pending deliveries and drop its pending redeliveries: without a body there
+-- is nothing to send. One in work is being sent; its worker leaves out the answer when it records the attempt. A
+-- delivery of a removed endpoint may stay in the queue; the worker that gets it drops it. A second run changes nothing.
+-- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] when its Task was erased (ms)
+-- ARGV[5] transition id   ARGV[6..n+5] delivery ids
+-- Returns {event, number of deliveries that it canceled}; event: '' when the transition has expired.
+local prefix, now = ARGV[1], tonumber(ARGV[2])
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${SETTLE_LUA}
+local event = redis.call('HGET', KEYS[1], 'ev')
+if not event then return { '', 0 } end
+redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
+local kept, canceled = {}, 0
+for _, name in ipairs({ ${KEPT.map((name) => `'${name}'`).join(', ')} }) do kept[name] = true end
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if not kept[name] then redis.call('HDEL', KEYS[1], name) end
+end
+
+local function leaveQueue(endpoint, id)
+  local places = redis.call('HMGET', prefix .. 'e:' .. endpoint, 'dst', 'dstWas')
+  for index = 1, 2 do
+    if places[index] then dequeue(places[index], { id }, now) end
+  end
+end
+
+for index = 2, #KEYS do
+  local key, id = KEYS[index], ARGV[index + 4]
+  local facts = redis.call('HMGET', key, 's', 'owe', 'e')
+  if facts[2] then redis.call('HDEL', key, 'owe') end
+  if facts[1] == 'pending' then
+    settle(prefix, id, ARGV[5], 'canceled', 'payload_erased', ARGV[2], ARGV[3])
+    canceled = canceled + 1
+  elseif facts[2] then
+    -- The redelivery kept it from expiring.
+    for _, each in ipairs({ key, key .. ':a' }) do redis.call('PEXPIRE', each, ARGV[3], 'NX') end
+  end
+  if facts[1] == 'pending' or facts[2] then leaveQueue(facts[3], id) end
+end
+if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3], 'NX') end
+return { event, canceled }
+`;

@@ -1,0 +1,99 @@
+import {
+  deliveryIdOf,
+  EventName,
+  transitionIdOfFact,
+  type TaskId,
+  type TransitionId,
+  type WorkspaceId,
+} from '@herald/core';
+import { z } from 'zod';
+import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { newRevision } from '../redis/revision.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { defineScript } from '../scripts/script.ts';
+import { ERASE_ATTEMPTS_LUA } from './erase-attempts-script.ts';
+import { ERASE_TASK_LUA, NOTE_ERASED_LUA } from './erase-task-script.ts';
+import { ERASE_TRANSITION_LUA } from './erase-transition-script.ts';
+
+/** Deliveries of one event that an erasure canceled. */
+export type CanceledByErasure = { readonly event: EventName; readonly count: number };
+
+/** `open`: the Task is not closed, and nothing was erased. `erasedAt`: when it was erased first, epoch ms. */
+export type EraseReply =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'open'; readonly status: string }
+  | { readonly kind: 'erased'; readonly erasedAt: number; readonly canceled: readonly CanceledByErasure[] };
+
+export type PayloadEraserDeps = ReplicatedStoreDeps & {
+  readonly keyspace: Keyspace;
+  readonly retention: DeliveryRetention;
+};
+
+/** Transitions between two notes of the progress, all of which go to Redis together. */
+const PAGE = 20;
+
+const TaskReply = z.union([
+  z.tuple([z.literal('missing')]),
+  z.tuple([z.literal('open'), z.string()]),
+  z.tuple([z.literal('erased'), z.coerce.number(), z.coerce.number()]),
+]);
+const TransitionReply = z.tuple([z.union([EventName, z.literal('')]), z.number()]);
+
+/** Erases what closed Tasks held. What was delivered, when, and with which status stays. */
+export function createPayloadEraser(deps: PayloadEraserDeps) {
+  const { redis, keyspace, retention } = deps;
+  const eraseTask = defineScript(redis, 'eraseTask', ERASE_TASK_LUA);
+  const eraseTransition = defineScript(redis, 'eraseTransition', ERASE_TRANSITION_LUA);
+  const eraseAttempts = defineScript(redis, 'eraseAttempts', ERASE_ATTEMPTS_LUA);
+  // A replica that has this note has all that was erased before it.
+  const noteErased = defineReplicatedScript(deps, 'noteErased', NOTE_ERASED_LUA);
+
+  /** The transition first: whoever records an attempt from then on leaves out the answer. */
+  const erase = async (keys: ShardKeys, id: TransitionId, erasedAt: number, now: number) => {
+    const endpoints = (await redis.hget(keys.transition(id), 'eps'))?.split(',') ?? [];
+    const ids = endpoints.map((endpointId) => deliveryIdOf(id, endpointId));
+    const [event, count] = TransitionReply.parse(
+      await eraseTransition(
+        [keys.transition(id), ...ids.map(keys.delivery)],
+        [keys.prefix, now, retention.recordMs, erasedAt, id, ...ids],
+      ),
+    );
+    await Promise.all(ids.map((deliveryId) => eraseAttempts([keys.attempts(deliveryId)], [])));
+    return event === '' || count === 0 ? undefined : { event, count };
+  };
+
+  /** The facts of a Task that emitted a transition after this one, in their order. */
+  const listFacts = async (keys: ShardKeys, taskId: TaskId, after: number) =>
+    Object.entries(await redis.hgetall(keys.facts(taskId)))
+      .map(([key, sequence]) => ({ key, sequence: Number(sequence) }))
+      .filter(({ sequence }) => sequence > after)
+      .sort((a, b) => a.sequence - b.sequence);
+
+  return {
+    /**
+     * Erases the input, messages, decisions, result and outcome of a Task, the bodies of its transitions, and what the
+     * endpoints answered. Once this resolves, none of it is left. Every step can be made again: after a crash the next
+     * call goes on where it was.
+     */
+    async erase(workspaceId: WorkspaceId, taskId: TaskId, now: number): Promise<EraseReply> {
+      const keys = keyspace.of(workspaceId);
+      const task = [keys.task(taskId), keys.messages(taskId), keys.decisions(taskId)];
+      const reply = TaskReply.parse(await eraseTask(task, [workspaceId, now, newRevision()]));
+      if (reply[0] === 'missing') return { kind: 'missing' };
+      if (reply[0] === 'open') return { kind: 'open', status: reply[1] };
+      const [, erasedAt, erasedTo] = reply;
+      const facts = await listFacts(keys, taskId, erasedTo);
+      const canceled: CanceledByErasure[] = [];
+      for (let start = 0; start === 0 || start < facts.length; start += PAGE) {
+        const page = facts.slice(start, start + PAGE);
+        const ids = page.map(({ key }) => transitionIdOfFact(taskId, key)).filter((id) => id !== undefined);
+        const ended = await Promise.all(ids.map((id) => erase(keys, id, erasedAt, now)));
+        canceled.push(...ended.filter((each) => each !== undefined));
+        await noteErased([keys.task(taskId)], [page.at(-1)?.sequence ?? erasedTo]);
+      }
+      return { kind: 'erased', erasedAt, canceled };
+    },
+  };
+}
+export type PayloadEraser = ReturnType<typeof createPayloadEraser>;

@@ -1,0 +1,248 @@
+import {
+  deliveryIdOf,
+  transitionIdOfFact,
+  type AttemptVerdict,
+  type Decision,
+  type Task,
+  type TransitionId,
+} from '@herald/core';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { newRevision } from '@herald/store/redis/revision';
+import type { RecordChange } from '@herald/store/tasks/task-record';
+import { findFaults } from '../queue/read-queue.ts';
+import { dumpRedis, toText } from '../../support/redis-dump.ts';
+import { buildTask } from '../../support/start-stores.ts';
+import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
+
+let engine: Engine;
+beforeEach(async () => {
+  engine = await startEngine();
+});
+afterEach(() => engine[Symbol.asyncDispose]());
+
+const NOW = Date.now();
+/** When everything that was accepted is due. */
+const LATER = NOW + 600_000;
+/** Stands in everything that is content, and in nothing else. */
+const CANARY = 'canary';
+const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
+const answered = (at: number, status: number) => ({
+  at,
+  durationMs: 3,
+  status,
+  answer: `${CANARY} answer`,
+  headers: { location: `${CANARY} header` },
+});
+
+const eraserOn = (redis: RedisClient) =>
+  createPayloadEraser({ redis, keyspace: engine.stores.keyspace, retention: createDeliveryRetention(RETENTION_MS) });
+
+const holdsContent = async () => toText(await dumpRedis(engine.redis)).includes(CANARY);
+
+/** A Task that holds content wherever a Task can, with so many check-ins to the receivers, done unless told otherwise. */
+async function emitAll(receivers: readonly Receiver[], checkIns: number, isClosed = true) {
+  const { stores } = engine;
+  const workspaceId = receivers[0]?.workspaceId ?? '';
+  let task: Task = buildTask(workspaceId, { createdAt: NOW, status: 'requires_action', input: { text: CANARY } });
+  await stores.tasks.create(task);
+  await stores.tasks.addMessage(workspaceId, task.id, { id: 'm', text: `${CANARY} message`, createdAt: NOW });
+  const decision: Decision = { approvalId: 'pay', actionVersion: 1, decision: `${CANARY} yes`, decidedAt: NOW };
+  await stores.tasks.resolve(task, decision, 'running');
+  const { version } = await stores.receivers.findSubscriptions(workspaceId);
+  const transitionIds: TransitionId[] = [];
+  const commit = async (factKey: string, event: 'task.check_in' | 'task.done', change: RecordChange) => {
+    const found = await stores.tasks.find(workspaceId, task.id);
+    if (!found) throw new Error('the Task is there');
+    task = found;
+    const transitionId = transitionIdOfFact(task.id, factKey) ?? '';
+    transitionIds.push(transitionId);
+    const targets = receivers.map(({ id, destination }) => ({ endpointId: id, destination, enabled: true }));
+    await stores.transitions.commit({
+      task,
+      newRevision: newRevision(),
+      subscriptionVersion: version,
+      now: NOW,
+      change,
+      factKey,
+      emission: { transitionId, event, body: `{"a":"${CANARY} body"}`, targets },
+    });
+  };
+  const outcome = { summary: `${CANARY} outcome` };
+  for (const index of range(checkIns)) {
+    const checkpoint = { checkpointId: `c${index}`, canonical: true, material: true, at: NOW, outcome };
+    await commit(`checkpoint:c${index}`, 'task.check_in', { status: 'running', sequence: index + 1, checkpoint });
+  }
+  const result = { text: `${CANARY} result` };
+  if (isClosed) {
+    const change = { status: 'done', sequence: checkIns + 1, result, outcome, usage: { tokens: 7 } } as const;
+    await commit('done', 'task.done', change);
+  }
+  const deliveriesOf = ({ id }: { readonly id: string }) => transitionIds.map((each) => deliveryIdOf(each, id));
+  return { taskId: task.id, workspaceId, deliveriesOf };
+}
+
+test('nothing of the content is left in any key, and what was delivered stays as a fact', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 2);
+  const [delivered = '', failed = '', waiting = ''] = deliveriesOf(receiver);
+  await engine.record(delivered, { now: NOW, attempt: answered(NOW, 200) });
+  await engine.record(failed, { now: NOW, verdict: retryAt(NOW + 1), attempt: answered(NOW, 500), answered: true });
+  await engine.settle(failed, NOW + 1, 'failed');
+  await engine.record(waiting, { now: NOW, verdict: retryAt(NOW + 9), attempt: answered(NOW, 503), answered: true });
+  expect(await holdsContent()).toBe(true);
+
+  const reply = await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
+  expect(reply).toEqual({ kind: 'erased', erasedAt: NOW + 10, canceled: [{ event: 'task.done', count: 1 }] });
+  expect(await holdsContent()).toBe(false);
+
+  expect(await engine.log.find(workspaceId, delivered)).toMatchObject({
+    delivery: { status: 'delivered', event: 'task.check_in', erasedAt: NOW + 10 },
+    attempts: [{ at: NOW, durationMs: 3, status: 200 }],
+  });
+  expect(await engine.log.find(workspaceId, failed)).toMatchObject({ delivery: { status: 'failed' } });
+  expect(await engine.log.find(workspaceId, waiting)).toMatchObject({
+    delivery: { status: 'canceled', reason: 'payload_erased', tries: 1 },
+  });
+  const task = await engine.stores.tasks.find(workspaceId, taskId);
+  expect(task).toMatchObject({ status: 'done', sequence: 3, usage: { tokens: 7 }, erasedAt: NOW + 10 });
+  expect(Object.keys(task ?? {})).not.toEqual(expect.arrayContaining(['input']));
+  expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+  expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
+});
+
+test('an erasure that is repeated changes nothing, and keeps its time', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId } = await emitAll([receiver], 1);
+  const eraser = eraserOn(engine.redis);
+  await eraser.erase(workspaceId, taskId, NOW + 10);
+  const before = await dumpRedis(engine.redis);
+  expect(await eraser.erase(workspaceId, taskId, NOW + 20)).toEqual({
+    kind: 'erased',
+    erasedAt: NOW + 10,
+    canceled: [],
+  });
+  expect(await dumpRedis(engine.redis)).toEqual(before);
+});
+
+test('a Task that is not closed, or another workspace’s, keeps all', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId } = await emitAll([receiver], 1, false);
+  const before = await dumpRedis(engine.redis);
+  const eraser = eraserOn(engine.redis);
+  expect(await eraser.erase(workspaceId, taskId, NOW)).toEqual({ kind: 'open', status: 'running' });
+  expect(await eraser.erase('ws_other', taskId, NOW)).toEqual({ kind: 'missing' });
+  expect(await dumpRedis(engine.redis)).toEqual(before);
+});
+
+describe('a delivery that is in work meanwhile', () => {
+  test.each<{ comes: string; status: number; verdict: AttemptVerdict; ends: object }>([
+    { comes: 'arrives', status: 200, verdict: { kind: 'delivered' }, ends: { status: 'delivered' } },
+    {
+      comes: 'is refused',
+      status: 500,
+      verdict: retryAt(NOW + 99),
+      ends: { status: 'canceled', reason: 'payload_erased' },
+    },
+  ])('and $comes is recorded without its answer, and not sent again', async ({ status, verdict, ends }) => {
+    const receiver = await engine.register();
+    const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 0);
+    const [id = ''] = deliveriesOf(receiver);
+    const [reserved] = await engine.worker.reserve(LATER);
+    if (!reserved) throw new Error('it is due');
+    const { delivery, destination } = await engine.load(id);
+    await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
+    const record = {
+      delivery,
+      destination,
+      attempt: answered(NOW, status),
+      verdict,
+      now: NOW + 20,
+      answered: true,
+      gone: false,
+      isProbe: false,
+      isRedelivery: false,
+      destinationLimit: 10,
+      lease: reserved.handle,
+    };
+    await engine.worker.deliveries.record(record);
+    // As if the reply had been lost.
+    await engine.worker.deliveries.record(record);
+    expect(await holdsContent()).toBe(false);
+    expect(await engine.log.find(workspaceId, id)).toMatchObject({
+      delivery: ends,
+      attempts: [{ at: NOW, durationMs: 3, status }],
+    });
+    expect(await engine.leases.isQueued(id)).toBe(false);
+  });
+
+  test('and whose worker dies leaves the queue with the next one, which finds nothing to send', async () => {
+    const receiver = await engine.register();
+    const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 0);
+    const [id = ''] = deliveriesOf(receiver);
+    await engine.worker.reserve(LATER);
+    await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
+    await engine.worker.recover(LATER + 60_000);
+    const [again] = await engine.otherWorker.reserve(LATER + 60_000);
+    if (!again) throw new Error('its lease has ended');
+    expect(again.loaded).toEqual({ kind: 'ended' });
+    await engine.otherWorker.finish(again, LATER + 60_000);
+    expect(await engine.leases.isQueued(id)).toBe(false);
+  });
+});
+
+test('neither a redelivery nor a replay brings it back', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 1);
+  const [owed = '', other = ''] = deliveriesOf(receiver);
+  await engine.settle(owed, NOW, 'failed');
+  await engine.log.redeliver(workspaceId, owed, NOW);
+  await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
+  expect(await engine.leases.isQueued(owed)).toBe(false);
+  expect(await engine.redis.pttl(engine.keys.delivery(owed))).toBeGreaterThan(0);
+  expect(await engine.log.redeliver(workspaceId, owed, NOW + 20)).toEqual({ kind: 'erased' });
+  const replay = { id: 'rpl_1', endpointId: receiver.id, since: 0, until: NOW + 99, createdAt: NOW };
+  await engine.replays.create(workspaceId, { ...replay, statuses: ['failed', 'canceled'] });
+  expect(await engine.worker.steps.step('rpl_1', NOW + 30)).toEqual({ kind: 'ended', replayed: 0 });
+  expect([await engine.statusOf(owed), await engine.statusOf(other)]).toEqual(['failed', 'canceled']);
+});
+
+const STEPS = new Set(['eraseTask', 'eraseTransition', 'eraseAttempts', 'noteErased']);
+
+/** A client whose process dies before its n-th step: that and all steps after it never reach Redis. */
+function dyingAt(redis: RedisClient, dieAt: number): RedisClient {
+  let steps = 0;
+  return new Proxy(redis, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        if (STEPS.has(String(name)) && ++steps >= dieAt) return Promise.reject(new Error('killed'));
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+}
+
+test('an erasure that dies before any step is finished by the next one, which goes on where it was', async () => {
+  const receivers = [await engine.register()];
+  const { workspaceId } = receivers[0] ?? {};
+  receivers.push(await engine.register({ ...(workspaceId !== undefined && { workspaceId }) }));
+  const { taskId, ...task } = await emitAll(receivers, 44);
+  // Each run dies one step later, and begins where the one before noted that it was.
+  const runs = range(200).map((deaths) => eraserOn(dyingAt(engine.redis, deaths + 1)));
+  let deaths = 0;
+  for (const run of runs) {
+    const reply = await run.erase(task.workspaceId, taskId, NOW + deaths).catch((error: unknown) => error);
+    if (!(reply instanceof Error)) break;
+    expect(reply.message).toBe('killed');
+    deaths++;
+  }
+  // Fewer steps than a run from the start takes: 45 transitions with two deliveries each.
+  expect(deaths).toBeGreaterThan(10);
+  expect(deaths).toBeLessThan(1 + 45 * 3);
+  expect(await holdsContent()).toBe(false);
+  expect(await engine.redis.hget(engine.keys.task(taskId), 'erased')).toBe(String(NOW + 1));
+  for (const id of receivers.flatMap(task.deliveriesOf)) expect(await engine.statusOf(id)).toBe('canceled');
+});
