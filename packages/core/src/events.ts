@@ -16,4 +16,5 @@ export const EventName = z.enum(EVENT_NAMES).meta({
 export type EventName = z.infer<typeof EventName>;
 
 /** An event that a Task transition emits; only the test operation sends `webhook.test` (spec section 3). */
-export type TaskEventName = Exclude<EventName, 'webhook.test'>;
+export const TaskEventName = EventName.exclude(['webhook.test']);
+export type TaskEventName = z.infer<typeof TaskEventName>;

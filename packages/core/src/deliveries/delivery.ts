@@ -1,4 +1,4 @@
-import type { EventName } from '../events.ts';
+import type { EventName, TaskEventName } from '../events.ts';
 import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
@@ -13,6 +13,8 @@ export type Delivery = {
   /** Absent on a test event. */
   readonly taskId?: TaskId;
   readonly event: EventName;
+  /** Of a test event that is a sample: the event that it shows. */
+  readonly sampleOf?: TaskEventName;
   readonly status: DeliveryStatus;
   readonly createdAt: number;
   /** Tries of the schedule that were made. */
