@@ -73,7 +73,7 @@ test.each([301, 302, 303, 307, 308])('a redirect with %i leads nowhere, wherever
   const deliveries = createDeliveryClient(workspace);
   const { id } = await workspace.registerReceiver({ url: receiver.url, events: ['webhook.test'] });
   while (receiver.requests.length < targets.length) {
-    expect((await workspace.sendTest(id)).body).toEqual({ delivered: false, receiverStatus: status });
+    expect((await workspace.sendTest(id)).body).toMatchObject({ delivered: false, receiverStatus: status });
   }
   expect(receiver.requests.map(({ path }) => path)).toEqual(targets.map(() => '/hook'));
   const { deliveries: log } = await deliveries.list({ id });
