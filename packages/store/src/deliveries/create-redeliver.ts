@@ -1,5 +1,6 @@
-import { NotFoundError, ReceiverDisabledError, type Delivery, type DeliveryId, type WorkspaceId } from '@herald/core';
+import { NotFoundError, ReceiverDisabledError, type DeliveryId, type WorkspaceId } from '@herald/core';
 import type { DeliveryLog } from './delivery-log.ts';
+import type { ListedDelivery } from './delivery-reader.ts';
 
 /** Tells operators about redeliveries. */
 export type RedeliveryReport = { readonly requested: (workspaceId: WorkspaceId, id: DeliveryId) => void };
@@ -15,7 +16,7 @@ export type RedeliverDeps = {
  * @throws NotFoundError, ReceiverDisabledError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {
-  return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery> {
+  return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<ListedDelivery> {
     const reply = await log.redeliver(workspaceId, id, now());
     if (reply.kind === 'missing') throw new NotFoundError('delivery', id);
     if (reply.kind === 'removed') throw new NotFoundError('receiver', 'of this delivery any more');

@@ -67,7 +67,8 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
       return (await patch(keys, [id, newRevision(), unset.length, ...unset, ...set])) === 'patched';
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
-      const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
+      const { purge, endpointLog, removedReceivers } = keyspace.of(workspaceId);
+      const keys = [...keysOf(workspaceId, id), purge, endpointLog(id), removedReceivers(workspaceId)];
       return (await remove(keys, [id, newRevision(), now])) === 'removed';
     },
     /** Puts a new secret of a receiver or a callback in force; the old one stays until `overlapEndsAt` (epoch ms). */
@@ -96,7 +97,7 @@ function patchFields(workspaceId: WorkspaceId, { url, events, description, enabl
   const unset: string[] = [];
   const set: ScriptArg[] = [];
   if (url !== undefined) {
-    set.push('url', url, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
+    set.push('url', url, 'urlAt', now, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
     unset.push('fails', 'failAt', 'okAt');
   }
   if (events !== undefined) set.push('events', events.join(','));
