@@ -35,6 +35,15 @@ const headersOf = (event: EventName) =>
         description:
           '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; the key is the decoded secret after `whsec_`. During a rotation there are two, separated by a space.',
       }),
+    ...(event !== 'webhook.test' && {
+      'x-service-sample': z
+        .literal('true')
+        .meta({
+          description:
+            'Only on a sample, which the test operation sends: its Task does not exist. The signature does not cover this header; the id of the Task in the body starts with `task_sample`.',
+        })
+        .exactOptional(),
+    }),
     'content-type': z.literal('application/json'),
     'user-agent': z.string().regex(/^Herald\//),
   });

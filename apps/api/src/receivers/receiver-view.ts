@@ -1,6 +1,7 @@
-import { EventName, ReceiverIdText } from '@herald/core';
+import { DeliveryIdText, EventName, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import { z } from 'zod';
+import { AnswerText } from '../deliveries/attempt-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { StableCode, TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
@@ -72,12 +73,23 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
+const TestFields = {
+  deliveryId: DeliveryIdText,
+  durationMs: z
+    .int()
+    .min(0)
+    .meta({ description: 'From the first look-up to the end of the answer. Absent when nothing was sent.' })
+    .exactOptional(),
+};
+
 /** The outcome of a test event (spec section 4). */
 export const TestOutcome = z
   .union([
     z.strictObject({
       delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
       receiverStatus: z.int().min(100).max(999),
+      answer: AnswerText.exactOptional(),
+      ...TestFields,
     }),
     z.strictObject({
       delivered: z.literal(false),
@@ -85,9 +97,21 @@ export const TestOutcome = z
         description: 'Why no status came, as a stable code.',
         examples: ['timeout_response'],
       }),
+      ...TestFields,
     }),
   ])
-  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+  .meta({
+    id: 'TestOutcome',
+    examples: [
+      {
+        delivered: true,
+        receiverStatus: 200,
+        answer: 'ok',
+        deliveryId: 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+        durationMs: 41,
+      },
+    ],
+  });
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
