@@ -4,18 +4,24 @@ import {
   DeliveryIdText,
   EventName,
   ReceiverIdText,
+  TaskEventName,
   TaskIdText,
   TransitionIdText,
-  type Delivery,
 } from '@herald/core';
-import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delivery-lists';
+import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
-import { NextCursor } from '../http/cursor.ts';
+import { NextCursor, writeCursor } from '../http/cursor.ts';
 import { StableCode, TimeText, toTime } from '../http/to-time.ts';
+import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';
+import { DeliveryRequest, REQUEST_EXAMPLE } from './request-view.ts';
 
 const DeliveryFields = {
   id: DeliveryIdText,
   event: EventName,
+  sampleOf: TaskEventName.meta({
+    description: 'Of a test event that is a sample: the event that it shows.',
+  }).exactOptional(),
   status: z.enum(DELIVERY_STATUSES),
   endpointId: z.union([ReceiverIdText, CallbackIdText]),
   transitionId: TransitionIdText,
@@ -24,6 +30,7 @@ const DeliveryFields = {
   tries: z.int().min(0).meta({ description: 'Tries made of the schedule.' }),
   nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due; null when none is.' }),
   settledAt: TimeText.nullable(),
+  lastAttempt: LastAttempt.nullable().meta({ description: 'Null before the first.' }),
   reason: StableCode.meta({
     description: 'Why it failed or was canceled, as a stable code.',
     examples: ['schedule_exhausted', 'too_old', 'receiver_disabled', 'receiver_removed'],
@@ -42,6 +49,7 @@ const EXAMPLE = {
   tries: 2,
   nextAttemptAt: null,
   settledAt: '2030-01-31T12:00:05.351Z',
+  lastAttempt: { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204 },
 };
 
 /** A delivery as its workspace sees it. */
@@ -49,22 +57,10 @@ export const DeliveryView = z
   .strictObject(DeliveryFields)
   .meta({ id: 'Delivery', description: 'One transition that one endpoint is to be told of.', examples: [EXAMPLE] });
 
-const AttemptView = z
-  .strictObject({
-    at: TimeText,
-    durationMs: z.int().min(0),
-    status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-    error: StableCode.meta({
-      description: 'Why no status came, as a stable code.',
-      examples: ['timeout_response', 'connection_refused', 'dns_failed', 'address_blocked'],
-    }).exactOptional(),
-    answer: z.string().meta({ description: 'The first 1 KiB of the answer, made harmless.' }).exactOptional(),
-  })
-  .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
-
 export const DeliveryWithAttempts = z
   .strictObject({
     ...DeliveryFields,
+    request: DeliveryRequest,
     attempts: z.array(AttemptView).meta({ description: 'In the order they were made.' }),
   })
   .meta({
@@ -72,9 +68,16 @@ export const DeliveryWithAttempts = z
     examples: [
       {
         ...EXAMPLE,
+        request: REQUEST_EXAMPLE,
         attempts: [
-          { at: '2030-01-31T12:00:00.120Z', durationMs: 83, status: 503, answer: 'try later' },
-          { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204, answer: '' },
+          {
+            at: '2030-01-31T12:00:00.120Z',
+            durationMs: 83,
+            status: 503,
+            headers: { 'content-type': 'text/plain', 'retry-after': '5', server: 'nginx' },
+            answer: 'try later',
+          },
+          { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204 },
         ],
       },
     ],
@@ -84,11 +87,13 @@ export const DeliveryPage = z
   .strictObject({ deliveries: z.array(DeliveryView), nextCursor: NextCursor })
   .meta({ id: 'DeliveryPage' });
 
-export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView> {
+export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof DeliveryView> {
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
+  const { sampleOf, lastAttempt, reason, owedAttempts } = delivery;
   return {
     id,
     event,
+    ...(sampleOf !== undefined && { sampleOf }),
     status,
     endpointId,
     transitionId,
@@ -97,17 +102,12 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
     tries,
     nextAttemptAt: nextAttemptAt === undefined ? null : toTime(nextAttemptAt),
     settledAt: settledAt === undefined ? null : toTime(settledAt),
-    ...(delivery.reason !== undefined && { reason: delivery.reason }),
-    ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
+    lastAttempt: lastAttempt ? toLastAttempt(lastAttempt) : null,
+    ...(reason !== undefined && { reason }),
+    ...(owedAttempts > 0 && { owedAttempts }),
   };
 }
 
-export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord): z.infer<typeof AttemptView> {
-  return {
-    at: toTime(at),
-    durationMs,
-    ...(status !== undefined && { status }),
-    ...(error !== undefined && { error }),
-    ...(answer !== undefined && { answer }),
-  };
+export function toDeliveryPage({ deliveries, next }: ListedPage): z.infer<typeof DeliveryPage> {
+  return { deliveries: deliveries.map(toDeliveryView), nextCursor: next ? writeCursor(next) : null };
 }
