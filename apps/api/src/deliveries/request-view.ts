@@ -34,7 +34,7 @@ export const DeliveryRequest = z
     }).exactOptional(),
     headers: z.record(z.string(), z.string()).meta({
       description:
-        'As the last attempt sent them, names in lower case; `webhook-timestamp` only once there was one. Without those of the connection, and without `traceparent`, which differs with every attempt.',
+        'As the last attempt sent them, names in lower case. `host` is that of `url`, and `webhook-timestamp` is there once there was an attempt. Without those of the connection, and without `traceparent`, which differs with every attempt.',
     }),
     omittedHeaders: z.array(z.string()).meta({ description: 'Sent as well, and never shown: the signatures.' }),
     body: z
