@@ -209,7 +209,7 @@ test('a duplicate of a request that runs is told to come back; the answer is kep
   expect(await first).toMatchObject({ status: 200, body: { delivered: true, receiverStatus: 204 } });
   await endLeases(herald.redis); // an answer is no lease
   const again = await elsewhere('POST', path, under('slow'));
-  expect(bodyOf(again, 200)).toEqual({ delivered: true, receiverStatus: 204 });
+  expect(bodyOf(again, 200)).toEqual((await first).body);
   expect(isReplayed(again)).toBe(true);
   expect(receiver.requests).toHaveLength(1);
 });
@@ -232,7 +232,7 @@ test('a caller that hangs up finds the answer when it asks again', async () => {
   const again = await waitFor('the answer', () => elsewhere('POST', path, under('hang-up')), {
     until: ({ status }) => status !== 409,
   });
-  expect(again.body).toEqual({ delivered: true, receiverStatus: 200 });
+  expect(again.body).toMatchObject({ delivered: true, receiverStatus: 200 });
   expect(isReplayed(again)).toBe(true);
   expect(receiver.requests).toHaveLength(1);
 });

@@ -1,5 +1,8 @@
 import { waitFor } from '@herald/test-kit';
+import { EVENT_NAMES, TaskEventName } from '@herald/core';
+import { isSample, parseEvent, verifyStandard } from '@herald/receiver';
 import { verify } from '@octokit/webhooks-methods';
+import { createDeliveryClient } from '../support/delivery-client.ts';
 import { readPendingWork } from '../support/delivery-state.ts';
 import { problemOf } from '../support/problems.ts';
 import { readQueuedIds } from '../support/queue-state.ts';
@@ -23,9 +26,92 @@ describe('with a worker', () => {
     const [webhook] = webhooksAt(receiver);
     if (!webhook) throw new Error('nothing came');
     expect(webhook.event).toBe('webhook.test');
+    expect(webhook.request.headers).not.toHaveProperty('x-service-sample');
     expect(Object.keys(webhook.body)).toEqual(['id', 'event', 'created_at']);
     const { rawBody, headers } = webhook.request;
     await expect(verify(secret, rawBody.toString(), headers['x-service-signature'] ?? '')).resolves.toBe(true);
+  });
+
+  test('its answer leads to the delivery, and has the time it took and the start of what was answered', async () => {
+    const workspace = await herald.createWorkspace();
+    const body = `<b>out of order\u001b[31m</b>${'x'.repeat(2_000)}`;
+    const receiver = await herald.startReceiver([{ status: 503, body, headers: { 'retry-after': '7' } }, 204]);
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
+    const outcome = (await workspace.sendTest(id)).body as Record<string, unknown>;
+    const delivery = await createDeliveryClient(workspace).read(String(outcome.deliveryId));
+    const [attempt] = delivery.attempts;
+    expect(outcome).toEqual({
+      delivered: false,
+      receiverStatus: 503,
+      answer: body.slice(0, 1_024),
+      deliveryId: webhooksAt(receiver)[0]?.deliveryId,
+      durationMs: attempt?.durationMs,
+    });
+    expect(attempt).toMatchObject({ status: 503, headers: { 'retry-after': '7' }, answer: outcome.answer });
+    // An answer without text has none.
+    expect((await workspace.sendTest(id)).body).toEqual({
+      delivered: true,
+      receiverStatus: 204,
+      deliveryId: expect.stringMatching(/^dlv_/) as string,
+      durationMs: expect.any(Number) as number,
+    });
+  });
+
+  test('a sample of any event is made and signed like a real one, and says in its header and its ids that it is none', async () => {
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    const { id, secret } = await workspace.registerReceiver({ url: receiver.url, events: ['task.done'] });
+    const deliveries = createDeliveryClient(workspace);
+    for (const event of TaskEventName.options) {
+      const outcome = await workspace.sendTest(id, event);
+      expect(outcome).toMatchObject({ status: 200, body: { delivered: true, receiverStatus: 200 } });
+      const { deliveryId } = outcome.body as { deliveryId: string };
+      const webhook = webhooksAt(receiver).at(-1);
+      if (!webhook) throw new Error('nothing came');
+      const { rawBody, headers } = webhook.request;
+      expect(headers).toMatchObject({ 'x-service-event': event, 'x-service-sample': 'true' });
+      expect(webhook).toMatchObject({ deliveryId, body: { event } });
+      expect(webhook.body.id).toMatch(/^trn_sample/);
+      await expect(verify(secret, rawBody.toString(), headers['x-service-signature'] ?? '')).resolves.toBe(true);
+      expect(verifyStandard(rawBody, headers, secret)).toBe(true);
+      expect(isSample(parseEvent(rawBody))).toBe(true);
+      // It is kept as the test event that it is, of no Task.
+      const read = await deliveries.read(deliveryId);
+      expect(read).toMatchObject({ event: 'webhook.test', sampleOf: event, taskId: null, status: 'delivered' });
+      expect(read.request.headers).toMatchObject({ 'x-service-event': event, 'x-service-sample': 'true' });
+      expect(read.request.body).toBe(rawBody.toString());
+      // Its Task is not there, whatever is asked of it.
+      const { id: taskId } = webhook.body.task;
+      expect(taskId).toMatch(/^task_sample/);
+      const task = await workspace.request('GET', `/tasks/${taskId}`);
+      const body = { decision: 'yes', actionVersion: 1 };
+      const resolved = await workspace.request('POST', `/tasks/${taskId}/approvals/sample/resolve`, { body });
+      for (const answer of [task, resolved]) {
+        expect(problemOf(answer)).toMatchObject({ status: 404, code: 'task_not_found' });
+      }
+    }
+    const first = webhooksAt(receiver)[0];
+    // A redelivery of a sample is still one.
+    await deliveries.redeliver(first?.deliveryId ?? '');
+    const again = await receiver.waitForCount(TaskEventName.options.length + 1);
+    expect(again.at(-1)).toMatchObject({
+      rawBody: first?.request.rawBody,
+      headers: { 'x-service-event': first?.event, 'x-service-sample': 'true' },
+    });
+    const { deliveries: done } = await deliveries.listAll({ event: 'task.done' });
+    expect(done).toEqual([]);
+    const { deliveries: tests } = await deliveries.listAll({ event: 'webhook.test' });
+    expect(tests.map(({ sampleOf }) => sampleOf).sort()).toEqual([...TaskEventName.options].sort());
+  });
+
+  test('an event that there is not is refused with those that there are, and nothing is sent', async () => {
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
+    const problem = problemOf(await workspace.sendTest(id, 'task.exploded'));
+    expect(problem).toMatchObject({ status: 422, code: 'validation_failed', errors: [{ path: 'event' }] });
+    for (const event of EVENT_NAMES) expect(problem.errors?.[0]?.message).toContain(event);
+    expect(receiver.requests).toEqual([]);
   });
 
   test('every test event is a new one', async () => {
@@ -58,8 +144,8 @@ describe('with a worker', () => {
     const { id } = await workspace.registerReceiver({ url: receiver.url });
     await receiver.close();
     const answer = await workspace.sendTest(id);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ delivered: false, error: 'connection_refused' });
+    expect(answer).toMatchObject({ status: 200, body: { delivered: false, error: 'connection_refused' } });
+    expect(answer.body).not.toHaveProperty('receiverStatus');
   });
 
   test('a workspace tests five receivers at a time, so that silent ones leave slots to others', async () => {
@@ -82,7 +168,8 @@ describe('with a worker', () => {
     const receiver = await herald.startReceiver(['hang']);
     const { id } = await workspace.registerReceiver({ url: receiver.url });
     const answer = await workspace.sendTest(id);
-    expect(answer.body).toEqual({ delivered: false, error: 'timeout_response' });
+    expect(answer.body).toMatchObject({ delivered: false, error: 'timeout_response' });
+    expect((answer.body as { durationMs: number }).durationMs).toBeGreaterThanOrEqual(1_990);
     expect(answer.durationMs).toBeLessThan(4_000);
     await herald.settled();
     expect(receiver.requests).toHaveLength(1);
@@ -94,7 +181,7 @@ describe('with a worker', () => {
     const filtered = await workspace.registerReceiver({ url: receiver.url, events: ['task.done'] });
     const disabled = await workspace.registerReceiver({ url: receiver.url, enabled: false });
     for (const { id } of [filtered, disabled]) {
-      expect((await workspace.sendTest(id)).body).toEqual({ delivered: true, receiverStatus: 200 });
+      expect((await workspace.sendTest(id)).body).toMatchObject({ delivered: true, receiverStatus: 200 });
     }
     expect(webhooksAt(receiver).map(({ event }) => event)).toEqual(['webhook.test', 'webhook.test']);
   });
@@ -122,7 +209,7 @@ describe('with a worker', () => {
     await dead.waitForCount(2); // all that the worker sends at once hangs there
     const answer = await workspace.sendTest(id);
     const { waiting } = await readQueuedIds(herald.redis);
-    expect(answer.body).toEqual({ delivered: true, receiverStatus: 200 });
+    expect(answer.body).toMatchObject({ delivered: true, receiverStatus: 200 });
     expect(waiting.length).toBeGreaterThan(90);
     expect(answer.durationMs).toBeLessThan(1_000);
     await workspace.request('DELETE', `/api/public/webhooks/${removed.id}`);

@@ -114,7 +114,7 @@ test('what waits when the release before is stopped is sent once by this one: ne
     transitionId: first.transitionId,
     duplicate: true,
   });
-  expect((await workspace.sendTest(registered.good.id)).body).toEqual({ delivered: true, receiverStatus: 200 });
+  expect((await workspace.sendTest(registered.good.id)).body).toMatchObject({ delivered: true, receiverStatus: 200 });
   const unknown = (await listKeys(herald.redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
   expect(unknown).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { deliveryIdOf, newTestTransitionId } from '@herald/core';
+import { deliveryIdOf, newSampleTransitionId, newTestTransitionId } from '@herald/core';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { listKeys } from '../support/start-topology.ts';
 
@@ -55,6 +55,17 @@ test('a test event is written with its body, and waits apart from all deliveries
     delivery: { event: 'webhook.test', status: 'pending', endpointId: event.endpointId },
   });
   expect(await stores.redis.zrange(stores.keys.queue.waiting('!tests'), '0', '-1')).toContain(event.deliveryId);
+});
+
+test('a sample is a test event that knows which event it shows', async () => {
+  const { event } = await createTestEvent();
+  const transitionId = newSampleTransitionId();
+  const deliveryId = deliveryIdOf(transitionId, event.endpointId);
+  await stores.testEvents.create({ ...event, transitionId, deliveryId, sampleOf: 'task.done' });
+  const loaded = await stores.deliveries.load(deliveryId);
+  expect(loaded).toMatchObject({ delivery: { event: 'webhook.test', sampleOf: 'task.done' } });
+  const plain = await stores.deliveries.load(event.deliveryId);
+  expect(plain.kind === 'loaded' && plain.delivery).not.toHaveProperty('sampleOf');
 });
 
 test('a test event that is written again, since the connection broke before the reply, stays as it is', async () => {

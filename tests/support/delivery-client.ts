@@ -8,12 +8,25 @@ export interface AttemptView {
   durationMs: number;
   status?: number;
   error?: string;
+  headers?: Record<string, string>;
   answer?: string;
+}
+
+/** What is sent, as the API shows it. */
+export interface RequestView {
+  method: string;
+  url: string | null;
+  urlChangedAt?: string;
+  headers: Record<string, string>;
+  omittedHeaders: string[];
+  body: string | null;
+  bodyGone?: string;
 }
 
 export interface DeliveryListItem {
   id: string;
   event: string;
+  sampleOf?: string;
   status: string;
   endpointId: string;
   transitionId: string;
@@ -22,11 +35,13 @@ export interface DeliveryListItem {
   tries: number;
   nextAttemptAt: string | null;
   settledAt: string | null;
+  lastAttempt: { at: string; durationMs: number; status?: number; error?: string } | null;
   reason?: string;
   owedAttempts?: number;
 }
 
 export interface DeliveryView extends DeliveryListItem {
+  request: RequestView;
   attempts: AttemptView[];
 }
 
@@ -64,6 +79,8 @@ export interface DeliveryClient {
   waitForStatus(id: string, status: string, deadlineMs?: number): Promise<DeliveryView>;
   waitForAttempts(id: string, count: number, deadlineMs?: number): Promise<DeliveryView>;
   list(receiver: { id: string }, query?: Readonly<Record<string, string>>): Promise<DeliveryPage>;
+  /** Those of the whole workspace. */
+  listAll(query?: Readonly<Record<string, string>>): Promise<DeliveryPage>;
   listByTask(taskId: string, query?: Readonly<Record<string, string>>): Promise<DeliveryPage>;
   tryRedeliver(id: string): Promise<HttpAnswer>;
   redeliver(id: string): Promise<DeliveryListItem>;
@@ -98,6 +115,7 @@ export function createDeliveryClient(workspace: WorkspaceClient): DeliveryClient
     waitForAttempts: (id, count, deadlineMs) => waitUntil(id, ({ attempts }) => attempts.length >= count, deadlineMs),
     list: async ({ id }, query = {}) =>
       (await get(withQuery(`/api/public/webhooks/${id}/deliveries`, query))) as DeliveryPage,
+    listAll: async (query = {}) => (await get(withQuery('/api/public/deliveries', query))) as DeliveryPage,
     listByTask: async (taskId, query = {}) =>
       (await get(withQuery(`/tasks/${taskId}/deliveries`, query))) as DeliveryPage,
     tryRedeliver: (id) => request('POST', `/api/public/deliveries/${id}/redeliver`),

@@ -10,6 +10,8 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string>>;
   /** Default 15 s: an API that hangs fails the test. */
   deadlineMs?: number;
+  /** It goes to an API of a former release, whose answers lack what was documented since. */
+  toFormerRelease?: boolean;
 }
 
 export interface HttpAnswer {
@@ -26,7 +28,7 @@ export async function sendRequest(
   origin: string,
   method: string,
   path: string,
-  { key, body, rawBody, headers = {}, deadlineMs = 15_000 }: RequestOptions = {},
+  { key, body, rawBody, headers = {}, deadlineMs = 15_000, toFormerRelease = false }: RequestOptions = {},
 ): Promise<HttpAnswer> {
   const startedAt = performance.now();
   const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -49,7 +51,7 @@ export async function sendRequest(
     text,
     durationMs: performance.now() - startedAt,
   };
-  const breaches = findAnswerBreaches({ method, path, hasBody: payload !== undefined }, answer);
+  const breaches = toFormerRelease ? [] : findAnswerBreaches({ method, path, hasBody: payload !== undefined }, answer);
   if (breaches.length > 0) {
     throw new Error(`the answer to ${method} ${path} is not as documented: ${breaches.join('; ')}\n${text}`);
   }

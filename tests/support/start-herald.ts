@@ -115,6 +115,7 @@ export async function startHerald({
       ...env,
     };
     const processes: HeraldProcess[] = [];
+    const ofFormerRelease = new WeakSet<HeraldProcess>();
     cleanUp.defer(() => stopProcesses(processes));
     const all = (role: Role) => processes.filter((each) => each.role === role);
     const counts = { api: 0, worker: 0 };
@@ -122,6 +123,7 @@ export async function startHerald({
       const name = `${role}-${++counts[role]}`;
       const started = await startHeraldProcess(role, name, { ...baseEnv, ...more }, from);
       processes.push(started);
+      if (from !== installation) ofFormerRelease.add(started);
       processes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
       return started;
     };
@@ -132,7 +134,7 @@ export async function startHerald({
     const request = (method: string, path: string, { via, ...options }: ViaOptions = {}) => {
       const api = via ?? all('api').find(({ process }) => !process.hasExited());
       if (!api) throw new Error('no API process is alive');
-      return sendRequest(api.origin, method, path, options);
+      return sendRequest(api.origin, method, path, { ...options, toFormerRelease: ofFormerRelease.has(api) });
     };
     const keys = createApiKeyStore({ redis: client, now: Date.now });
     const createKey = async (workspaceId: string | undefined, scopes: readonly Scope[]) =>

@@ -36,7 +36,8 @@ export interface WorkspaceClient {
   request: Request;
   registerReceiver(body: object): Promise<RegisteredReceiver>;
   listReceivers(): Promise<ReceiverList>;
-  sendTest(receiverId: string): Promise<HttpAnswer>;
+  /** Without an event: a `webhook.test`. */
+  sendTest(receiverId: string, event?: string): Promise<HttpAnswer>;
   createTask(body?: object): Promise<CreatedTask>;
   readTask(id: string): Promise<Record<string, unknown>>;
   /** The answer, whatever it is. */
@@ -56,7 +57,8 @@ export function createWorkspaceClient(id: string, key: string, send: Request): W
     registerReceiver: async (body) =>
       bodyOf(await request('POST', '/api/public/webhooks', { body }), 201) as RegisteredReceiver,
     listReceivers: async () => bodyOf(await request('GET', '/api/public/webhooks'), 200) as ReceiverList,
-    sendTest: (receiverId) => request('POST', `/api/public/webhooks/${receiverId}/test`),
+    sendTest: (receiverId, event) =>
+      request('POST', `/api/public/webhooks/${receiverId}/test`, { ...(event !== undefined && { body: { event } }) }),
     createTask: async (body = {}) => bodyOf(await request('POST', '/tasks', { body }), 201) as CreatedTask,
     readTask: async (taskId) => bodyOf(await request('GET', `/tasks/${taskId}`), 200) as Record<string, unknown>,
     patchCallback: (taskId, patch) => request('PATCH', `/tasks/${taskId}/callback`, { body: patch }),

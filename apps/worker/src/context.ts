@@ -63,7 +63,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const presence = createWorkerPresence(redis);
   const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
   const exposition = createExposition(metrics.registry, readServiceState);
-  const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs }, now);
+  const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs });
   resources.add('sender', sender.close);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });

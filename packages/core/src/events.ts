@@ -35,4 +35,5 @@ export function isNotice(event: DeliveryEvent): event is NoticeEvent {
 }
 
 /** An event that a Task transition emits; only the test operation sends `webhook.test` (spec section 3). */
-export type TaskEventName = Exclude<EventName, 'webhook.test'>;
+export const TaskEventName = EventName.exclude(['webhook.test']);
+export type TaskEventName = z.infer<typeof TaskEventName>;

@@ -7,14 +7,22 @@ export * from './codes/readiness-codes.ts';
 export * from './deliveries/attempt.ts';
 export * from './deliveries/delivery.ts';
 export * from './deliveries/delivery-defaults.ts';
-export { CursorText, ListDeliveries, PageLimit, REPLAY_LIMIT, RequestReplay } from './deliveries/delivery-requests.ts';
+export {
+  CursorText,
+  ListDeliveries,
+  ListWorkspaceDeliveries,
+  PageLimit,
+  REPLAY_LIMIT,
+  RequestReplay,
+} from './deliveries/delivery-requests.ts';
 export * from './deliveries/destination.ts';
 export * from './deliveries/retry-policy.ts';
-export { signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
+export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';
 export { EndpointUrl } from './endpoints/endpoint-url.ts';
 export * from './endpoints/endpoint.ts';
 export * from './endpoints/signing-secret.ts';
+export { RequestTest } from './endpoints/test-request.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './ids/id-texts.ts';
@@ -23,10 +31,12 @@ export * from './ids/seed.ts';
 export * from './notices/draft-notice.ts';
 export * from './notices/notice-payloads.ts';
 export * from './tasks/task.ts';
+export { plainText } from './text.ts';
 export { eventOf, factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
 export * from './transitions/judge-resolution.ts';
 export * from './transitions/judge-transition.ts';
 export type { KnownFact } from './transitions/known-fact.ts';
+export { renderSampleBody } from './transitions/sample-body.ts';
 export { PublicOutcome, projectOutcome } from './transitions/projection.ts';
 export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
 export * from './transitions/webhook-payloads.ts';

@@ -4,6 +4,14 @@ import { z } from 'zod';
 // eslint-disable-next-line no-control-regex -- it must match them
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
+// They move cursors, change colours, end or reverse a line, or are invisible.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]+/gu;
+
+/** Text of others on one line, without characters that control a terminal or hide. */
+export function plainText(text: string): string {
+  return text.replace(UNPRINTABLE, ' ');
+}
+
 /** Text that a person types, and that operators and other people read. */
 export const TypedText = (min: number, max: number) =>
   z

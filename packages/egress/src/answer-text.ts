@@ -2,27 +2,15 @@
 export const KEPT_BYTES = 1_024;
 
 /**
- * Control characters except tab and newline, and characters that are invisible or hide, reorder or break others: format
- * characters, all that a font may ignore, line separators, noncharacters. Joiners and variation selectors are safe:
- * letters and emoji need them.
- */
-const UNSAFE =
-  /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
-
-/** Look-alikes that no normalisation turns back into markup. */
-const INERT: Readonly<Record<string, string>> = { '<': '\u2039', '>': '\u203a' };
-
-/**
- * The beginning of an answer's body as text that is safe to show in a terminal, a log or a page, even a page that
- * forgets to escape. It is at most 1 KiB of UTF-8, cut between characters. Invalid UTF-8 and unsafe characters become
- * U+FFFD, and angle brackets become `‹` and `›`.
+ * The beginning of an answer's body as text: at most 1 KiB, cut between characters, and otherwise as it came. It may
+ * hold markup, terminal escapes and characters that hide: whoever shows it must escape it. What is no UTF-8 becomes
+ * U+FFFD, and the text stays within 1 KiB.
  */
 export function readAnswerText(bodyStart: Uint8Array): string {
   const isWhole = bodyStart.length <= KEPT_BYTES;
   // A decoder that expects more omits a character that the cut split.
-  const text = new TextDecoder().decode(bodyStart.subarray(0, KEPT_BYTES), { stream: !isWhole });
-  const harmless = text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, '\ufffd');
-  return shorten(harmless.replaceAll(/[<>]/g, (bracket) => INERT[bracket] ?? '\ufffd'));
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  return shorten(decoder.decode(bodyStart.subarray(0, KEPT_BYTES), { stream: !isWhole }));
 }
 
 /** Cuts the text to the limit again: a replacement takes three bytes instead of one. */

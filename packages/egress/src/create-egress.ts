@@ -1,4 +1,3 @@
-import { VERSION } from '@herald/runtime/version';
 import { createAddressPolicy } from './address-policy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
@@ -17,16 +16,13 @@ export type EgressConfig = {
 };
 
 /** The only way out: this sender makes every outbound connection. */
-export function createEgressSender(
-  { allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig,
-  now: () => number,
-): Sender {
+export function createEgressSender({ allowCidrs, caPem, dnsServers, deadlineMs }: EgressConfig): Sender {
   const agent = new GuardedAgent({
     policy: createAddressPolicy({ allowCidrs }),
     lookup: createLookup(dnsServers),
     caPem,
   });
-  return createSender({ agent, deadlineMs, userAgent: `Herald/${VERSION}`, now });
+  return createSender({ agent, deadlineMs });
 }
 
 /** See `judgeUrlHost`. The url must be a valid endpoint url. */

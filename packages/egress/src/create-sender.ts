@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '@herald/core';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { withoutBrackets } from './judge-url-host.ts';
+import { toRequestHeaders } from './request-headers.ts';
 import { startExchange, type Target } from './start-exchange.ts';
 
 export type SendRequest = {
@@ -13,8 +14,6 @@ export type SendRequest = {
 
 export type SendResult = {
   readonly outcome: AttemptOutcome;
-  /** Epoch ms. */
-  readonly startedAt: number;
   readonly durationMs: number;
 };
 
@@ -23,18 +22,15 @@ export type SenderOptions = {
   readonly agent: GuardedAgent;
   /** From the first look-up to the last byte read, in ms. */
   readonly deadlineMs: number;
-  readonly userAgent: string;
-  /** Epoch ms: people see when an attempt began. */
-  readonly now: () => number;
 };
 
-export function createSender({ agent, deadlineMs, userAgent, now }: SenderOptions) {
+export function createSender({ agent, deadlineMs }: SenderOptions) {
   const inFlight = new Set<() => void>();
   let isClosed = false;
 
   async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const { body } = request;
-    const headers = { ...request.headers, 'user-agent': userAgent, 'content-length': String(body.length) };
+    const headers = { ...request.headers, ...toRequestHeaders(target.url, body.length) };
     const startedMs = performance.now();
     const isStopped = () => isClosed || signal?.aborted === true;
     if (isStopped()) return { kind: 'aborted' };
@@ -65,11 +61,10 @@ export function createSender({ agent, deadlineMs, userAgent, now }: SenderOption
      * deadline. Resolves whatever the receiver does; rejects only on an internal error.
      */
     send: async (request: SendRequest, signal?: AbortSignal): Promise<SendResult> => {
-      const startedAt = now();
       const startedMs = performance.now();
       const target = readTarget(request.url);
       const outcome: AttemptOutcome = target ? await attempt(target, request, signal) : { kind: 'blocked' };
-      return { outcome, startedAt, durationMs: Math.round(performance.now() - startedMs) };
+      return { outcome, durationMs: Math.round(performance.now() - startedMs) };
     },
     /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
     close: (): void => {

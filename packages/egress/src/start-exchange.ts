@@ -3,6 +3,7 @@ import got from 'got';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
+import { readAnswerHeaders } from './answer-headers.ts';
 import { KEPT_BYTES, readAnswerText } from './answer-text.ts';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { judgeFailure } from './judge-failure.ts';
@@ -103,11 +104,13 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
 
     function responded(): AttemptOutcome {
       const retryAfter = response.headers['retry-after'];
+      const answerHeaders = readAnswerHeaders(response.headers);
       return {
         kind: 'responded',
         status,
         ...(retryAfter !== undefined && { retryAfter }),
         answer: readAnswerText(Buffer.concat(start)),
+        ...(answerHeaders && { headers: answerHeaders }),
       };
     }
   }

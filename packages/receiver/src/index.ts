@@ -15,6 +15,7 @@ export {
   type UnknownEvent,
 } from './events/event.ts';
 export { EventFormatError } from './events/event-format-error.ts';
+export { isSample } from './events/is-sample.ts';
 export { parseEvent } from './events/parse-event.ts';
 export { createExpressHandler, type ExpressHandler } from './handlers/create-express-handler.ts';
 export { createFetchHandler, type FetchHandler } from './handlers/create-fetch-handler.ts';

@@ -77,20 +77,28 @@ describe('herald receivers', () => {
   });
 
   test('its test tells what the receiver answered, and fails unless it was a 2xx', async () => {
-    const { registered, receiver } = await startScene([204, 500]);
+    const { registered, receiver } = await startScene([204, { status: 500, body: 'out of \u001b[31morder' }, 200]);
     expect(await run('receivers', 'test', registered.id)).toMatchObject({
       code: 0,
-      stdout: 'Delivered: it answered 204.',
+      stdout: expect.stringMatching(/^Delivered \(dlv_\w{32}\): it answered 204 after \d+ ms\.$/) as string,
       stderr: '',
     });
     expect(await run('receivers', 'test', registered.id)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'Not delivered: it answered 500.',
+      stderr: expect.stringMatching(
+        /^Not delivered \(dlv_\w{32}\): it answered 500 after \d+ ms, "out of {2}\[31morder"\.$/,
+      ) as string,
+    });
+    expect(await read('receivers', 'test', registered.id, '--event', 'task.requires_action')).toEqual({
+      id: registered.id,
+      delivered: true,
+      receiverStatus: 200,
+      deliveryId: receiver.requests[2]?.headers['x-service-delivery'],
+      durationMs: expect.any(Number) as number,
     });
     expect(receiver.requests.map(({ headers }) => headers['x-service-event'])).toEqual([
-      'webhook.test',
-      'webhook.test',
+      ...['webhook.test', 'webhook.test', 'task.requires_action'],
     ]);
     const listed = await read<Row[]>('deliveries', 'list', '--receiver', registered.id);
     expect(listed).toMatchObject([
@@ -101,6 +109,7 @@ describe('herald receivers', () => {
     expect(failed.map(({ id }) => id)).toContain(listed[0]?.id);
     // Nothing was lost with it: neither counts it.
     expect(await read('queues')).toMatchObject({ failedLately: 0 });
+    expect(receiver.requests[2]?.headers['x-service-sample']).toBe('true');
   });
 
   test('disable ends what is pending as canceled, and enable undoes it; both say when nothing was to do', async () => {
@@ -167,10 +176,13 @@ describe('herald deliveries', () => {
       code: 0,
       stderr: expect.stringContaining('There are more than these 1') as string,
     });
+    const called = await deliveries.emit({ callback: { url: registered.url } });
+    expect(await list('--workspace', workspace.id)).toContain(called.toCallback);
   });
 
   test('show has the attempts, and redeliver makes one more', async () => {
-    const { registered, deliveries, workspace } = await startScene([503, 200]);
+    const headers = { server: 'nginx' };
+    const { registered, deliveries, workspace, receiver } = await startScene([{ status: 503, headers }, 200]);
     const emitted = await deliveries.emit();
     const id = emitted.to(registered);
     await deliveries.waitForAttempts(id, 1);
@@ -183,8 +195,15 @@ describe('herald deliveries', () => {
       tries: 1,
       event: 'task.done',
       lastOutcome: '503',
-      attempts: [{ status: 503 }],
+      attempts: [{ status: 503, headers }],
     });
+    expect((await run('deliveries', 'show', id)).stdout).toMatch(/^1\t.*\t503\t\tserver: nginx$/m);
+    const { request } = await read<{ request: object }>('deliveries', 'show', id, '--request');
+    const [sent] = receiver.requests;
+    expect(request).toMatchObject({ method: 'POST', url: registered.url, body: sent?.rawBody.toString() });
+    expect(sent?.headers).toMatchObject((request as { headers: object }).headers);
+    expect((await run('deliveries', 'show', id, '--request')).stdout).toContain(`request\tPOST ${registered.url}\n`);
+    printed.splice(-4, 4); // it was asked for
     const asked = await run('deliveries', 'redeliver', id);
     expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining(`herald deliveries show ${id}`) as string });
     await deliveries.waitForStatus(id, 'delivered');

@@ -58,9 +58,9 @@ describe('an answer', () => {
       { status: 500, answer: expect.not.stringContaining(CANARY) as string },
     ],
     [
-      'of markup, escapes and marks is kept without them',
+      'of markup, escapes and marks is kept as it came',
       withBody('', Buffer.from(`<img src=x onerror="${CANARY}">${MARKS}`)),
-      { status: 500, answer: `‹img src=x onerror="${CANARY}"›\ufffd]0;${'\ufffd'.repeat(9)}` },
+      { status: 500, answer: `<img src=x onerror="${CANARY}">${MARKS}` },
     ],
     [
       'of bytes that are no text is kept as text',
@@ -73,7 +73,16 @@ describe('an answer', () => {
       { status: 500, answer: 'no' },
     ],
     [
-      'with headers of all kinds is kept without them',
+      'with headers that explain it is kept with their beginning, as text',
+      say(
+        `HTTP/1.1 500 No\r\nserver: ${'s'.repeat(5_000)}\r\nlocation: /`,
+        Buffer.from([0xff, 0xc2, 0x9b]),
+        '<b>\r\ncontent-length: 2\r\n\r\nno',
+      ),
+      { status: 500, headers: { location: '/\ufffd\ufffd<b>', server: 's'.repeat(256) }, answer: 'no' },
+    ],
+    [
+      'with headers of all other kinds is kept without them',
       say(`HTTP/1.1 500 No\r\nx-internal: ${CANARY}\r\nset-cookie: ${CANARY}\r\ncontent-length: 2\r\n\r\nno`),
       { status: 500, answer: 'no' },
     ],

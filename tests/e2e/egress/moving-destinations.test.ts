@@ -73,12 +73,13 @@ test.each([301, 302, 303, 307, 308])('a redirect with %i leads nowhere, wherever
   const deliveries = createDeliveryClient(workspace);
   const { id } = await workspace.registerReceiver({ url: receiver.url, events: ['webhook.test'] });
   while (receiver.requests.length < targets.length) {
-    expect((await workspace.sendTest(id)).body).toEqual({ delivered: false, receiverStatus: status });
+    expect((await workspace.sendTest(id)).body).toMatchObject({ delivered: false, receiverStatus: status });
   }
   expect(receiver.requests.map(({ path }) => path)).toEqual(targets.map(() => '/hook'));
   const { deliveries: log } = await deliveries.list({ id });
   const { attempts } = await deliveries.read(log[0]?.id ?? '');
-  expect(attempts).toEqual([{ at: expect.any(String) as string, durationMs: expect.any(Number) as number, status }]);
+  expect(attempts).toMatchObject([{ status }]);
+  expect(attempts[0]).not.toHaveProperty('answer');
   const port = Number(new URL(receiver.url).port);
   expect(new Set(await dialled())).toEqual(new Set([`127.0.0.1 ${port}`]));
 });

@@ -110,13 +110,135 @@ describe("a receiver's deliveries", () => {
   test('include its test events, which nothing retries', async () => {
     const receiver = await herald.startReceiver([500]);
     const { workspace, registered, deliveries } = await startWorkspace(receiver);
-    expect((await workspace.sendTest(registered.id)).body).toEqual({ delivered: false, receiverStatus: 500 });
+    expect((await workspace.sendTest(registered.id)).body).toMatchObject({ delivered: false, receiverStatus: 500 });
     const { deliveries: list } = await deliveries.list(registered, { event: 'webhook.test' });
     expect(list).toMatchObject([{ event: 'webhook.test', status: 'failed', taskId: null }]);
     const read = await deliveries.waitForAttempts(list[0]?.id ?? '', 1);
     expect(read.attempts).toMatchObject([{ status: 500 }]);
     await herald.settled();
     expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe('a delivery shows what was sent and what was answered', () => {
+  /** What a receiver got, without what Node adds to a connection. */
+  const sentTo = (receiver: Receiver) => {
+    const [request] = receiver.requests.slice(-1);
+    if (!request) throw new Error('nothing came');
+    const { connection: _connection, ...headers } = request.headers;
+    return { ...request, headers };
+  };
+
+  test.each(['a receiver', 'a callback'])('to %s: byte by byte, without the signatures', async (to) => {
+    const answer = {
+      status: 500,
+      body: '<h1>Down</h1>\r\n\u0007',
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'retry-after': '3600',
+        location: '/status?a=%20b',
+        server: 'nginx/1.2',
+        'www-authenticate': 'Basic realm="x"',
+        'set-cookie': 'session=canary',
+      },
+    };
+    const [receiver, callback] = [await herald.startReceiver([answer]), await herald.startReceiver([answer])];
+    const { registered, deliveries } = await startWorkspace(receiver);
+    const url = `${callback.url}?token=a%20b`;
+    const emitted = await deliveries.emit({ input: { text: 'Grüße' }, callback: { url } });
+    const id = to === 'a receiver' ? emitted.to(registered) : emitted.toCallback;
+    const { request, attempts, lastAttempt } = await deliveries.waitForStatus(id, 'failed');
+    const sent = sentTo(to === 'a receiver' ? receiver : callback);
+    const { 'x-service-signature': service, 'webhook-signature': standard, ...shown } = sent.headers;
+    expect([service, standard]).toEqual([expect.stringMatching(/^sha256=/), expect.stringMatching(/^v1,/)]);
+    expect(request).toEqual({
+      method: sent.method,
+      url: to === 'a receiver' ? registered.url : url,
+      headers: shown,
+      omittedHeaders: ['x-service-signature', 'webhook-signature'],
+      body: sent.rawBody.toString(),
+    });
+    const { 'set-cookie': _cookie, ...explaining } = answer.headers;
+    const [at, durationMs] = [expect.any(String) as string, expect.any(Number) as number];
+    const attempt = { at, durationMs, status: 500, headers: explaining, answer: answer.body };
+    expect(attempts).toEqual([attempt, attempt]);
+    expect(lastAttempt).toEqual({ at: attempts[1]?.at, durationMs: attempts[1]?.durationMs, status: 500 });
+  });
+
+  test('before its first attempt, and after its url was changed or its receiver removed', async () => {
+    await using idle = await startHerald({ workers: 0 });
+    const workspace = await idle.createWorkspace();
+    const deliveries = createDeliveryClient(workspace);
+    const receiver = await idle.startReceiver([500]);
+    const registered = await workspace.registerReceiver({ url: receiver.url });
+    const { to, transitionId } = await deliveries.emit();
+    const id = to(registered);
+    const untried = await deliveries.read(id);
+    expect(untried).toMatchObject({ lastAttempt: null, attempts: [], request: { url: receiver.url } });
+    expect(JSON.parse(untried.request.body ?? '')).toMatchObject({ id: transitionId, event: 'task.done' });
+
+    const worker = await idle.startWorker({ RETRY_SCHEDULE: '1h' });
+    await deliveries.waitForAttempts(id, 1);
+    await worker.stop();
+    const url = `${receiver.origin}/elsewhere`;
+    await deliveries.patchReceiver(registered, { url });
+    const { request, lastAttempt } = await deliveries.read(id);
+    expect(request.url).toBe(url);
+    expect(Date.parse(request.urlChangedAt ?? '')).toBeGreaterThan(Date.parse(lastAttempt?.at ?? ''));
+
+    await workspace.request('DELETE', `/api/public/webhooks/${registered.id}`);
+    const { request: last } = await deliveries.read(id);
+    expect(last).toMatchObject({ url: null, body: untried.request.body });
+    expect((await deliveries.listAll()).deliveries.map((each) => each.id)).toEqual([id]);
+  });
+});
+
+describe("a workspace's deliveries", () => {
+  test('are listed newest first, to receivers and callbacks, each with its last attempt, and by every filter', async () => {
+    const receiver = await herald.startReceiver();
+    const callback = await herald.startReceiver(['reset']);
+    const { workspace, registered, deliveries } = await startWorkspace(receiver);
+    await deliveries.emit();
+    const both = await deliveries.emit({ callback: { url: callback.url } });
+    const last = await deliveries.emit();
+    await deliveries.waitForStatus(both.toCallback, 'failed');
+    await herald.settled();
+    const { deliveries: all, nextCursor } = await deliveries.listAll();
+    expect(nextCursor).toBeNull();
+    expect(all).toHaveLength(4);
+    const order = all.map(({ createdAt, id }) => `${createdAt}${id}`);
+    expect(order).toEqual(order.toSorted().reverse());
+    const failed = all.filter(({ id }) => id === both.toCallback);
+    expect(failed).toMatchObject([{ status: 'failed', lastAttempt: { error: 'connection_reset' } }]);
+    for (const { lastAttempt } of all.filter(({ id }) => id !== both.toCallback)) {
+      expect(lastAttempt).toMatchObject({ status: 200, durationMs: expect.any(Number) as number });
+    }
+    const idsBy = async (query: Record<string, string>) => idsOf((await deliveries.listAll(query)).deliveries);
+    expect(await idsBy({ status: 'failed' })).toEqual([both.toCallback]);
+    expect(await idsBy({ receiver: registered.id })).toHaveLength(3);
+    expect(await idsBy({ receiver: failed[0]?.endpointId ?? '' })).toEqual([both.toCallback]);
+    expect((await idsBy({ task: both.taskId })).sort()).toEqual([both.toCallback, both.to(registered)].sort());
+    expect(await idsBy({ task: both.taskId, status: 'failed' })).toEqual([both.toCallback]);
+    expect(await idsBy({ task: both.taskId, receiver: registered.id })).toEqual([both.to(registered)]);
+    expect(await idsBy({ event: 'task.canceled' })).toEqual([]);
+    const lastAt = (await deliveries.read(last.to(registered))).createdAt;
+    expect(await idsBy({ since: lastAt })).toContain(last.to(registered));
+    expect(await idsBy({ until: lastAt })).not.toContain(last.to(registered));
+    await workspace.request('DELETE', `/api/public/webhooks/${registered.id}`);
+    expect(idsOf((await deliveries.listAll()).deliveries)).toEqual(idsOf(all));
+  });
+
+  test.each([
+    { receiver: 'wh_x', path: 'receiver' },
+    { task: 'task_x', path: 'task' },
+    { status: 'lost', path: 'status' },
+    { endpointId: 'wh_x', path: 'endpointId' },
+    { cursor: 'not-a-cursor', path: 'cursor' },
+  ])('are not listed for %j: that is a mistake', async ({ path, ...query }) => {
+    const workspace = await herald.createWorkspace();
+    const text = new URLSearchParams(query as never).toString();
+    const problem = problemOf(await workspace.request('GET', `/api/public/deliveries?${text}`));
+    expect(problem).toMatchObject({ status: 422, code: 'validation_failed', errors: [{ path }] });
   });
 });
 

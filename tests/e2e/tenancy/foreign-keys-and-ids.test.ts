@@ -218,7 +218,7 @@ test('a cursor from the list of another workspace leads to nothing but what is i
   const { nextCursor } = await first(listOf(victim), victim.workspace.key);
   expect(nextCursor).not.toBeNull();
   const query = `?cursor=${encodeURIComponent(nextCursor ?? '')}&limit=100`;
-  for (const path of [listOf(intruder), `/tasks/${intruder.ids.task}/deliveries`]) {
+  for (const path of [listOf(intruder), `/tasks/${intruder.ids.task}/deliveries`, '/api/public/deliveries']) {
     const { status, text } = await send('GET', path + query, { key: intruder.workspace.key });
     expect(status).toBe(200);
     for (const id of Object.values(victim.ids)) expect(text).not.toContain(id);
@@ -232,6 +232,16 @@ test.each(['workspaceId', 'workspace', 'endpointId', 'taskId'])('no list can be 
   const answer = await send('GET', path, { key: intruder.workspace.key });
   expect(problemOf(answer)).toMatchObject({ status: 422, code: 'validation_failed' });
 });
+
+test.each(['receiver', 'callback', 'task'] as const)(
+  'the list of a workspace has nothing of the %s of another, and no cursor of its deliveries',
+  async (kind) => {
+    const name = kind === 'task' ? 'task' : 'receiver';
+    const path = `/api/public/deliveries?${name}=${victim.ids[kind]}&event=task.canceled`;
+    const { status, body } = await send('GET', path, { key: intruder.workspace.key });
+    expect({ status, body }).toEqual({ status: 200, body: { deliveries: [], nextCursor: null } });
+  },
+);
 
 test('the same Idempotency-Key of two workspaces is two keys', async () => {
   const headers = { 'idempotency-key': 'shared-by-accident' };

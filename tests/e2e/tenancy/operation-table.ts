@@ -21,6 +21,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   rotateReceiverSecret: { params: ['receiver'], body: () => ({ overlapSeconds: 0 }) },
   listReceiverDeliveries: { params: ['receiver'], query: '?limit=100' },
   replayDeliveries: { params: ['receiver'], body: () => ({ since: '2020-01-01T00:00:00Z', status: 'delivered' }) },
+  listDeliveries: { params: [], query: '?limit=100' },
   readDelivery: { params: ['receiverDelivery'] },
   redeliver: { params: ['receiverDelivery'] },
   readReplay: { params: ['replay'] },

@@ -7,7 +7,7 @@ import {
   type NoticeDraft,
 } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';

@@ -39,6 +39,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await redis.hset(keys.queue.group(slow.destination), { ...breaker, sus: now + HOUR_MS });
   const heldBack = await data.accept(slow, now);
 
+  const toCallback = await data.acceptToCallback(workspaceId, now);
   const ofDisabled = await data.accept(off, now);
   await stores.receivers.patch(workspaceId, off.id, { enabled: false }, now);
   const ofRemoved = await data.accept(gone, now);
@@ -86,6 +87,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     replayed,
     retriedReplay,
     heldBack,
+    toCallback,
     ofDisabled,
     ofRemoved,
     testEvent,
@@ -108,6 +110,7 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.replayed, { group: good.destination, score: background + now + 2_000 }],
     [filled.retriedReplay, { group: good.destination, score: usual + now + 3_000 }],
     [filled.heldBack, { group: slow.destination, score: usual + now }],
+    [filled.toCallback.id, { group: filled.toCallback.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],
     [filled.notice, { group: 'platform', score: usual + now }],

@@ -79,6 +79,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
       return {
         list,
         pages,
+        all: await log.listByWorkspace(workspaceId, {}, 100),
         subscriptions: await receivers.findSubscriptions(workspaceId),
         destinations: (await findDestinations(list)).map((group) => [group?.isOpen === true, group?.heldUntil]),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),
@@ -152,9 +153,22 @@ test('logs of many thousand entries go page by page, with their times', async ()
   if (!one) throw new Error('there are four');
   const entries = Array.from({ length: 2_500 }, (_, index) => [1_700_000_000_000 + index, `dlv_${index}`]).flat();
   await redis.zadd(keys.endpointLog(one.good.id), ...entries);
+  await redis.zadd(keys.callbackLog(one.workspaceId), ...entries);
   const layout = await readLayout(redis);
   await reshard(redis, 4);
   expect((await readLayout(redis)).contents).toEqual(layout.contents);
+});
+
+test('the list of a workspace moves with it: to receivers, to removed ones and to callbacks', async () => {
+  const { redis } = data;
+  await reshard(redis, 4);
+  const log = createDeliveryLog({ redis, keyspace: createKeyspace(4) });
+  for (const { workspaceId, good, gone, toCallback } of filled) {
+    const { deliveries } = await log.listByWorkspace(workspaceId, {}, 100);
+    const endpoints = new Set(deliveries.map(({ endpointId }) => endpointId));
+    expect([...endpoints]).toEqual(expect.arrayContaining([good.id, gone.id]));
+    expect(deliveries.map(({ id }) => id)).toContain(toCallback.id);
+  }
 });
 
 test('a queue that an operator has paused stays paused in every shard', async () => {

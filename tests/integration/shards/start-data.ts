@@ -1,4 +1,13 @@
-import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId, type Endpoint } from '@herald/core';
+import {
+  callbackIdOf,
+  deliveryIdOf,
+  destinationOf,
+  newTestTransitionId,
+  PLATFORM,
+  type DeliveryId,
+  type Endpoint,
+  type Task,
+} from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace } from '@herald/store/keyspace/keys';
@@ -35,10 +44,8 @@ export async function startData() {
     return found;
   };
 
-  /** One transition to one receiver. */
-  const accept = async ({ workspaceId, id, destination }: Receiver, now: number): Promise<DeliveryId> => {
-    const task = buildTask(workspaceId, { createdAt: now });
-    await stores.tasks.create(task);
+  /** One transition to one endpoint. */
+  const commit = async ({ workspaceId, id, destination }: Receiver, task: Task, now: number): Promise<DeliveryId> => {
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
     const reply = await stores.transitions.commit({
@@ -57,6 +64,22 @@ export async function startData() {
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
     return deliveryIdOf(transitionId, id);
+  };
+
+  /** One transition to one receiver. */
+  const accept = async (receiver: Receiver, now: number): Promise<DeliveryId> => {
+    const task = buildTask(receiver.workspaceId, { createdAt: now });
+    await stores.tasks.create(task);
+    return await commit(receiver, task, now);
+  };
+
+  /** One transition to the callback of its Task alone. */
+  const acceptToCallback = async (workspaceId: string, now: number) => {
+    const task = buildTask(workspaceId, { createdAt: now });
+    const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://told.example.com/' });
+    await stores.tasks.create(task, { endpoint, encryptedSecret: 'encrypted.callback' });
+    const destination = destinationOf(workspaceId, endpoint.url);
+    return { id: await commit({ ...endpoint, destination }, task, now), destination };
   };
 
   /** As if a worker were just sending it. */
@@ -98,6 +121,7 @@ export async function startData() {
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),
     register,
     accept,
+    acceptToCallback,
     takeIntoWork,
     retryAt,
     replay,

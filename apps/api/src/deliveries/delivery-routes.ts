@@ -1,26 +1,43 @@
-import { NotFoundError } from '@herald/core';
+import { ListWorkspaceDeliveries, NotFoundError } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
-import { DeliveryView, DeliveryWithAttempts, toAttemptView, toDeliveryView } from './delivery-view.ts';
+import { toAttemptView } from './attempt-view.ts';
+import { DeliveryPage, DeliveryView, DeliveryWithAttempts, toDeliveryPage, toDeliveryView } from './delivery-view.ts';
+import { toRequestView } from './request-view.ts';
 
 export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly redeliver: Redeliver };
 
-/** One delivery, to a receiver or a callback, and its redelivery. */
+/** The deliveries of a workspace, to its receivers and to callbacks, and the redelivery of one. */
 export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/deliveries',
   scope: 'webhooks',
   ids: { id: 'delivery' },
   operations: [
+    operation('listDeliveries', 'GET /', {
+      summary: 'List the deliveries of the workspace',
+      description:
+        'Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.',
+      query: ListWorkspaceDeliveries,
+      answer: { status: 200, description: 'A page.', schema: DeliveryPage },
+      async handle({ deliveryLog }, req, res, { limit, cursor, ...filter }) {
+        res.json(
+          toDeliveryPage(await deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, readCursor(cursor))),
+        );
+      },
+    }),
     operation('readDelivery', 'GET /{id}', {
-      summary: 'Read a delivery with its attempts',
+      summary: 'Read a delivery: its request and its attempts',
       answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
       async handle({ deliveryLog }, req, res) {
         const found = await deliveryLog.find(workspaceOf(req), req.params.id);
         if (!found) throw new NotFoundError('delivery', req.params.id);
-        res.json({ ...toDeliveryView(found.delivery), attempts: found.attempts.map(toAttemptView) });
+        const { delivery, attempts } = found;
+        const request = toRequestView(delivery, await deliveryLog.readContent(delivery));
+        res.json({ ...toDeliveryView(delivery), request, attempts: attempts.map(toAttemptView) });
       },
     }),
     operation('redeliver', 'POST /{id}/redeliver', {

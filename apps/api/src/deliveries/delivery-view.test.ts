@@ -1,5 +1,6 @@
 import type { Delivery } from '@herald/core';
-import { toAttemptView, toDeliveryView } from './delivery-view.ts';
+import { toAttemptView } from './attempt-view.ts';
+import { toDeliveryView } from './delivery-view.ts';
 
 test.each([
   ['tls_expired', 'tls_expired'],

@@ -1,5 +1,4 @@
 import {
-  ATTEMPT_ERRORS,
   CallbackIdText,
   DELIVERY_REASONS,
   DELIVERY_STATUSES,
@@ -7,20 +6,25 @@ import {
   EventName,
   isCodeOf,
   ReceiverIdText,
+  TaskEventName,
   TaskIdText,
   TransitionIdText,
-  type AttemptError,
-  type Delivery,
 } from '@herald/core';
-import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delivery-lists';
+import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
 import { CodeList } from '../http/code-list.ts';
-import { NextCursor } from '../http/cursor.ts';
+import { NextCursor, writeCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
+import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';
+import { DeliveryRequest, REQUEST_EXAMPLE } from './request-view.ts';
 
 const DeliveryFields = {
   id: DeliveryIdText,
   event: EventName,
+  sampleOf: TaskEventName.meta({
+    description: 'Of a test event that is a sample: the event that it shows.',
+  }).exactOptional(),
   status: z.enum(DELIVERY_STATUSES),
   endpointId: z.union([ReceiverIdText, CallbackIdText]),
   transitionId: TransitionIdText,
@@ -29,10 +33,11 @@ const DeliveryFields = {
   tries: z.int().min(0).meta({ description: 'Attempts made that count against the schedule.' }),
   nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due. Null when none is.' }),
   settledAt: TimeText.nullable(),
+  lastAttempt: LastAttempt.nullable().meta({ description: 'Null before the first.' }),
   reason: CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.').exactOptional(),
   owedAttempts: z.int().min(1).meta({ description: 'Pending redeliveries.' }).exactOptional(),
   erasedAt: TimeText.meta({
-    description: 'When its payload was erased with those of its Task. No body and no text of an answer is left.',
+    description: 'When its payload was erased with those of its Task. No body and nothing of an answer is left.',
   }).exactOptional(),
 };
 
@@ -47,6 +52,7 @@ const EXAMPLE = {
   tries: 2,
   nextAttemptAt: null,
   settledAt: '2030-01-31T12:00:05.351Z',
+  lastAttempt: { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204 },
 };
 
 /** A delivery as its workspace sees it. */
@@ -54,22 +60,10 @@ export const DeliveryView = z
   .strictObject(DeliveryFields)
   .meta({ id: 'Delivery', description: 'One transition for one endpoint.', examples: [EXAMPLE] });
 
-/** Why an attempt got no status. */
-export const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
-
-const AttemptView = z
-  .strictObject({
-    at: TimeText,
-    durationMs: z.int().min(0),
-    status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-    error: AttemptErrorCode.exactOptional(),
-    answer: z.string().meta({ description: 'The first 1 KiB of the answer, safe to display.' }).exactOptional(),
-  })
-  .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
-
 export const DeliveryWithAttempts = z
   .strictObject({
     ...DeliveryFields,
+    request: DeliveryRequest,
     attempts: z.array(AttemptView).meta({ description: 'Oldest first.' }),
   })
   .meta({
@@ -77,9 +71,16 @@ export const DeliveryWithAttempts = z
     examples: [
       {
         ...EXAMPLE,
+        request: REQUEST_EXAMPLE,
         attempts: [
-          { at: '2030-01-31T12:00:00.120Z', durationMs: 83, status: 503, answer: 'try later' },
-          { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204, answer: '' },
+          {
+            at: '2030-01-31T12:00:00.120Z',
+            durationMs: 83,
+            status: 503,
+            headers: { 'content-type': 'text/plain', 'retry-after': '5', server: 'nginx' },
+            answer: 'try later',
+          },
+          { at: '2030-01-31T12:00:05.310Z', durationMs: 41, status: 204 },
         ],
       },
     ],
@@ -89,12 +90,14 @@ export const DeliveryPage = z
   .strictObject({ deliveries: z.array(DeliveryView), nextCursor: NextCursor })
   .meta({ id: 'DeliveryPage' });
 
-export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView> {
+export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof DeliveryView> {
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
+  const { sampleOf, lastAttempt, reason, owedAttempts, erasedAt } = delivery;
   return {
     id,
     // A notice to the platform has another owner, so none gets here.
     event: EventName.parse(event),
+    ...(sampleOf !== undefined && { sampleOf }),
     status,
     endpointId,
     transitionId,
@@ -103,23 +106,13 @@ export function toDeliveryView(delivery: Delivery): z.infer<typeof DeliveryView>
     tries,
     nextAttemptAt: nextAttemptAt === undefined ? null : toTime(nextAttemptAt),
     settledAt: settledAt === undefined ? null : toTime(settledAt),
-    ...(isCodeOf(DELIVERY_REASONS, delivery.reason) && { reason: delivery.reason }),
-    ...(delivery.owedAttempts > 0 && { owedAttempts: delivery.owedAttempts }),
-    ...(delivery.erasedAt !== undefined && { erasedAt: toTime(delivery.erasedAt) }),
+    lastAttempt: lastAttempt ? toLastAttempt(lastAttempt) : null,
+    ...(isCodeOf(DELIVERY_REASONS, reason) && { reason }),
+    ...(owedAttempts > 0 && { owedAttempts }),
+    ...(erasedAt !== undefined && { erasedAt: toTime(erasedAt) }),
   };
 }
 
-export function toAttemptView({ at, durationMs, status, error, answer }: AttemptRecord): z.infer<typeof AttemptView> {
-  return {
-    at: toTime(at),
-    durationMs,
-    ...(status !== undefined && { status }),
-    ...(error !== undefined && { error: toAttemptError(error) }),
-    ...(answer !== undefined && { answer }),
-  };
-}
-
-/** A code of a newer version's worker reads as the most general one. */
-export function toAttemptError(code: string): AttemptError {
-  return isCodeOf(ATTEMPT_ERRORS, code) ? code : 'connection_failed';
+export function toDeliveryPage({ deliveries, next }: ListedPage): z.infer<typeof DeliveryPage> {
+  return { deliveries: deliveries.map(toDeliveryView), nextCursor: next ? writeCursor(next) : null };
 }

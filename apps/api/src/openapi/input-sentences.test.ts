@@ -119,7 +119,8 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   testReceiver: [
-    [{ dryRun: true }, 'dryRun is not a field here; there are none'],
+    [{ dryRun: true }, 'dryRun is not a field here; known are event'],
+    [{ event: 'done' }, `event must be one of ${EVENTS}`],
     [[], 'the body must be an object'],
   ],
   rotateReceiverSecret: [
@@ -260,6 +261,15 @@ test.each<Row>([
 
 const PAGE_LIMIT = 'limit must be a whole number from 1 to 100';
 const QUERIES: Readonly<Record<string, readonly Row[]>> = {
+  listDeliveries: [
+    [{ status: 'sent' }, 'status must be one of pending, delivered, failed, canceled'],
+    [
+      { receiver: 'task_01kes8t4a0q3m1y5b9z7x2c6vd' },
+      'receiver must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)',
+    ],
+    [{ task: '1' }, 'task must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd'],
+    [{ since: 'yesterday', limit: '0' }, `since ${TIME}`, PAGE_LIMIT],
+  ],
   listReceiverDeliveries: [
     [{ status: 'sent' }, 'status must be one of pending, delivered, failed, canceled'],
     [{ event: 'done' }, `event must be one of ${EVENTS}`],

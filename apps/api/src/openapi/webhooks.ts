@@ -52,6 +52,15 @@ export const headersOf = (event: DeliveryEvent) =>
         description:
           '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. The key is the secret after `whsec_`, decoded from base64. During a rotation there are two signatures, separated by a space.',
       }),
+    ...(event !== 'webhook.test' && {
+      'x-service-sample': z
+        .literal('true')
+        .meta({
+          description:
+            'Only on a sample, which the test operation sends: its Task does not exist. The signature does not cover this header; the id of the Task in the body starts with `task_sample`.',
+        })
+        .exactOptional(),
+    }),
     'content-type': z.literal('application/json'),
     'user-agent': z.string().regex(/^Herald\//),
   });

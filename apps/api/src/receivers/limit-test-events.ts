@@ -13,7 +13,7 @@ const AT_ONCE = 5;
 /** @throws HttpFault `rate_limited` when the workspace has too many under way */
 export function limitTestEvents(send: SendTestEvent): SendTestEvent {
   const running = new Map<WorkspaceId, number>();
-  return async (workspaceId, id) => {
+  return async (workspaceId, id, event) => {
     const count = running.get(workspaceId) ?? 0;
     if (count >= AT_ONCE) {
       const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
@@ -21,7 +21,7 @@ export function limitTestEvents(send: SendTestEvent): SendTestEvent {
     }
     running.set(workspaceId, count + 1);
     try {
-      return await send(workspaceId, id);
+      return await send(workspaceId, id, event);
     } finally {
       const rest = (running.get(workspaceId) ?? 0) - 1;
       if (rest > 0) running.set(workspaceId, rest);

@@ -5,17 +5,18 @@ import {
   RECEIVER_LIMIT,
   RegisterReceiver,
   RequestReplay,
+  RequestTest,
   RotateSecret,
 } from '@herald/core';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
+import { DeliveryPage, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
-import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { SendTestEvent } from './limit-test-events.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import {
@@ -96,11 +97,11 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     operation('testReceiver', 'POST /{id}/test', {
       summary: 'Send a test event',
       description:
-        'Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried.',
-      body: NoBody,
+        'Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).',
+      body: RequestTest,
       answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
-      async handle({ sendTestEvent }, req, res) {
-        res.json(toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id)));
+      async handle({ sendTestEvent }, req, res, { event }) {
+        res.json(toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event)));
       },
     }),
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
@@ -118,12 +119,10 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       async handle({ receivers, deliveryLog }, req, res, { limit, cursor, ...filter }) {
-        const position = readCursor(cursor);
-        const after = position && { createdAt: position.at, id: position.id };
+        const after = readCursor(cursor);
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-        const page = await deliveryLog.listByEndpoint(receiver.workspaceId, receiver.id, filter, limit, after);
-        const nextCursor = page.next ? writeCursor({ at: page.next.createdAt, id: page.next.id }) : null;
-        res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+        const { workspaceId, id } = receiver;
+        res.json(toDeliveryPage(await deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after)));
       },
     }),
     operation('replayDeliveries', 'POST /{id}/replay', {

@@ -1,8 +1,16 @@
-import { ATTEMPT_ERRORS, codesOf, DELIVERY_REASONS, EventName, isCodeOf, ReceiverIdText } from '@herald/core';
+import {
+  ATTEMPT_ERRORS,
+  codesOf,
+  DELIVERY_REASONS,
+  DeliveryIdText,
+  EventName,
+  isCodeOf,
+  ReceiverIdText,
+} from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
-import { toAttemptError } from '../deliveries/delivery-view.ts';
+import { AnswerText, toAttemptError } from '../deliveries/attempt-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
@@ -77,12 +85,23 @@ export const ReceiverList = z
 
 export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
 
+const TestFields = {
+  deliveryId: DeliveryIdText,
+  durationMs: z
+    .int()
+    .min(0)
+    .meta({ description: 'From the first look-up to the end of the answer. Absent when nothing was sent.' })
+    .exactOptional(),
+};
+
 /** The outcome of a test event (spec section 4). */
 export const TestOutcome = z
   .union([
     z.strictObject({
       delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
       receiverStatus: z.int().min(100).max(999),
+      answer: AnswerText.exactOptional(),
+      ...TestFields,
     }),
     z.strictObject({
       delivered: z.literal(false),
@@ -90,14 +109,26 @@ export const TestOutcome = z
         description: 'Why no status came: the code of the attempt, or the reason why none was made.',
         examples: ['timeout_response'],
       }),
+      ...TestFields,
     }),
   ])
-  .meta({ id: 'TestOutcome', examples: [{ delivered: true, receiverStatus: 204 }] });
+  .meta({
+    id: 'TestOutcome',
+    examples: [
+      {
+        delivered: true,
+        receiverStatus: 200,
+        answer: 'ok',
+        deliveryId: 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+        durationMs: 41,
+      },
+    ],
+  });
 
 export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> {
   if (!('error' in sent)) return sent;
   const { error } = sent;
-  return { delivered: false, error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) };
+  return { ...sent, error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) };
 }
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {

@@ -25,9 +25,9 @@ export type Acceptance = {
 /** Tells operators of what happened, in the log and in the metrics. */
 export function createReports(logger: Logger, { acceptance, deliveries }: ApiMetrics) {
   const testEvents: TestEventReport = {
-    created({ deliveryId, transitionId, endpointId, workspaceId }) {
+    created({ deliveryId, transitionId, endpointId, workspaceId, sampleOf }) {
       deliveries.created('webhook.test', 1);
-      logger.info('test_event.created', { deliveryId, transitionId, endpointId, workspaceId });
+      logger.info('test_event.created', { deliveryId, transitionId, endpointId, workspaceId, sampleOf });
     },
     withdrawn({ deliveryId, endpointId }, reply) {
       if (reply.kind !== 'ended') return;

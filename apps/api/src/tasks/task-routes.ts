@@ -16,9 +16,9 @@ import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
-import { DeliveryPage, toDeliveryView } from '../deliveries/delivery-view.ts';
+import { DeliveryPage, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
@@ -140,11 +140,9 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       async handle({ tasks, deliveryLog }, req, res, { limit, cursor }) {
-        const before = readCursor(cursor)?.at;
+        const after = readCursor(cursor);
         const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
-        const page = await deliveryLog.listByTask(workspaceId, id, limit, before);
-        const nextCursor = page.nextSequence === undefined ? null : writeCursor({ at: page.nextSequence, id: '' });
-        res.json({ deliveries: page.deliveries.map(toDeliveryView), nextCursor });
+        res.json(toDeliveryPage(await deliveryLog.listByTask(workspaceId, id, limit, after)));
       },
     }),
     operation('changeCallback', 'PATCH /{id}/callback', {

@@ -21,6 +21,7 @@ import {
   toDeliveryFacts,
   toDeliveryJson,
   toDeliveryRow,
+  toRequest,
 } from './describe-delivery.ts';
 import { listDeliveries, type DeliveriesWanted } from './list-deliveries.ts';
 import { addWaits } from './next-try.ts';
@@ -43,7 +44,7 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
         .conflicts(['receiver', 'workspace']),
     )
     .addOption(
-      new Option('--workspace <id>', 'to all receivers of this workspace')
+      new Option('--workspace <id>', 'of this workspace, to receivers and to callbacks')
         .argParser(readWorkspace)
         .conflicts(['receiver', 'task']),
     )
@@ -81,15 +82,25 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     .command('show')
     .description('one delivery with all of its attempts')
     .argument('<id>', 'of the delivery', readDeliveryId)
+    .option(
+      '--request',
+      'show what is sent as well: the whole url, headers and body, which the customer may want private',
+    )
     .addHelpText('after', examples('herald deliveries show dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
-    .action(async (id: DeliveryId, { json }: JsonOption) => {
+    .action(async (id: DeliveryId, { json, request: withRequest }: JsonOption & { request?: true }) => {
       await using herald = await openHerald();
-      const { description, attempts } = await findDelivery(herald, id);
+      const { description, attempts, readContent } = await findDelivery(herald, id);
+      const request = withRequest && toRequest(description, await readContent());
       if (json) {
-        output.json({ ...toDeliveryJson(description), attempts: attempts.map(toAttemptJson) });
+        output.json({ ...toDeliveryJson(description), request, attempts: attempts.map(toAttemptJson) });
         return;
       }
       output.facts(toDeliveryFacts(description));
+      if (request) {
+        output.line('');
+        output.facts({ request: `${request.method} ${request.url ?? '(removed)'}`, ...request.headers });
+        output.facts({ body: request.body ?? '(no longer kept)' });
+      }
       output.line('');
       output.table(ATTEMPT_COLUMNS, attempts.map(toAttemptRow), 'No attempt yet.');
     });
@@ -114,8 +125,9 @@ async function findDelivery(herald: Herald, id: DeliveryId) {
   const { redis, keyspace } = herald;
   const workspaceId = await findOwner(herald, 'delivery', id);
   const description = await describeDelivery(redis, keyspace.of(workspaceId), id);
-  const found = await createDeliveryLog(herald).find(workspaceId, id);
+  const log = createDeliveryLog(herald);
+  const found = await log.find(workspaceId, id);
   if (!found || !description) throw new NotFoundError('delivery', id);
   const [withWait = description] = await addWaits(herald, [description]);
-  return { description: withWait, attempts: found.attempts };
+  return { description: withWait, attempts: found.attempts, readContent: () => log.readContent(found.delivery) };
 }

@@ -1,4 +1,5 @@
-import type { AttemptRecord } from '@herald/store/deliveries/delivery-record';
+import { deliveryHeaders } from '@herald/core';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
 import { spanText, toDate } from '../output/time-text.ts';
 import { nextTryOf, type DeliveryWithWait } from './next-try.ts';
@@ -16,6 +17,7 @@ export function toDeliveryJson(description: DeliveryWithWait) {
     transitionId: delivery.transitionId,
     taskId: delivery.taskId ?? null,
     event: delivery.event,
+    sampleOf: delivery.sampleOf,
     status: delivery.status,
     reason: delivery.reason,
     tries: delivery.tries,
@@ -30,8 +32,8 @@ export function toDeliveryJson(description: DeliveryWithWait) {
   };
 }
 
-export function toAttemptJson({ at, durationMs, status, error, answer }: AttemptRecord) {
-  return { at: new Date(at), durationMs, status, error, answer };
+export function toAttemptJson({ at, ...attempt }: AttemptRecord) {
+  return { at: new Date(at), ...attempt };
 }
 
 const PAINT = { pending: doubtful, delivered: good, failed: bad, canceled: plain };
@@ -52,6 +54,7 @@ export function toDeliveryFacts(description: DeliveryWithWait) {
   return {
     delivery: delivery.id,
     event: delivery.event,
+    'sample of': delivery.sampleOf,
     status: PAINT[status](reason === undefined ? status : `${status} (${reason})`),
     workspace: delivery.workspaceId,
     task: delivery.taskId,
@@ -68,15 +71,28 @@ export function toDeliveryFacts(description: DeliveryWithWait) {
   };
 }
 
-export const ATTEMPT_COLUMNS = ['attempt', 'at', 'took', 'outcome', 'answer'];
+/** What is sent, without the signatures and without what the sender adds to every request. */
+export function toRequest(
+  { delivery, lastAttempt }: DeliveryWithWait,
+  { url, body }: { readonly url?: string; readonly body?: string },
+) {
+  const headers = deliveryHeaders(delivery, lastAttempt?.at);
+  return { method: 'POST', url: url ?? null, headers, body: body ?? null };
+}
+
+export const ATTEMPT_COLUMNS = ['attempt', 'at', 'took', 'outcome', 'answer', 'headers'];
 
 /** Characters of an answer in a table; --json has its first 1 KiB. */
 const ANSWER_LENGTH = 60;
 
-export function toAttemptRow({ at, durationMs, status, error, answer = '' }: AttemptRecord, index: number): Cell[] {
+export function toAttemptRow(
+  { at, durationMs, status, error, answer = '', headers = {} }: AttemptRecord,
+  index: number,
+): Cell[] {
   const isGood = status !== undefined && status >= 200 && status < 300;
   const outcome = (isGood ? good : bad)(String(status ?? error ?? ''));
   const took = durationMs < 1_000 ? `${durationMs} ms` : spanText(durationMs);
   const shown = answer.length > ANSWER_LENGTH ? `${answer.slice(0, ANSWER_LENGTH)}…` : answer;
-  return [index + 1, new Date(at), took, outcome, shown];
+  const explanation = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [index + 1, new Date(at), took, outcome, shown, explanation.join(', ')];
 }

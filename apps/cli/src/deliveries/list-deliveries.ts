@@ -1,8 +1,9 @@
 import { NotFoundError, type Delivery, type EndpointId, type TaskId, type WorkspaceId } from '@herald/core';
-import { createDeliveryLog, type DeliveryCursor, type DeliveryFilter } from '@herald/store/deliveries/delivery-log';
+import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { ListPlace } from '@herald/store/deliveries/log-reader';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createNoticeView } from '@herald/store/operators/notice-view';
-import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { describeDelivery, type DeliveryDescription } from '@herald/store/operators/describe-delivery';
@@ -33,26 +34,24 @@ export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   return { list: descriptions.filter((each) => each !== undefined), hasMore: found.length > limit };
 }
 
-/** Lists one delivery more than wanted of each endpoint, which shows whether there are more. */
+/** Lists one delivery more than wanted, which shows whether there are more. */
 async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promise<Delivery[]> {
+  const { receiver, workspace, limit } = wanted;
   const log = createDeliveryLog(herald);
-  const listOf = async ({ id, workspaceId }: { readonly id: EndpointId; readonly workspaceId: WorkspaceId }) => {
-    const found: Delivery[] = [];
-    let after: DeliveryCursor | undefined;
-    do {
-      const page = await log.listByEndpoint(workspaceId, id, wanted, wanted.limit + 1 - found.length, after);
-      found.push(...page.deliveries);
-      after = page.next;
-    } while (after && found.length <= wanted.limit);
-    return found;
-  };
-  const { receiver: id, workspace } = wanted;
-  if (id === undefined) {
-    const receivers = await createReceiverStore(herald).list(workspace ?? '');
-    return (await Promise.all(receivers.map(listOf))).flat();
-  }
   // With --workspace, the log of a removed endpoint can be read too: only its record says who owned it.
-  return await listOf({ id, workspaceId: workspace ?? (await findOwner(herald, kindOf(id), id)) });
+  const workspaceId = workspace ?? (receiver && (await findOwner(herald, kindOf(receiver), receiver))) ?? '';
+  const readPage = (count: number, after?: ListPlace): Promise<DeliveryPage> =>
+    receiver === undefined
+      ? log.listByWorkspace(workspaceId, wanted, count, after)
+      : log.listByEndpoint(workspaceId, receiver, wanted, count, after);
+  const found: Delivery[] = [];
+  let after: ListPlace | undefined;
+  do {
+    const page = await readPage(limit + 1 - found.length, after);
+    found.push(...page.deliveries);
+    after = page.next;
+  } while (after && found.length <= limit);
+  return found;
 }
 
 function kindOf(id: EndpointId) {
@@ -65,12 +64,12 @@ async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted
   const workspaceId = await tasks.findWorkspace(task);
   if (workspaceId === undefined) throw new NotFoundError('task', task);
   const found: Delivery[] = [];
-  let before: number | undefined;
+  let after: ListPlace | undefined;
   do {
-    const page = await log.listByTask(workspaceId, task, wanted.limit, before);
+    const page = await log.listByTask(workspaceId, task, wanted.limit, after);
     found.push(...page.deliveries.filter((delivery) => matches(delivery, wanted)));
-    before = page.nextSequence;
-  } while (before !== undefined && found.length <= wanted.limit);
+    after = page.next;
+  } while (after && found.length <= wanted.limit);
   return found;
 }
 

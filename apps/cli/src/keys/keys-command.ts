@@ -1,8 +1,7 @@
-import { readDuration } from '@herald/core';
+import { plainText, readDuration } from '@herald/core';
 import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import { plainText } from '../output/cell.ts';
 import { toDate } from '../output/time-text.ts';
 import { argumentReader, listReader, readWorkspace } from '../context/read-arguments.ts';
 

@@ -15,12 +15,3 @@ export const plain = (text: string): Cell => text;
 export const good = (text: string): Painted => ({ text, style: 'green' });
 export const doubtful = (text: string): Painted => ({ text, style: 'yellow' });
 export const bad = (text: string): Painted => ({ text, style: 'red' });
-
-// Characters that move cursors, change colours, reverse a line or end it. Customers write descriptions, receivers write
-// answers.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-
-/** Untrusted text on one line, without characters that control a terminal. */
-export function plainText(text: string): string {
-  return text.replace(UNPRINTABLE, ' ');
-}

@@ -72,6 +72,15 @@ test('text of others can’t control a terminal, and breaks no line', () => {
   expect(written.stdout).toBe('a\tb\nx [2Jy\tone two three gnp\n');
 });
 
+test('text of others in a JSON document is the same text, and can’t control a terminal either', () => {
+  const { output, written } = record(false);
+  const answer = `x${ESCAPE}[2J\u009b31m\u202e\u2028\u007f\u{e0041}<b>é👍`;
+  output.json({ answer });
+  expect(JSON.parse(written.stdout)).toEqual({ answer });
+  expect(written.stdout).toContain('\\u009b31m\\u202e\\u2028\\u007f\\udb40\\udc41<b>é👍');
+  expect(written.stdout).not.toMatch(/[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
+});
+
 test('facts are shown one a line, relative and exact, without unknown ones', () => {
   const { output, written } = record(true, { NO_COLOR: '1' });
   output.facts({ id: 'dlv_1', accepted: new Date(NOW - 5_000), settled: undefined });

@@ -1,6 +1,6 @@
+import { plainText } from '@herald/core';
 import { styleText } from 'node:util';
 import type { Cell } from './cell.ts';
-import { plainText } from './cell.ts';
 import { renderTable } from './render-table.ts';
 import { relativeText } from './time-text.ts';
 
@@ -15,6 +15,13 @@ export type OutputDeps = {
   readonly now: () => number;
   readonly setExitCode: (code: number) => void;
 };
+
+// JSON escapes the other ones that control a terminal or hide.
+const RAW_IN_JSON = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+const toEscape = (character: string) =>
+  Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
 
 /** Writes answers to stdout. Notes and problems go to stderr, so that stdout holds only what was asked for. */
 export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps) {
@@ -48,7 +55,7 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     },
     /** Writes one JSON document, for programs. A Date becomes an ISO time. */
     json(document: unknown): void {
-      line(JSON.stringify(document, undefined, 2));
+      line(JSON.stringify(document, undefined, 2).replace(RAW_IN_JSON, toEscape));
     },
     /**
      * Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. Without a row it

@@ -1,10 +1,18 @@
-import { isCallbackId, NotFoundError, type EndpointId, type WorkspaceId } from '@herald/core';
+import {
+  EVENT_NAMES,
+  isCallbackId,
+  NotFoundError,
+  type EndpointId,
+  type EventName,
+  type WorkspaceId,
+} from '@herald/core';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 import { readEndpointId, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
 import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
+import { describeTest } from './describe-test.ts';
 import { sendTestTo } from './send-test-to.ts';
 import { switchEndpoint } from './switch-endpoint.ts';
 
@@ -35,14 +43,23 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
     .command('test')
     .description('have a worker send a webhook.test now, also to a disabled receiver, and print the answer')
     .argument('<id>', 'of the receiver', readReceiverId)
-    .addHelpText('after', examples('herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r'))
-    .action(async (id: EndpointId, { json }: JsonOption) => {
+    .addOption(
+      new Option('--event <name>', 'send a sample of this event instead').choices(EVENT_NAMES).default('webhook.test'),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r',
+        'herald receivers test wh_01m7wyndtadddfeszmz5b3xx5r --event task.done',
+      ),
+    )
+    .action(async (id: EndpointId, { json, event }: JsonOption & { event: EventName }) => {
       await using herald = await openHerald();
-      const outcome = await sendTestTo(herald, await findReceiver(herald, id));
+      const outcome = await sendTestTo(herald, await findReceiver(herald, id), event);
       if (json) output.json({ id, ...outcome });
-      if (!('receiverStatus' in outcome)) output.problem(`Not delivered: ${outcome.error}.`);
-      else if (!outcome.delivered) output.problem(`Not delivered: it answered ${outcome.receiverStatus}.`);
-      else if (!json) output.line(`Delivered: it answered ${outcome.receiverStatus}.`);
+      const sentence = describeTest(outcome);
+      if (!outcome.delivered) output.problem(sentence);
+      else if (!json) output.line(sentence);
     });
 
   const addSwitch = (name: 'enable' | 'disable', description: string, consequenceFor: (id: EndpointId) => string) => {

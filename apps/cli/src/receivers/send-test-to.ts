@@ -5,11 +5,12 @@ import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import type { EventName } from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Herald } from '../context/open-herald.ts';
 
-/** Has a worker send a test event, and waits for the outcome. @throws UnavailableError when no worker answers */
-export async function sendTestTo(herald: Herald, { workspaceId, id }: EndpointRecord) {
+/** Has a worker send a test event or a sample, and waits for the outcome. @throws UnavailableError when none answers */
+export async function sendTestTo(herald: Herald, { workspaceId, id }: EndpointRecord, event: EventName) {
   const { config, redis, keyspace, connect, now } = herald;
   const retention = createDeliveryRetention(config.retentionMs);
   const deliveries = createDeliveryStore({ redis, keys: keyspace.of(workspaceId), retention });
@@ -22,5 +23,5 @@ export async function sendTestTo(herald: Herald, { workspaceId, id }: EndpointRe
     report: { created: () => undefined, withdrawn: () => undefined, ended: () => undefined },
     now,
   });
-  return await sendTestEvent(workspaceId, id);
+  return await sendTestEvent(workspaceId, id, event);
 }

@@ -1,4 +1,5 @@
-import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
+import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';

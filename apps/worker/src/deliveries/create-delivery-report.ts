@@ -1,6 +1,7 @@
 import { isSuccess, type CountedOutcome, type DeliveryId, type NoticeDraft, type NoticeEvent } from '@herald/core';
 import type { AttemptMetrics } from '../metrics/create-attempt-metrics.ts';
-import type { AttemptRecord, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
+import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { EndReply, RecordReply } from '@herald/store/deliveries/delivery-store';

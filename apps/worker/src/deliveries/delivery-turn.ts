@@ -8,13 +8,13 @@ import {
   type Delivery,
   type DeliveryId,
 } from '@herald/core';
-import type { SendResult } from '@herald/egress/create-sender';
 import type { JobEnd } from '@herald/queue';
-import type { AttemptRecord, LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
+import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { DeliveryReport } from './create-delivery-report.ts';
-import type { MakeAttempt } from './make-attempt.ts';
+import type { MadeAttempt, MakeAttempt } from './make-attempt.ts';
 
 /** A delivery that was reserved from the queue. */
 export type DeliveryTurn = {
@@ -56,7 +56,7 @@ export type JudgedAttempt = Pick<RecordedAttempt, 'now' | 'gone' | 'isRedelivery
   readonly loaded: LoadedDelivery;
   readonly endpoint: EndpointRecord;
   readonly outcome: CountedOutcome;
-  readonly result: SendResult;
+  readonly result: MadeAttempt;
   readonly verdict: AttemptVerdict;
 };
 
@@ -100,13 +100,14 @@ function isTroubled({ toldSince, health }: EndpointRecord): boolean {
 }
 
 /** The entry of an attempt in the delivery's log. */
-function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: SendResult): AttemptRecord {
+function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: MadeAttempt): AttemptRecord {
   const error = errorCodeOf(outcome);
   return {
     at: startedAt,
     durationMs: Math.round(durationMs),
     ...(outcome.kind === 'responded' && { status: outcome.status }),
     ...(outcome.kind === 'responded' && outcome.answer !== '' && { answer: outcome.answer }),
+    ...(outcome.kind === 'responded' && outcome.headers && { headers: outcome.headers }),
     ...(error !== undefined && { error }),
   };
 }

@@ -1,4 +1,4 @@
-import { signatureHeaders, type Delivery, type SigningKey } from '@herald/core';
+import { deliveryHeaders, signatureHeaders, type Delivery, type SigningKey } from '@herald/core';
 import type { Sender, SendResult } from '@herald/egress/create-sender';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
@@ -14,26 +14,33 @@ export type MakeAttemptDeps = {
   readonly now: () => number;
 };
 
+export type MadeAttempt = SendResult & {
+  /** Epoch ms. The request's `webhook-timestamp` is of this time. */
+  readonly startedAt: number;
+};
+
 /** Signs a delivery and sends it once. Throws only on internal errors, such as a secret that can't be decrypted. */
 export function createMakeAttempt({ send, signingKeyOf, tracing, sendsTraceparent, now }: MakeAttemptDeps) {
   return async function makeAttempt(
     { delivery, body, traceparent }: LoadedDelivery,
     endpoint: EndpointRecord,
     signal?: AbortSignal,
-  ): Promise<SendResult> {
-    const at = now();
+  ): Promise<MadeAttempt> {
+    const startedAt = now();
     const { id, encryptedSecret, previousSecret } = endpoint;
     const keys = {
       current: signingKeyOf(encryptedSecret, id),
-      ...(previousSecret && previousSecret.until > at && { previous: signingKeyOf(previousSecret.encrypted, id) }),
+      ...(previousSecret &&
+        previousSecret.until > startedAt && { previous: signingKeyOf(previousSecret.encrypted, id) }),
     };
     const span = tracing?.startAttempt(`deliver ${delivery.event}`, traceparent, attributesOf(delivery, endpoint));
+    const event = delivery.sampleOf ?? delivery.event;
     const headers = {
-      'content-type': 'application/json',
+      ...deliveryHeaders(delivery, startedAt),
       ...(sendsTraceparent && span?.traceparent !== undefined && { traceparent: span.traceparent }),
-      ...signatureHeaders({ id: delivery.id, event: delivery.event, body, now: at }, keys),
+      ...signatureHeaders({ id: delivery.id, event, body, now: startedAt }, keys),
     };
-    return await endingWith(span, send({ url: endpoint.url, headers, body }, signal));
+    return { ...(await endingWith(span, send({ url: endpoint.url, headers, body }, signal))), startedAt };
   };
 }
 export type MakeAttempt = ReturnType<typeof createMakeAttempt>;

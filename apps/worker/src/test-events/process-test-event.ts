@@ -57,11 +57,12 @@ export async function processTestEvent(
     gone: false,
     isRedelivery: false,
   });
+  const durationMs = Math.round(result.durationMs);
   await deps.reply(
     id,
     outcome.kind === 'responded'
-      ? { kind: 'answered', status: outcome.status }
-      : { kind: 'unanswered', error: errorCodeOf(outcome) ?? 'connection_failed' },
+      ? { kind: 'answered', status: outcome.status, durationMs, answer: outcome.answer }
+      : { kind: 'unanswered', error: errorCodeOf(outcome) ?? 'connection_failed', durationMs },
   );
   return verdict;
 }

@@ -8,6 +8,11 @@ export type TimeoutPhase = PhaseOf<AttemptError>;
 /** Why no usable answer came, other than a timeout. */
 export type UnreachableReason = Exclude<AttemptError, `timeout_${string}` | 'address_blocked'>;
 
+/** Headers that explain an answer. */
+export const ANSWER_HEADERS = ['content-type', 'retry-after', 'location', 'server', 'www-authenticate'] as const;
+/** Those that an answer has. */
+export type AnswerHeaders = Readonly<Partial<Record<(typeof ANSWER_HEADERS)[number], string>>>;
+
 /**
  * The outcome of one HTTP request. Everything that a receiver can do is a value here; internal errors are exceptions.
  * `aborted`: the worker stopped and cut off the request, which counts as no attempt.
@@ -18,8 +23,10 @@ export type AttemptOutcome =
       readonly status: number;
       /** The `Retry-After` header, unparsed. */
       readonly retryAfter?: string;
-      /** First 1 KiB of the body, as text that is safe to show. */
+      /** First 1 KiB of the body, as text. It is as it came: whoever shows it must escape it. */
       readonly answer: string;
+      /** Absent when it has none of them. */
+      readonly headers?: AnswerHeaders;
     }
   | { readonly kind: 'timed_out'; readonly phase: TimeoutPhase }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }

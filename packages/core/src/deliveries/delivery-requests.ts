@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EventName } from '../events.ts';
+import { ID_PATTERNS } from '../ids/ids.ts';
 import { rule } from '../rule.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 
@@ -40,6 +41,23 @@ export const ListDeliveries = z.strictObject({
   cursor: CursorText.exactOptional(),
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
+
+const ENDPOINT_RULE = 'must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)';
+
+/** Query of the list of a workspace's deliveries. */
+export const ListWorkspaceDeliveries = ListDeliveries.extend({
+  receiver: z
+    .string()
+    .regex(/^(wh|cb)_[0-9a-hjkmnp-tv-z]{26}$/, ENDPOINT_RULE)
+    .meta({ description: 'To this receiver, or to this callback of a Task (`cb_…`).' })
+    .exactOptional(),
+  task: z
+    .string()
+    .regex(ID_PATTERNS.task, 'must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd')
+    .meta({ description: 'About this Task.' })
+    .exactOptional(),
+});
+export type ListWorkspaceDeliveries = z.infer<typeof ListWorkspaceDeliveries>;
 
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
 const Replayable = z.enum(REPLAYABLE);

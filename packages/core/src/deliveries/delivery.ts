@@ -1,4 +1,4 @@
-import type { DeliveryEvent } from '../events.ts';
+import type { DeliveryEvent, TaskEventName } from '../events.ts';
 import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
@@ -13,6 +13,8 @@ export type Delivery = {
   /** Absent on a test event and on a notice. */
   readonly taskId?: TaskId;
   readonly event: DeliveryEvent;
+  /** Of a test event that is a sample: the event that it shows. */
+  readonly sampleOf?: TaskEventName;
   readonly status: DeliveryStatus;
   readonly createdAt: number;
   /** Tries of the schedule that were made. */

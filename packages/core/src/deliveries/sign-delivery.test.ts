@@ -1,7 +1,13 @@
 import { verify as verifyServiceSignature } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 import { createSigningKey, newSigningSecret } from '../endpoints/signing-secret.ts';
-import { serviceSignature, signatureHeaders, standardSignature } from './sign-delivery.ts';
+import {
+  deliveryHeaders,
+  serviceSignature,
+  SIGNATURE_HEADERS,
+  signatureHeaders,
+  standardSignature,
+} from './sign-delivery.ts';
 
 const CURRENT = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const PREVIOUS = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
@@ -48,6 +54,33 @@ test('the headers name the event, the delivery twice and the attempt’s time in
     'webhook-timestamp': '1700000000',
     'webhook-signature': 'v1,Ksb2lgBhcZ9bk0RlPa0sQBHFfFg0qizgcpoeDWXdgUI=',
   });
+});
+
+test('what is shown of the headers is what is sent, but for the signatures', () => {
+  const { 'content-type': type, ...shown } = deliveryHeaders(delivery, delivery.now);
+  const sent = Object.entries(signatureHeaders(delivery, { current: currentKey }));
+  const hidden: readonly string[] = SIGNATURE_HEADERS;
+  expect(type).toBe('application/json');
+  expect(shown).toStrictEqual(Object.fromEntries(sent.filter(([name]) => !hidden.includes(name))));
+  expect(sent.map(([name]) => name)).toEqual(expect.arrayContaining([...SIGNATURE_HEADERS]));
+});
+
+test('before the first attempt no time is named', () => {
+  expect(deliveryHeaders(delivery)).toStrictEqual({
+    'content-type': 'application/json',
+    'x-service-event': 'task.done',
+    'x-service-delivery': 'dlv_1',
+    'webhook-id': 'dlv_1',
+  });
+});
+
+test('a sample bears the name of its event, and the mark of a sample', () => {
+  const { id } = delivery;
+  expect(deliveryHeaders({ id, event: 'webhook.test', sampleOf: 'task.check_in' })).toMatchObject({
+    'x-service-event': 'task.check_in',
+    'x-service-sample': 'true',
+  });
+  expect(deliveryHeaders({ id, event: 'webhook.test' })).not.toHaveProperty('x-service-sample');
 });
 
 test('during an overlap the one-signature header is the previous secret’s and the other carries both, newest first', () => {

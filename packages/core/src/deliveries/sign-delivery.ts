@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { SigningKey } from '../endpoints/signing-secret.ts';
 import type { DeliveryEvent } from '../events.ts';
 import type { DeliveryId } from '../ids/ids.ts';
+import type { Delivery } from './delivery.ts';
 
 /** The keys in force for one endpoint. */
 export type SigningKeys = {
@@ -17,6 +18,29 @@ export type DeliveryToSign = {
   /** Epoch ms of this attempt. */
   readonly now: number;
 };
+
+/** The headers that hold a signature. They are never shown. */
+export const SIGNATURE_HEADERS = ['x-service-signature', 'webhook-signature'] as const;
+
+const identityHeaders = (id: DeliveryId, event: DeliveryEvent) => ({
+  'x-service-event': event,
+  'x-service-delivery': id,
+  'webhook-id': id,
+});
+const timeHeaders = (now: number) => ({ 'webhook-timestamp': String(Math.floor(now / 1_000)) });
+
+/**
+ * The headers of one attempt, without those of `SIGNATURE_HEADERS`.
+ * @param now epoch ms of the attempt; without it, the header that names the time is left out
+ */
+export function deliveryHeaders({ id, event, sampleOf }: Pick<Delivery, 'id' | 'event' | 'sampleOf'>, now?: number) {
+  return {
+    'content-type': 'application/json',
+    ...identityHeaders(id, sampleOf ?? event),
+    ...(sampleOf !== undefined && { 'x-service-sample': 'true' }),
+    ...(now !== undefined && timeHeaders(now)),
+  };
+}
 
 /** `sha256=` + lowercase hex HMAC-SHA256 of the raw body; the key is the secret's UTF-8 bytes (spec section 6). */
 export function serviceSignature(body: Buffer, { service }: SigningKey): string {
@@ -40,11 +64,9 @@ export function signatureHeaders({ id, event, body, now }: DeliveryToSign, keys:
     standardSignature(id, timestampS, body, key),
   );
   return {
-    'x-service-event': event,
+    ...identityHeaders(id, event),
+    ...timeHeaders(now),
     'x-service-signature': serviceSignature(body, previous ?? current),
-    'x-service-delivery': id,
-    'webhook-id': id,
-    'webhook-timestamp': String(timestampS),
     'webhook-signature': signatures.join(' '),
   };
 }

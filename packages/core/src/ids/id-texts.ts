@@ -10,6 +10,12 @@ export const ReceiverIdText = idText(
   'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
 );
 export const TaskIdText = idText('TaskId', ID_PATTERNS.task, 'Id of a Task.', 'task_01kes8t4a0q3m1y5b9z7x2c6vd');
+export const SampleTaskIdText = idText(
+  'SampleTaskId',
+  /^task_sample[0-9a-hjkmnp-tv-z]{20}$/,
+  'Id of the Task of a sample, which does not exist. No Task ever has such an id.',
+  'task_sample4a0q3m1y5b9z7x2c6vd0',
+);
 export const CallbackIdText = idText(
   'CallbackId',
   /^cb_[0-9a-hjkmnp-tv-z]{26}$/,

@@ -76,6 +76,16 @@ export function newTestTransitionId(): TransitionId {
   return `trn_${toBase32(randomBytes(DIGEST_BYTES))}`;
 }
 
+/** The id of a sample of a transition, which never happened. Recognize a sample by its Task's id, which is exact. */
+export function newSampleTransitionId(): TransitionId {
+  return `trn_sample${toBase32(randomBytes(DIGEST_BYTES)).slice('sample'.length)}`;
+}
+
+/** The id of a Task that there is not. No Task can have it: the alphabet of their ids lacks the letter l. */
+export function newSampleTaskId(nowMs: number): TaskId {
+  return `task_sample${sortableId(nowMs).slice('sample'.length)}`;
+}
+
 /**
  * The id of the fact that an attempt changed the state of an endpoint, of which the platform is told. It is known before
  * the attempt is recorded, so an attempt that is recorded twice yields one id.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventName } from '../events.ts';
-import { TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
+import { SampleTaskIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 import type { TaskStatus } from '../tasks/task.ts';
 import { PublicApprovalRequest, PublicDecisionItem, PublicOutcome } from './projection.ts';
 
@@ -27,7 +27,7 @@ function taskFields<Event extends EventName, Status extends TaskStatus>(
     created_at: CreatedAt,
     sequence: Sequence,
     task: z
-      .strictObject({ id: TaskIdText, status: z.enum(statuses) })
+      .strictObject({ id: z.union([TaskIdText, SampleTaskIdText]), status: z.enum(statuses) })
       .meta({ description: 'The Task, with its status at that time.' }),
   };
 }

@@ -1,7 +1,18 @@
-import { createActionUrl, EVENT_NAMES as EVENT_NAMES_OF_HERALD, renderTestBody, renderWebhookBody } from '@herald/core';
+import {
+  createActionUrl,
+  EVENT_NAMES as EVENT_NAMES_OF_HERALD,
+  newSampleTaskId,
+  newSampleTransitionId,
+  newTaskId,
+  renderSampleBody,
+  renderTestBody,
+  renderWebhookBody,
+  TaskEventName,
+} from '@herald/core';
 import fc from 'fast-check';
 import { EVENT_NAMES, type HeraldEvent } from './event.ts';
 import { EventFormatError } from './event-format-error.ts';
+import { isSample } from './is-sample.ts';
 import { parseEvent } from './parse-event.ts';
 
 const facts = {
@@ -77,6 +88,24 @@ test('the name of an event tells its type', () => {
     'task_1 canceled 4',
     '2030-01-02T00:00:00.000Z',
   ]);
+});
+
+test.each(TaskEventName.options)('a sample of %s is read whole, and is known as one', (event) => {
+  const { createdAt } = facts;
+  const body = renderSampleBody(event, {
+    transitionId: newSampleTransitionId(),
+    taskId: newSampleTaskId(createdAt),
+    createdAt,
+  });
+  const parsed = parseEvent(body);
+  expect(parsed).toEqual(JSON.parse(body));
+  expect({ event: parsed.event, isSample: isSample(parsed) }).toEqual({ event, isSample: true });
+});
+
+test('no other event is taken for a sample', () => {
+  const real = changed(done, (fields) => (fields.task = { id: newTaskId(Date.now()), status: 'done' }));
+  const unknown = JSON.stringify({ id: 'trn_sample1', event: 'task.paused', task: 'task_sample' });
+  for (const body of [...bodies, real, unknown]) expect(isSample(parseEvent(body))).toBe(false);
 });
 
 function changed(body: string, change: (fields: Record<string, unknown>) => void): string {

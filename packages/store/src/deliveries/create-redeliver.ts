@@ -2,11 +2,11 @@ import {
   NotFoundError,
   PayloadErasedError,
   ReceiverDisabledError,
-  type Delivery,
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryLog } from './delivery-log.ts';
+import type { ListedDelivery } from './delivery-reader.ts';
 
 /** Tells operators about redeliveries. */
 export type RedeliveryReport = { readonly requested: (workspaceId: WorkspaceId, id: DeliveryId) => void };
@@ -22,7 +22,7 @@ export type RedeliverDeps = {
  * @throws NotFoundError, ReceiverDisabledError, PayloadErasedError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {
-  return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery> {
+  return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<ListedDelivery> {
     const reply = await log.redeliver(workspaceId, id, now());
     if (reply.kind === 'missing') throw new NotFoundError('delivery', id);
     if (reply.kind === 'removed') throw new NotFoundError('receiver', 'of this delivery any more');

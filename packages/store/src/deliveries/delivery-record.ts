@@ -1,4 +1,11 @@
-import { DELIVERY_STATUSES, DeliveryEvent, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
+import {
+  DELIVERY_STATUSES,
+  DeliveryEvent,
+  TaskEventName,
+  type Delivery,
+  type DeliveryId,
+  type DestinationId,
+} from '@herald/core';
 import { z } from 'zod';
 import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
 
@@ -6,24 +13,11 @@ import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.
 
 /** The script reads the first three by position. */
 export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why'] as const;
-export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace'] as const;
+export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'as'] as const;
 export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
   ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'told'] as const),
 ];
-
-/** An entry in a delivery's log. */
-export type AttemptRecord = {
-  /** Epoch ms. */
-  readonly at: number;
-  readonly durationMs: number;
-  /** The receiver's HTTP status; absent when there was no answer. */
-  readonly status?: number;
-  /** Why there was no answer. */
-  readonly error?: string;
-  /** The first 1 KiB of the answer, safe to show. */
-  readonly answer?: string;
-};
 
 /** A delivery with everything that an attempt needs. */
 export type LoadedDelivery = {
@@ -125,6 +119,10 @@ export function takeFields(names: readonly string[], values: readonly (string | 
   return fields;
 }
 
+/** The fields of a transition that its deliveries show: `as` is the event of which it is a sample. */
+export const SHOWN_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased'] as const;
+export type TransitionFacts = Partial<Record<(typeof SHOWN_TRANSITION_FIELDS)[number], string | null | undefined>>;
+
 /**
  * A delivery, from the fields of its record and of its transition.
  * @throws ZodError when one of them is damaged
@@ -132,11 +130,12 @@ export function takeFields(names: readonly string[], values: readonly (string | 
 export function readDelivery(
   id: DeliveryId,
   { e, x, s, n, at, from, due, owe, end, why }: Fields,
-  { ws, ev, task, erased }: Partial<Record<'ws' | 'ev' | 'task' | 'erased', string | null | undefined>>,
+  { ws, ev, task, as, erased }: TransitionFacts,
 ): Delivery {
   return {
     workspaceId: ws ?? '',
     event: DeliveryEvent.parse(ev),
+    ...(as != null && { sampleOf: TaskEventName.parse(as) }),
     ...(task != null && { taskId: task }),
     id,
     endpointId: e ?? '',

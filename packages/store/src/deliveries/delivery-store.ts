@@ -16,7 +16,8 @@ import type { ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
-import { readLoadedDelivery, type AttemptRecord, type LoadReply } from './delivery-record.ts';
+import { writeAttempt, type AttemptRecord } from './attempt-record.ts';
+import { readLoadedDelivery, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
 import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
 import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
@@ -120,7 +121,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         newVersion: newRevision(),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
       };
-      const args = [JSON.stringify(input), JSON.stringify(attempt)];
+      const args = [JSON.stringify(input), writeAttempt(attempt)];
       const reply = await record({ key: keys.delivery(id), args });
       if (reply[0] === 'failed') throw new ScriptCommandError(reply[1]);
       const [kind, status, pendingRedeliveries, disabled, change, breaker, notice] = reply;

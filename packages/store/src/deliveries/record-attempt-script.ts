@@ -19,7 +19,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
 --   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
 --   notice: see tellPlatform
--- ARGV[2n+1] JSON of the attempt
+-- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
 --   canceled), '' | 'opened' | 'closed' (the breaker, by this attempt), '' | event of the notice that it made}, or {'failed', why} (Redis takes no writes,

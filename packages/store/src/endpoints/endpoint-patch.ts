@@ -10,7 +10,7 @@ export function patchArgs(
   const unset: string[] = [];
   const set: ScriptArg[] = [];
   if (url !== undefined) {
-    set.push('url', url, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
+    set.push('url', url, 'urlAt', now, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
     unset.push('fails', 'failAt', 'okAt');
   }
   if (events !== undefined) set.push('events', events.join(','));

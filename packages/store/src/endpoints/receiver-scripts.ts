@@ -1,6 +1,9 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 
+/** Removed receivers that the list of a workspace's deliveries still has: each costs every page a look into its log. */
+export const REMOVED_LIMIT = 40;
+
 export const REGISTER_RECEIVER_LUA = /* lua */ `
 -- Add a receiver unless the workspace is full. A second run leaves what the first one wrote.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
@@ -34,7 +37,8 @@ export const REMOVE_RECEIVER_LUA = /* lua */ `
 -- Remove a receiver. Its deliveries keep their records, and a purge ends the pending ones. The receiver's hash names
 -- the groups in which they wait, so the mark for the purge takes these over (see readPurgeMark).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] endpoints whose pending deliveries must end (zset)
+-- KEYS[4] endpoints whose pending deliveries must end (zset)   KEYS[5] its log (zset)
+-- KEYS[6] removed receivers whose logs still have deliveries (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
@@ -45,6 +49,12 @@ end
 redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[3], ARGV[2])
 redis.call('ZADD', KEYS[4], ARGV[3], mark)
+local logTtl = redis.call('PTTL', KEYS[5])
+if logTtl > 0 then
+  redis.call('ZADD', KEYS[6], ARGV[3], ARGV[1])
+  redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - ${REMOVED_LIMIT})
+  if redis.call('PTTL', KEYS[6]) < logTtl then redis.call('PEXPIRE', KEYS[6], logTtl) end
+end
 return 'removed'
 `;
 

@@ -59,7 +59,8 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
       return (await patch(keys, [id, newRevision(), ...patchArgs(workspaceId, change, now)])) === 'patched';
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
-      const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
+      const { purge, endpointLog, removedReceivers } = keyspace.of(workspaceId);
+      const keys = [...keysOf(workspaceId, id), purge, endpointLog(id), removedReceivers(workspaceId)];
       return (await remove(keys, [id, newRevision(), now])) === 'removed';
     },
     /** Puts a new secret of a receiver or a callback in force; the old one stays until `overlapEndsAt` (epoch ms). */

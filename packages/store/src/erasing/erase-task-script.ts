@@ -11,6 +11,7 @@ const KEPT = [
   'cbUrl',
   'cbEvents',
   'usage',
+  'differs',
   'erased',
   'erasedTo',
 ];

@@ -16,6 +16,13 @@ export function createShardKeys(tag: string) {
     receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
     /** string: changes with every change to a workspace's receivers */
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
+    /**
+     * zset: ids of a workspace's deliveries to callbacks, by time of acceptance. Each callback has a log of its own,
+     * but a workspace has as many callbacks as Tasks.
+     */
+    callbackLog: (id: WorkspaceId) => `${prefix}w:${id}:callbacks`,
+    /** zset: ids of a workspace's removed receivers, by time of removal, while their logs have deliveries */
+    removedReceivers: (id: WorkspaceId) => `${prefix}w:${id}:removed`,
     /** hash: a receiver or a callback, its encrypted secret and its health */
     endpoint: (id: EndpointId) => `${prefix}e:${id}`,
     /** hash: fingerprint of a key of SECRETS_KEY → secrets ever encrypted with it; 0: it was just registered */

@@ -1,11 +1,15 @@
 import {
   deliveryIdOf,
+  newSampleTaskId,
+  newSampleTransitionId,
   newTestTransitionId,
   NotFoundError,
+  renderSampleBody,
   renderTestBody,
   UnavailableError,
   type DeliveryId,
   type EndpointId,
+  type EventName,
   type WorkspaceId,
 } from '@herald/core';
 import type { EndReply } from '../deliveries/delivery-store.ts';
@@ -32,46 +36,66 @@ export type SendTestEventDeps = {
 };
 
 /** The result of a test event (spec section 4). */
-export type TestOutcome =
-  | { readonly delivered: boolean; readonly receiverStatus: number }
-  | { readonly delivered: false; readonly error: string };
+export type TestOutcome = (
+  | { readonly delivered: boolean; readonly receiverStatus: number; readonly answer?: string }
+  | { readonly delivered: false; readonly error: string }
+) & {
+  readonly deliveryId: DeliveryId;
+  /** Absent when nothing was sent. */
+  readonly durationMs?: number;
+};
 
 /** How long a worker may take to start the send, in ms. */
 const PICK_UP_MS = 5_000;
 /** How long the worker's answer may take beyond its own deadline, in ms. */
 const ANSWER_SLACK_MS = 2_000;
 
+/** The transition of a test event: of no Task, or a sample of an event of a Task that there is not. */
+function makeTransition(event: EventName, createdAt: number) {
+  if (event === 'webhook.test') {
+    const transitionId = newTestTransitionId();
+    return { transitionId, body: renderTestBody(transitionId, createdAt) };
+  }
+  const transitionId = newSampleTransitionId();
+  const facts = { transitionId, taskId: newSampleTaskId(createdAt), createdAt };
+  return { transitionId, body: renderSampleBody(event, facts), sampleOf: event };
+}
+
 /**
- * Lets a worker send a test event now, and waits for the outcome.
+ * Lets a worker send a test event now, or a sample of another event, and waits for the outcome.
  * @throws UnavailableError when no worker is there, or none answers; the event is not sent later either
  */
 export function createSendTestEvent(deps: SendTestEventDeps) {
   const { testEvents, report, now } = deps;
-  const send = async (workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> => {
+  const send = async (workspaceId: WorkspaceId, endpointId: EndpointId, name: EventName): Promise<TestOutcome> => {
     const createdAt = now();
     await deps.findReceiver(workspaceId, endpointId);
     if ((await deps.countWorkers(createdAt)) === 0) throw new UnavailableError('no worker is running to send it');
-    const transitionId = newTestTransitionId();
-    const deliveryId = deliveryIdOf(transitionId, endpointId);
+    const transition = makeTransition(name, createdAt);
+    const deliveryId = deliveryIdOf(transition.transitionId, endpointId);
     const replies = await deps.listenForReplies(deliveryId);
     try {
-      const body = renderTestBody(transitionId, createdAt);
-      const event = { transitionId, deliveryId, endpointId, workspaceId, body, createdAt };
+      const event = { ...transition, deliveryId, endpointId, workspaceId, createdAt };
       if ((await testEvents.create(event)) === 'missing') throw new NotFoundError('receiver', endpointId);
       report.created(event);
-      return await waitForOutcome(replies, async () => {
+      const outcome = await waitForOutcome(replies, async () => {
         // The first claim decides: a worker that comes later finds the event claimed and doesn't send it.
         const claim = await testEvents.claim(workspaceId, deliveryId, now());
         if (claim !== 'claimed') return false;
         report.withdrawn(event, await deps.cancel(workspaceId, deliveryId, now()));
         return true;
       });
+      return { ...outcome, deliveryId };
     } finally {
       await replies.close();
     }
   };
-  return async function sendTestEvent(workspaceId: WorkspaceId, endpointId: EndpointId): Promise<TestOutcome> {
-    const outcome = await send(workspaceId, endpointId).catch((error: unknown) => {
+  return async function sendTestEvent(
+    workspaceId: WorkspaceId,
+    endpointId: EndpointId,
+    event: EventName,
+  ): Promise<TestOutcome> {
+    const outcome = await send(workspaceId, endpointId, event).catch((error: unknown) => {
       if (error instanceof UnavailableError) report.ended(endpointId, undefined);
       throw error;
     });
@@ -80,13 +104,16 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
   };
 }
 
-async function waitForOutcome(replies: TestReplies, withdraw: () => Promise<boolean>): Promise<TestOutcome> {
+async function waitForOutcome(replies: TestReplies, withdraw: () => Promise<boolean>) {
   let reply = await replies.next(PICK_UP_MS);
   if (!reply && (await withdraw())) throw new UnavailableError('no worker took the test event; it was withdrawn');
   if (!reply || reply.kind === 'sending') reply = await replies.next((reply?.deadlineMs ?? 0) + ANSWER_SLACK_MS);
-  if (reply?.kind === 'unanswered') return { delivered: false, error: reply.error };
-  if (reply?.kind !== 'answered') {
+  if (!reply || reply.kind === 'sending') {
     throw new UnavailableError('the worker that took the test event gave no answer; it is not sent again');
   }
-  return { delivered: reply.status >= 200 && reply.status < 300, receiverStatus: reply.status };
+  const duration = reply.durationMs === undefined ? {} : { durationMs: reply.durationMs };
+  if (reply.kind === 'unanswered') return { delivered: false, error: reply.error, ...duration } as const;
+  const { status, answer } = reply;
+  const isDelivered = status >= 200 && status < 300;
+  return { delivered: isDelivered, receiverStatus: status, ...(answer && { answer }), ...duration };
 }

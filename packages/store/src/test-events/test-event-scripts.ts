@@ -5,7 +5,7 @@ export const CREATE_TEST_EVENT_LUA = /* lua */ `
 -- Write a test event and its one delivery, and enqueue it. A second run leaves what the first one wrote.
 -- KEYS[1] transition (hash)   KEYS[2] delivery (hash)   KEYS[3] its endpoint's log (zset)   KEYS[4] its endpoint (hash)
 -- ARGV[1] transition id   ARGV[2] delivery id   ARGV[3] endpoint id   ARGV[4] workspace id   ARGV[5] now (ms)
--- ARGV[6] body   ARGV[7] time to live of the log (ms)   ARGV[8] prefix
+-- ARGV[6] body   ARGV[7] time to live of the log (ms)   ARGV[8] prefix   ARGV[9] of a sample: the event it shows
 -- Returns 'created' | 'missing' (no such endpoint).
 local prefix = ARGV[8]
 ${GROUP_LUA}
@@ -14,6 +14,7 @@ if redis.call('EXISTS', KEYS[4]) == 0 then return 'missing' end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'created' end
 redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
   'body', ARGV[6])
+if ARGV[9] then redis.call('HSET', KEYS[1], 'as', ARGV[9]) end
 redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
 redis.call('ZADD', KEYS[3], ARGV[5], ARGV[2])
 redis.call('PEXPIRE', KEYS[3], ARGV[7])

@@ -1,4 +1,4 @@
-import type { DeliveryId, EndpointId, TransitionId, WorkspaceId } from '@herald/core';
+import type { DeliveryId, EndpointId, TaskEventName, TransitionId, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -12,6 +12,8 @@ export type TestEvent = {
   readonly endpointId: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly body: string;
+  /** The event that it is a sample of. */
+  readonly sampleOf?: TaskEventName;
   /** Epoch ms. */
   readonly createdAt: number;
 };
@@ -30,7 +32,7 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
   const claim = defineScript(redis, 'claimTestEvent', CLAIM_TEST_EVENT_LUA);
   return {
     /** `missing`: there is no such endpoint. */
-    async create({ transitionId, deliveryId, endpointId, workspaceId, body, createdAt }: TestEvent) {
+    async create({ transitionId, deliveryId, endpointId, workspaceId, body, sampleOf, createdAt }: TestEvent) {
       const keys = keyspace.of(workspaceId);
       const reply = await create(
         [
@@ -39,7 +41,10 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
           keys.endpointLog(endpointId),
           keys.endpoint(endpointId),
         ],
-        [transitionId, deliveryId, endpointId, workspaceId, createdAt, body, retention.logMs, keys.prefix],
+        [
+          ...[transitionId, deliveryId, endpointId, workspaceId, createdAt, body, retention.logMs, keys.prefix],
+          ...(sampleOf === undefined ? [] : [sampleOf]),
+        ],
       );
       return CreateReply.parse(reply);
     },

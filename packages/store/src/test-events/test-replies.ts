@@ -2,11 +2,19 @@ import type { DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
-/** A worker's messages about a test event: first that it sends the event, with its deadline; then the outcome. */
+/**
+ * A worker's messages about a test event: first that it sends the event, with its deadline; then the outcome. A worker
+ * of release 0.1.0 tells neither the duration nor the answer. What is not sent has no duration.
+ */
 export const TestReply = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sending'), deadlineMs: z.number() }),
-  z.object({ kind: z.literal('answered'), status: z.int() }),
-  z.object({ kind: z.literal('unanswered'), error: z.string() }),
+  z.object({
+    kind: z.literal('answered'),
+    status: z.int(),
+    durationMs: z.int().exactOptional(),
+    answer: z.string().exactOptional(),
+  }),
+  z.object({ kind: z.literal('unanswered'), error: z.string(), durationMs: z.int().exactOptional() }),
 ]);
 export type TestReply = z.infer<typeof TestReply>;
 

@@ -23,11 +23,10 @@ ${ENQUEUE_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
--- New members of endpoints' logs, by key: score, id, ...
+-- New members of logs, by key: score, id, ...
 local logs = {}
 
-local function logDelivery(endpoint, now, id)
-  local key = prefix .. 'e:' .. endpoint .. ':log'
+local function logDelivery(key, now, id)
   local log = logs[key] or { now = now }
   logs[key] = log
   log[#log + 1] = now
@@ -44,7 +43,8 @@ local function deliver(transition, now, isCallbackOn)
   local pending, canceled = 0, 0
   for _, delivery in ipairs(transition.deliveries) do
     local id, endpoint, status, destination = delivery[1], delivery[2], delivery[3], delivery[4]
-    if endpoint == transition.callback and not isCallbackOn() then status = 'canceled' end
+    local isCallback = endpoint == transition.callback
+    if isCallback and not isCallbackOn() then status = 'canceled' end
     local record = prefix .. 'd:' .. id
     if status == 'pending' then
       pending = pending + 1
@@ -56,7 +56,8 @@ local function deliver(transition, now, isCallbackOn)
         'why', 'receiver_disabled')
       redis.call('PEXPIRE', record, common.recordTtl)
     end
-    logDelivery(endpoint, now, id)
+    logDelivery(prefix .. 'e:' .. endpoint .. ':log', now, id)
+    if isCallback then logDelivery(prefix .. 'w:' .. transition.workspace .. ':callbacks', now, id) end
   end
   return pending, canceled
 end
@@ -86,7 +87,7 @@ local function commit(input, body)
 
   local transition = input.transition
   if not transition then return { 'accepted', 0 } end
-  transition.callback = input.callback
+  transition.callback, transition.workspace = input.callback, input.workspace
   local function isCallbackOn() return redis.call('HGET', callback, 'on') == '1' end
   local pending, canceled = deliver(transition, input.now, isCallbackOn)
   local key = prefix .. 'x:' .. transition.id

@@ -19,6 +19,11 @@ test('a line of the log has the time, what came of the attempt and how long it t
   expect(toLogLine({ ...attempt, status: 500, answer: '' })).toBe('1970-01-01T00:00:01.000Z answered 500 after 12 ms');
 });
 
+test('an answer can’t control what it is printed to, nor reverse or hide a part of the line', () => {
+  const line = toLogLine({ ...attempt, status: 500, answer: '\u001b[31mred\u202e\u0000 \u200bevil<b>' });
+  expect(line).toBe('1970-01-01T00:00:01.000Z answered 500 after 12 ms: [31mred evil<b>');
+});
+
 test('it has the beginning of the answer, on one line', () => {
   const line = toLogLine({ ...attempt, status: 500, answer: ` out\n\tof  order ${'x'.repeat(300)}` });
   expect(line).toBe(`1970-01-01T00:00:01.000Z answered 500 after 12 ms: out of order ${'x'.repeat(187)}…`);

@@ -4,7 +4,7 @@ import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { listClients } from '@herald/store/redis/list-clients';
-import { readAttempts } from '@herald/store/deliveries/delivery-log';
+import { readAttempts } from '@herald/store/deliveries/delivery-reader';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { BoardJobs } from '@herald/queue';

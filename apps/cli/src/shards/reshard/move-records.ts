@@ -29,7 +29,7 @@ export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string 
 }
 
 /**
- * Moves the delivery logs of endpoints. It runs before the records move, since these tell who owned a removed endpoint.
+ * Moves the delivery logs of endpoints and workspaces. It runs before the records move, since these tell who owned a removed endpoint.
  * It also deletes the places of deliveries in the queue, which are made anew from the records.
  * @returns keys moved
  */
@@ -39,9 +39,9 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_KINDS[kind].step !== 'list') return 0;
     const from = keysOf(shard);
-    const owner = await owners.ofEndpoint(from, id);
+    const owner = kind === 'callbackLog' ? id : await owners.ofEndpoint(from, id);
     if (owner === undefined) return 0;
-    const home = target.of(owner).endpointLog(id);
+    const home = keyInShard(name, from, target.of(owner));
     if (home === name || !(await copySortedSet(redis, name, home))) return 0;
     await awaitCopies([home]);
     await redis.unlink(name);
@@ -95,6 +95,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
   switch (kind) {
     case 'receivers':
     case 'subscriptionVersion':
+    case 'removedReceivers':
     case 'workspaceReplays':
       return { owner: id, attached: [] };
     case 'endpoint': {

@@ -1,0 +1,67 @@
+import { ANSWER_HEADERS, ATTEMPT_ERRORS, isCodeOf, type AnswerHeaders, type AttemptError } from '@herald/core';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
+import { z } from 'zod';
+import { CodeList } from '../http/code-list.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
+
+/** Why an attempt got no status. */
+const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
+
+const AttemptFields = {
+  at: TimeText,
+  durationMs: z.int().min(0),
+  status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
+  error: AttemptErrorCode.exactOptional(),
+};
+
+/** The last attempt, in a list: without its answer. */
+export const LastAttempt = z.strictObject(AttemptFields).meta({ id: 'LastAttempt' });
+
+/** The beginning of an endpoint's answer. */
+export const AnswerText = z.string().meta({
+  description:
+    'The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty.',
+});
+
+const answerHeader = z.string().exactOptional();
+
+export const AttemptView = z
+  .strictObject({
+    ...AttemptFields,
+    headers: z
+      .strictObject(
+        Object.fromEntries(ANSWER_HEADERS.map((name) => [name, answerHeader])) as Record<
+          keyof AnswerHeaders,
+          typeof answerHeader
+        >,
+      )
+      .meta({
+        description: 'The headers that explain the answer, the first 256 bytes of each. Absent if there are none.',
+      })
+      .exactOptional(),
+    answer: AnswerText.exactOptional(),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
+
+export function toLastAttempt({ at, durationMs, status, error }: AttemptRecord): z.infer<typeof LastAttempt> {
+  return {
+    at: toTime(at),
+    durationMs,
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error: toAttemptError(error) }),
+  };
+}
+
+/** A code of a newer version's worker reads as the most general one. */
+export function toAttemptError(code: string): AttemptError {
+  return isCodeOf(ATTEMPT_ERRORS, code) ? code : 'connection_failed';
+}
+
+export function toAttemptView(attempt: AttemptRecord): z.infer<typeof AttemptView> {
+  const { headers, answer } = attempt;
+  return {
+    ...toLastAttempt(attempt),
+    ...(headers && { headers }),
+    ...(answer !== undefined && { answer }),
+  };
+}

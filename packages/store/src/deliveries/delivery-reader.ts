@@ -1,0 +1,49 @@
+import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
+import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { readAttempt, type AttemptRecord } from './attempt-record.ts';
+import { readDelivery, SHOWN_TRANSITION_FIELDS } from './delivery-record.ts';
+
+/** A delivery as lists show it. The attempt is absent before the first. */
+export type ListedDelivery = Delivery & { readonly lastAttempt?: AttemptRecord };
+
+export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
+
+/** Reads the records of the deliveries of workspaces. None sees those of another. */
+export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
+  const withLastAttempt = async (delivery: Delivery): Promise<ListedDelivery> => {
+    const last = await redis.lindex(keyspace.of(delivery.workspaceId).attempts(delivery.id), -1);
+    return last === null ? delivery : { ...delivery, lastAttempt: readAttempt(last) };
+  };
+  return {
+    async read(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery | undefined> {
+      const keys = keyspace.of(workspaceId);
+      const fields = await redis.hgetall(keys.delivery(id));
+      if (fields.x === undefined) return undefined;
+      const [ws, ev, task, as, erased] = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
+      return ws === workspaceId ? readDelivery(id, fields, { ws, ev, task, as, erased }) : undefined;
+    },
+    withLastAttempts: (deliveries: readonly Delivery[]) => Promise.all(deliveries.map(withLastAttempt)),
+    /**
+     * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
+     * `urlChangedAt` (epoch ms) went to another. `body` is absent when it is no longer kept.
+     */
+    readContent: async ({ workspaceId, endpointId, transitionId }: Delivery) => {
+      const keys = keyspace.of(workspaceId);
+      const [[url, changedAt], body] = await Promise.all([
+        redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt'),
+        redis.hget(keys.transition(transitionId), 'body'),
+      ]);
+      return {
+        ...(url != null && { url }),
+        ...(changedAt != null && { urlChangedAt: Number(changedAt) }),
+        ...(body !== null && { body }),
+      };
+    },
+  };
+}
+
+/** A delivery's attempts, oldest first, whichever workspace it belongs to. */
+export async function readAttempts(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Promise<AttemptRecord[]> {
+  return (await redis.lrange(keys.attempts(id), 0, -1)).map(readAttempt);
+}

@@ -1,0 +1,63 @@
+import type { EventName } from '@herald/core';
+import { createSendTestEvent } from './send-test-event.ts';
+import type { TestEvent } from './test-event-store.ts';
+import type { TestReply } from './test-replies.ts';
+
+const NOW = Date.UTC(2030, 0, 31, 12);
+
+/** Sends a test event to a worker that replies like this; returns what was created, and what came of it. */
+async function send(event: EventName, ...replies: readonly TestReply[]) {
+  const created: TestEvent[] = [];
+  const left = [...replies];
+  const sendTestEvent = createSendTestEvent({
+    findReceiver: () => Promise.resolve(),
+    countWorkers: () => Promise.resolve(1),
+    testEvents: {
+      create: (each) => Promise.resolve(created.push(each) > 0 ? 'created' : 'missing'),
+      claim: () => Promise.resolve('taken'),
+    },
+    cancel: () => Promise.reject(new Error('a worker took it')),
+    listenForReplies: () =>
+      Promise.resolve({ next: () => Promise.resolve(left.shift()), close: () => Promise.resolve() }),
+    report: { created: () => undefined, withdrawn: () => undefined, ended: () => undefined },
+    now: () => NOW,
+  });
+  const outcome = await sendTestEvent('ws_1', 'wh_1', event);
+  return { created, outcome };
+}
+
+const SENDING: TestReply = { kind: 'sending', deadlineMs: 1 };
+
+test.each<{ reply: TestReply; outcome: object }>([
+  {
+    reply: { kind: 'answered', status: 500, durationMs: 7, answer: 'no' },
+    outcome: { delivered: false, receiverStatus: 500, durationMs: 7, answer: 'no' },
+  },
+  {
+    reply: { kind: 'answered', status: 204, durationMs: 0, answer: '' },
+    outcome: { delivered: true, receiverStatus: 204, durationMs: 0 },
+  },
+  {
+    reply: { kind: 'unanswered', error: 'dns_failed', durationMs: 7 },
+    outcome: { delivered: false, error: 'dns_failed', durationMs: 7 },
+  },
+  // Nothing was sent, or a worker of release 0.1.0 sent it.
+  {
+    reply: { kind: 'unanswered', error: 'receiver_removed' },
+    outcome: { delivered: false, error: 'receiver_removed' },
+  },
+  { reply: { kind: 'answered', status: 200 }, outcome: { delivered: true, receiverStatus: 200 } },
+])('of $reply is told $outcome, with the id of the delivery', async ({ reply, outcome: told }) => {
+  const { outcome, created } = await send('webhook.test', SENDING, reply);
+  expect(outcome).toEqual({ ...told, deliveryId: created[0]?.deliveryId });
+});
+
+test('a sample has the body of its event, and is kept as one; a test event is none', async () => {
+  const answered: TestReply = { kind: 'answered', status: 200 };
+  const [sample] = (await send('task.done', SENDING, answered)).created;
+  expect(sample).toMatchObject({ sampleOf: 'task.done', endpointId: 'wh_1', createdAt: NOW });
+  expect(JSON.parse(sample?.body ?? '')).toMatchObject({ id: sample?.transitionId, event: 'task.done' });
+  const [plain] = (await send('webhook.test', SENDING, answered)).created;
+  expect(plain).not.toHaveProperty('sampleOf');
+  expect(JSON.parse(plain?.body ?? '')).toMatchObject({ event: 'webhook.test' });
+});
