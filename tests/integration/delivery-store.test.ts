@@ -1,4 +1,4 @@
-import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery } from '@herald/core';
+import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
 import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
@@ -117,10 +117,11 @@ test.each([retryAt(1_000), FAILED])(
 test('what was canceled in mid-send and arrived all the same is delivered, and what was delivered is not canceled', async () => {
   const [canceled, delivered] = await createDeliveries(2);
   if (!canceled || !delivered) throw new Error('two were created');
-  await stores.deliveries.cancel(canceled.id, 'receiver_removed', Date.now());
+  const cancel = (id: DeliveryId) => stores.deliveries.cancel(id, 'receiver_removed', Date.now());
+  expect(await cancel(canceled.id)).toEqual({ kind: 'ended', event: canceled.event });
   await record(canceled, DELIVERED);
   await record(delivered, DELIVERED);
-  await stores.deliveries.cancel(delivered.id, 'receiver_removed', Date.now());
+  expect(await cancel(delivered.id)).not.toHaveProperty('event');
   expect([(await load(canceled.id)).status, (await load(delivered.id)).status]).toEqual(['delivered', 'delivered']);
 });
 

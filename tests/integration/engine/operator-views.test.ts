@@ -122,3 +122,15 @@ test('a destination tells what is due and since when, until when nothing goes th
   await engine.record(first, { now, holdUntil: now + 9_000 });
   await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, heldUntil: now + 9_000 }]);
 });
+
+test('destinations are listed by how many wait there, the most first', async () => {
+  const { stores, redis } = engine;
+  const receivers = [await engine.register(), await engine.register(), await engine.register()] as const;
+  const waiting = [2, 3, 1];
+  for (const [index, receiver] of receivers.entries()) {
+    for (let count = 0; count < (waiting[index] ?? 0); count++) await engine.acceptOne(receiver, START + count);
+  }
+  const listed = await createDestinationView({ redis, keyspace: stores.keyspace, now: () => START }).list();
+  const own = listed.filter(({ group }) => receivers.some(({ destination }) => destination === group));
+  expect(own.map((each) => each.waiting)).toEqual([3, 2, 1]);
+});

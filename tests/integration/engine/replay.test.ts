@@ -101,6 +101,16 @@ test('takes only what was accepted in its time and has one of its statuses', asy
   expect(await engine.statusOf(pending)).toBe('pending');
 });
 
+test('a step looks at a hundred deliveries, however many were accepted in one millisecond', async () => {
+  const { create, waiting, find } = await prepare(range(350).map(() => NOW));
+  const id = await create();
+  for (const seen of [100, 200, 300, 350]) {
+    await engine.worker.steps.step(id, LATER);
+    await engine.redis.del(waiting);
+    expect(await find(id)).toMatchObject({ seen, replayed: seen });
+  }
+});
+
 test('two replays of the same range let each in once', async () => {
   const { ids, create, carryOn } = await prepare(range(30).map((index) => NOW + index));
   const [first, second] = [await create(), await create()];

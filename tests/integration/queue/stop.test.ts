@@ -94,7 +94,9 @@ test('connections that break while it waits and while jobs are in work lose noth
 
 test('a job whose processor throws comes again later', async () => {
   await using queue = await startQueue();
-  const backend = await queue.createBackend({ errorDelayMs: (errors) => 50 * errors });
+  const counted: number[] = [];
+  const errorDelayMs = (errors: number) => 50 * counted.push(errors);
+  const backend = await queue.createBackend({ errorDelayMs });
   const attempts: number[] = [];
   const worker = queue.startWorker(backend, async (_job, token = '') => {
     attempts.push(Date.now());
@@ -108,6 +110,7 @@ test('a job whose processor throws comes again later', async () => {
     const [first = 0, second = 0, third = 0] = attempts;
     expect(second - first).toBeGreaterThanOrEqual(50);
     expect(third - second).toBeGreaterThanOrEqual(100);
+    expect(counted).toEqual([1, 2]);
   } finally {
     await worker.close();
   }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { waitFor } from '@herald/test-kit';
 import { closeHttpServer, createHttpServer, type HttpLimits } from './create-http-server.ts';
 
 const QUICK: Partial<HttpLimits> = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
@@ -79,6 +81,15 @@ test.each([
   server = await listen();
   expect(readProblem(await readAll(await open(server, request)))).toMatchObject({ statusLine, code });
   expect(await readAll(await open(server, 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'))).toMatch(/\bok\b/);
+});
+
+test('nothing is left of the connection of a client that stays after it was refused', async () => {
+  server = await listen();
+  const socket = await open(server, 'hello\r\n\r\n');
+  await readAll(socket);
+  const countConnections = promisify(server.getConnections.bind(server));
+  await waitFor('the connection to be gone', async () => (await countConnections()) === 0);
+  expect(socket.writable).toBe(true);
 });
 
 test.each([

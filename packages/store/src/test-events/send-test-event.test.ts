@@ -61,3 +61,25 @@ test('a sample has the body of its event, and is kept as one; a test event is no
   expect(plain).not.toHaveProperty('sampleOf');
   expect(JSON.parse(plain?.body ?? '')).toMatchObject({ event: 'webhook.test' });
 });
+
+test('an event that no worker takes is withdrawn and canceled, and the caller is told', async () => {
+  const told: string[] = [];
+  const sendTestEvent = createSendTestEvent({
+    findReceiver: () => Promise.resolve(),
+    countWorkers: () => Promise.resolve(1),
+    testEvents: { create: () => Promise.resolve('created'), claim: () => Promise.resolve('claimed') },
+    cancel: (workspaceId, id, now) => {
+      told.push(`cancel ${workspaceId} ${id.slice(0, 4)} ${now - NOW}`);
+      return Promise.resolve({ kind: 'ended', event: 'webhook.test' });
+    },
+    listenForReplies: () => Promise.resolve({ next: () => Promise.resolve(undefined), close: () => Promise.resolve() }),
+    report: {
+      created: () => undefined,
+      withdrawn: (_event, { kind }) => told.push(`withdrawn: ${kind}`),
+      ended: (_endpointId, outcome) => told.push(`ended: ${String(outcome)}`),
+    },
+    now: () => NOW,
+  });
+  await expect(sendTestEvent('ws_1', 'wh_1', 'webhook.test')).rejects.toThrow('no worker took the test event');
+  expect(told).toEqual(['cancel ws_1 dlv_ 0', 'withdrawn: ended', 'ended: undefined']);
+});
