@@ -122,15 +122,3 @@ test('a destination tells what is due and since when, until when nothing goes th
   await engine.record(first, { now, holdUntil: now + 9_000 });
   await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, heldUntil: now + 9_000 }]);
 });
-
-test('destinations are listed by how many wait there, the most first', async () => {
-  const { stores, redis } = engine;
-  const own: string[] = [];
-  for (const count of [2, 4, 1, 3]) {
-    const receiver = await engine.register();
-    own.push(receiver.destination);
-    for (let index = 0; index < count; index++) await engine.acceptOne(receiver, START + own.length);
-  }
-  const listed = await createDestinationView({ redis, keyspace: stores.keyspace, now: () => START + 9 }).list();
-  expect(listed.filter(({ group }) => own.includes(group)).map(({ waiting }) => waiting)).toEqual([4, 3, 2, 1]);
-});

@@ -1,6 +1,7 @@
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createDestinationView } from '@herald/store/operators/destination-view';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
@@ -195,4 +196,13 @@ test('what belongs to nothing any more is dropped with its shard, and never come
   await redis.hset(fourth.queue.group('nowhere'), 'fails', 1);
   expect((await reshard(redis, 2)).report.dropped).toBe(2);
   expect(await redis.exists(fourth.failed, fourth.queue.group('nowhere'))).toBe(0);
+});
+
+test('destinations of all shards are listed by how many wait there, the most first', async () => {
+  const { redis } = data;
+  await reshard(redis, 2);
+  const view = createDestinationView({ redis, keyspace: createKeyspace(2), now: Date.now });
+  const waiting = (await view.list()).map((each) => each.waiting);
+  expect(new Set(waiting).size).toBeGreaterThan(1);
+  expect(waiting).toEqual(waiting.toSorted((a, b) => b - a));
 });

@@ -76,10 +76,10 @@ test('an event that no worker takes is withdrawn and canceled, and the caller is
     report: {
       created: () => undefined,
       withdrawn: (_event, { kind }) => told.push(`withdrawn: ${kind}`),
-      ended: (_endpointId, outcome) => told.push(`ended: ${String(outcome)}`),
+      ended: (_endpointId, outcome) => told.push(outcome ? 'ended' : 'ended without an outcome'),
     },
     now: () => NOW,
   });
   await expect(sendTestEvent('ws_1', 'wh_1', 'webhook.test')).rejects.toThrow('no worker took the test event');
-  expect(told).toEqual(['cancel ws_1 dlv_ 0', 'withdrawn: ended', 'ended: undefined']);
+  expect(told).toEqual(['cancel ws_1 dlv_ 0', 'withdrawn: ended', 'ended without an outcome']);
 });
