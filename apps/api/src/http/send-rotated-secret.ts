@@ -39,6 +39,5 @@ export function sendRotatedSecret(
   res: Response<z.infer<typeof SecretRotated>>,
   { secret, overlapEndsAt }: RotatedSecret,
 ): void {
-  res.set('cache-control', 'no-store');
   res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
 }

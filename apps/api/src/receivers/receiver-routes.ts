@@ -65,7 +65,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       async handle({ receivers }, req, res, request) {
         const { receiver, secret } = await receivers.register(workspaceOf(req), request, stateOf(req).seed);
         if (secret === undefined) res.set(REPLAYED, 'true');
-        res.location(`${req.baseUrl}/${receiver.receiver.id}`).set('cache-control', 'no-store');
+        res.location(`${req.baseUrl}/${receiver.receiver.id}`);
         res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
       },
     }),

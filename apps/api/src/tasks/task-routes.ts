@@ -77,7 +77,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       async handle({ tasks, callbacks }, req, res, request) {
         const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
-        res.location(`${req.baseUrl}/${task.id}`).set('cache-control', 'no-store');
+        res.location(`${req.baseUrl}/${task.id}`);
         const view: CreatedTask = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
         if (view.callback && callback) view.callback.secret = callback.secret;
         res.json(view);
