@@ -67,6 +67,8 @@ test('a send that failed is followed from its request to its last attempt by ids
 
 test('at level info a failed send still leads back to its request, and what arrives leaves no line', async () => {
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '', LOG_LEVEL: 'info' } });
+  // This Redis keeps nothing on disk: both processes say so when they start.
+  for (const each of [...herald.apis, ...herald.workers]) await herald.waitForLog('persistence_off', each);
   const sound = await herald.createWorkspace();
   const receiver = await herald.startReceiver();
   await sound.registerReceiver({ url: receiver.url });
