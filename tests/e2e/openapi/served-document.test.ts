@@ -94,7 +94,9 @@ describeWithBrowser('in a browser', () => {
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
     });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
     await page.goto(`${origin}/docs#/Receivers/listReceivers`);
+    await page.waitForSelector('html.dark-mode .swagger-ui');
     await page.locator('.btn.authorize').click();
     await page.locator('.modal-ux input').fill(workspace.key);
     await page.locator('.modal-ux .btn.authorize').click();
