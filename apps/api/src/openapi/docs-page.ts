@@ -36,5 +36,6 @@ SwaggerUIBundle({
 
 export const DOCS_CSS = `body { margin: 0; }
 html:not(.dark-mode) body { background: #fafafa; }
-.swagger-ui .servers, .swagger-ui .servers-title { display: none; }
+.swagger-ui .servers, .swagger-ui .servers-title, .swagger-ui .response-col_links { display: none; }
+html.dark-mode .swagger-ui .headers td { color: #e4e6e6; }
 `;
