@@ -12,7 +12,7 @@ const PACKAGE_MANAGERS = [
   { program: 'brew', commands: ['brew install --cask chromium'], asRoot: false },
 ];
 
-const SKIPPED = 'the tests of the board in a browser are skipped';
+const SKIPPED = 'the tests of the board and the pages in a browser are skipped';
 
 /**
  * Does nothing when Chromium or Chrome is on the PATH. Otherwise installs it as root, or in CI. Returns a sentence with

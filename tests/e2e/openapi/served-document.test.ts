@@ -86,6 +86,15 @@ describeWithBrowser('in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
   });
 
+  test('the API page fits into a narrow window, and is dark where the reader asks for it', async () => {
+    const page = await browser.newPage();
+    await page.setViewport({ width: 360, height: 740 });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    await page.goto(`${herald.apis[0]?.origin ?? ''}/docs#/Deliveries/readDelivery`);
+    await page.waitForSelector('html.dark-mode .swagger-ui .responses-table');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  }, 60_000);
+
   test('a reader of the API page pastes a key and tries an operation, and the page breaks no policy', async () => {
     const workspace = await herald.createWorkspace();
     const origin = herald.apis[0]?.origin ?? '';

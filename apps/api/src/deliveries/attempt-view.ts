@@ -5,7 +5,7 @@ import { CodeList } from '../http/code-list.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 
 /** Why an attempt got no status. */
-const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
+export const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
 
 const AttemptFields = {
   at: TimeText,

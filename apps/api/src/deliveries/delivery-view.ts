@@ -19,6 +19,9 @@ import { TimeText, toTime } from '../http/to-time.ts';
 import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';
 import { DeliveryRequest, REQUEST_EXAMPLE } from './request-view.ts';
 
+/** Why a delivery was not delivered. */
+export const DeliveryReasonCode = CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.');
+
 const DeliveryFields = {
   id: DeliveryIdText,
   event: EventName,
@@ -34,7 +37,7 @@ const DeliveryFields = {
   nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due. Null when none is.' }),
   settledAt: TimeText.nullable(),
   lastAttempt: LastAttempt.nullable().meta({ description: 'Null before the first.' }),
-  reason: CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.').exactOptional(),
+  reason: DeliveryReasonCode.exactOptional(),
   owedAttempts: z.int().min(1).meta({ description: 'Pending redeliveries.' }).exactOptional(),
   erasedAt: TimeText.meta({
     description: 'When its payload was erased with those of its Task. No body and nothing of an answer is left.',

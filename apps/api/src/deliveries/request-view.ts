@@ -1,5 +1,6 @@
 import { deliveryHeaders, SIGNATURE_HEADERS } from '@herald/core';
 import { toRequestHeaders } from '@herald/egress/request-headers';
+import { VERSION } from '@herald/runtime/version';
 import type { DeliveryReader, ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';
@@ -12,7 +13,7 @@ export const REQUEST_EXAMPLE = {
   url: 'https://hooks.example.com/herald',
   headers: {
     host: 'hooks.example.com',
-    'user-agent': 'Herald/0.1.0',
+    'user-agent': `Herald/${VERSION}`,
     'content-type': 'application/json',
     'content-length': String(EXAMPLE_BODY.length),
     'x-service-event': 'task.done',

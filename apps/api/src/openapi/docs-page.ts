@@ -19,7 +19,11 @@ export const DOCS_HTML = `<!doctype html>
 </html>
 `;
 
-export const DOCS_SCRIPT = `SwaggerUIBundle({
+export const DOCS_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#page',
   deepLinking: true,
@@ -30,6 +34,8 @@ export const DOCS_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-export const DOCS_CSS = `body { margin: 0; background: #fafafa; }
-.swagger-ui .servers, .swagger-ui .servers-title { display: none; }
+export const DOCS_CSS = `body { margin: 0; }
+html:not(.dark-mode) body { background: #fafafa; }
+.swagger-ui .servers, .swagger-ui .servers-title, .swagger-ui .response-col_links { display: none; }
+html.dark-mode .swagger-ui .headers td { color: #e4e6e6; }
 `;

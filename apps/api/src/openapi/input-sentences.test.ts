@@ -119,7 +119,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   testReceiver: [
-    [{ dryRun: true }, 'dryRun is not a field here; known are event'],
+    [{ dryRun: true }, 'dryRun is not a field here; the only one is event'],
     [{ event: 'done' }, `event must be one of ${EVENTS}`],
     [[], 'the body must be an object'],
   ],
@@ -128,7 +128,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ overlapSeconds: 1.5 }, 'overlapSeconds must be a whole number'],
     [{ overlapSeconds: -1 }, 'overlapSeconds must be at least 0'],
     [{ overlapSeconds: 604_801 }, 'overlapSeconds must be at most 604800'],
-    [{ overlap: 60 }, 'overlap is not a field here; known are overlapSeconds'],
+    [{ overlap: 60 }, 'overlap is not a field here; the only one is overlapSeconds'],
   ],
   replayDeliveries: [
     [{}, 'since is required'],
@@ -185,7 +185,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [[], 'the body must be an object'],
     [{}, `type is required: one of ${TYPES}`],
     [{ type: 'closed' }, `type must be one of ${TYPES}`],
-    [{ type: 'start', at: 1 }, 'at is not a field here; known are type'],
+    [{ type: 'start', at: 1 }, 'at is not a field here; the only one is type'],
     [{ type: 'checkpoint' }, 'checkpointId is required', 'canonical is required', 'material is required'],
     [{ ...checkpoint, checkpointId: 'a b' }, `checkpointId ${ID}`],
     [{ ...checkpoint, canonical: 1 }, 'canonical must be true or false'],
@@ -232,7 +232,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ transitions: {} }, 'transitions must be an array'],
     [{ transitions: [] }, 'transitions must not be empty'],
     [{ transitions: Array(501).fill(null) }, 'transitions must have at most 500 items'],
-    [{ transitions: [1], dryRun: true }, 'dryRun is not a field here; known are transitions'],
+    [{ transitions: [1], dryRun: true }, 'dryRun is not a field here; the only one is transitions'],
   ],
 };
 

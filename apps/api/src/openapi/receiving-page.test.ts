@@ -10,7 +10,7 @@ import {
 import { RECEIVING_PAGE } from './receiving-page.ts';
 import { VERIFY_EXAMPLE } from './verify-example.ts';
 
-test('the page names the limit, every wait of the schedule, every header and every code', () => {
+test('the page names the limit, every wait of the schedule, every header, every code and the ways out of being disabled', () => {
   const id = deliveryIdOf('trn_a', 'wh_a');
   const keys = { current: createSigningKey(newSigningSecret()) };
   const headers = signatureHeaders({ id, event: 'task.done', body: Buffer.from('{}'), now: 0 }, keys);
@@ -28,6 +28,9 @@ test('the page names the limit, every wait of the schedule, every header and eve
     [...RECEIVING_PAGE.matchAll(/<tr><td>(\d+)<\/td><td>([^<]+)<\/td><\/tr>/g)].map(([, n, wait]) => [Number(n), wait]),
   ).toEqual(waits.map((wait, index) => [index + 2, wait]));
   expect(RECEIVING_PAGE).toContain(`at most ${RECEIVER_LIMIT} receivers`);
+  for (const way of ['PATCH /api/public/webhooks/{id}', 'PATCH /tasks/{id}/callback']) {
+    expect(RECEIVING_PAGE).toContain(`<code>${way}</code>`);
+  }
   expect(RECEIVING_PAGE).toMatch(/within 15 seconds[^]*±20 %[^]*later than 5 days[^]*least 10 failures/);
 });
 

@@ -81,13 +81,17 @@ ${tries.join('\n')}
 <code>failed</code>; you can still redeliver or replay it.</li>
 <li>A 429 or 503 with <code>Retry-After</code> pauses all deliveries to the host, for at most
 ${durationText(policy.retryAfterLimitMs)}.</li>
-<li>A 410 disables the receiver at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over
-${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with <code>PATCH /api/public/webhooks/{id}</code>.</li>
+<li>A 410 disables the receiver or callback at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over
+${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with
+<a href="/docs#/Receivers/changeReceiver"><code>PATCH /api/public/webhooks/{id}</code></a>, or a callback with
+<a href="/docs#/Tasks/changeCallback"><code>PATCH /tasks/{id}/callback</code></a>.</li>
 </ul>
 <p>These are the defaults. Whoever runs this service may have set another schedule or deadline.</p>
 <h2 id="errors">Why an attempt failed</h2>
-<p><code>GET /api/public/deliveries/{id}</code> shows each attempt with the status of your answer, or with one of these
-codes. <code>POST /api/public/webhooks/{id}/test</code> makes an attempt now and shows the same.</p>
+<p><a href="/docs#/Deliveries/readDelivery"><code>GET /api/public/deliveries/{id}</code></a> shows what was sent, and each
+attempt with the status of your answer, or with one of these codes.
+<a href="/docs#/Receivers/testReceiver"><code>POST /api/public/webhooks/{id}/test</code></a> makes an attempt now, also
+with a sample of any event, and shows the same.</p>
 ${renderCodes('attempts', ERROR_CODES.attempts)}
 <p><a href="/errors">All error codes</a></p>`,
 );

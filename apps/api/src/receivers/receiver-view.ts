@@ -1,16 +1,9 @@
-import {
-  ATTEMPT_ERRORS,
-  codesOf,
-  DELIVERY_REASONS,
-  DeliveryIdText,
-  EventName,
-  isCodeOf,
-  ReceiverIdText,
-} from '@herald/core';
+import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
-import { AnswerText, toAttemptError } from '../deliveries/attempt-view.ts';
+import { AnswerText, AttemptErrorCode, toAttemptError } from '../deliveries/attempt-view.ts';
+import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
@@ -105,7 +98,7 @@ export const TestOutcome = z
     }),
     z.strictObject({
       delivered: z.literal(false),
-      error: z.enum([...codesOf(ATTEMPT_ERRORS), ...codesOf(DELIVERY_REASONS)]).meta({
+      error: z.union([AttemptErrorCode, DeliveryReasonCode]).meta({
         description: 'Why no status came: the code of the attempt, or the reason why none was made.',
         examples: ['timeout_response'],
       }),

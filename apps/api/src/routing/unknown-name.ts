@@ -14,5 +14,7 @@ export function toShownName(name: string): string {
 export function describeUnknownName(name: string, known: readonly string[], rule: string): string {
   const nearest = findNearest(name.slice(0, LIMIT_CHARACTERS), known);
   if (nearest !== undefined) return `${rule}; did you mean \`${nearest}\`?`;
-  return `${rule}; ${known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`}`;
+  const [only, ...others] = known;
+  if (only === undefined) return `${rule}; there are none`;
+  return `${rule}; ${others.length === 0 ? `the only one is ${only}` : `known are ${known.join(', ')}`}`;
 }

@@ -38,5 +38,5 @@ test('an endpoint is a receiver or a callback', () => {
   const tail = '01m7wyndtadddfeszmz5b3xx5r';
   expect([readEndpointId(`wh_${tail}`), readEndpointId(`cb_${tail}`)]).toEqual([`wh_${tail}`, `cb_${tail}`]);
   expect(() => readReceiverId(`cb_${tail}`)).toThrow('must be the id of a receiver');
-  expect(() => readEndpointId(`task_${tail}`)).toThrow('must be the id of a receiver');
+  expect(() => readEndpointId(`task_${tail}`)).toThrow(/must be the id of a receiver, .* or of a callback/);
 });

@@ -32,9 +32,10 @@ export const readTaskId = idReader('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
 const CALLBACK_ID = /^cb_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** The id of a receiver or a callback. */
-export function readEndpointId(text: string): string {
-  return CALLBACK_ID.test(text) ? text : readReceiverId(text);
-}
+export const readEndpointId = argumentReader(
+  (text) => (CALLBACK_ID.test(text) || ID_PATTERNS.receiver.test(text) ? text : undefined),
+  'must be the id of a receiver, such as wh_01m7wyndtadddfeszmz5b3xx5r, or of a callback (cb_…)',
+);
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 

@@ -70,7 +70,7 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
     .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {
       const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
       if (isNarrow === undefined && !wanted.notices && wanted.status !== 'failed')
-        command.error('error: name a --receiver, --task or --workspace, or ask for --notices or --status failed alone');
+        command.error('error: name a --receiver, --task or --workspace, or ask for --notices or --status failed');
       await using herald = await openHerald();
       const { list: found, hasMore } = await listDeliveries(herald, wanted);
       const list = await addWaits(herald, found);
@@ -99,7 +99,8 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
       if (request) {
         output.line('');
         output.facts({ request: `${request.method} ${request.url ?? '(removed)'}`, ...request.headers });
-        output.facts({ body: request.body ?? '(no longer kept)' });
+        const gone = description.delivery.erasedAt === undefined ? '(no longer kept)' : '(erased)';
+        output.facts({ body: request.body ?? gone });
       }
       output.line('');
       output.table(ATTEMPT_COLUMNS, attempts.map(toAttemptRow), 'No attempt yet.');

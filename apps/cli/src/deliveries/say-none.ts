@@ -1,13 +1,13 @@
 import type { DeliveriesWanted } from './list-deliveries.ts';
 
 /** A list without a delivery, in a sentence that repeats what was asked for. */
-export function sayNone({ status, event, since, receiver, task, workspace }: DeliveriesWanted): string {
+export function sayNone({ status, event, since, receiver, task, workspace, notices }: DeliveriesWanted): string {
   const of = receiver ?? task ?? workspace;
   const words = [
     'No',
     status,
     event,
-    'deliveries',
+    notices ? 'notices' : 'deliveries',
     of === undefined ? undefined : `of ${of}`,
     since === undefined ? undefined : `since ${new Date(since).toISOString()}`,
   ];

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ATTEMPT_ERRORS } from '../codes/attempt-errors.ts';
+import { codesOf } from '../codes/code-table.ts';
 import type { NoticeEvent } from '../events.ts';
 import { CallbackIdText, DeliveryIdText, ReceiverIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 
@@ -31,7 +33,10 @@ const common = {
       delivery_id: DeliveryIdText,
       at: Time,
       status: z.int().meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-      error: z.string().meta({ description: 'Why no status came, as a stable code.' }).exactOptional(),
+      error: z
+        .enum(codesOf(ATTEMPT_ERRORS))
+        .meta({ description: 'Why no status came: the `error` of an attempt.' })
+        .exactOptional(),
     })
     .meta({ description: 'The attempt that made it a fact.' }),
 };

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../codes/problem-codes.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, InvalidTransitionError } from '../errors.ts';
 import { TASK_STATUSES, type TaskResult, type TaskState, type TaskStatus } from '../tasks/task.ts';
 import { factOf } from './fact.ts';
 import { judgeTransition, type JudgeContext, type TransitionVerdict } from './judge-transition.ts';
@@ -85,6 +85,13 @@ function everyCell<T>(machine: Record<TaskStatus, Record<ReportType, T>>) {
 
 test.each(everyCell(MACHINE))('a new $type on a Task that is $status → $leadsTo', ({ status, type, leadsTo }) => {
   expect(answer(taskThatIs(status), REPORTS[type], {})).toBe(leadsTo);
+});
+
+test.each([
+  ['queued', 'done', 'a Task that is queued takes no done; report its start first'],
+  ['done', 'checkpoint', 'a Task that is done takes no checkpoint'],
+] as const)('a Task that is %s refuses a %s: %s', (status, type, sentence) => {
+  expect(() => judgeTransition(taskThatIs(status), REPORTS[type], {})).toThrow(new InvalidTransitionError(sentence));
 });
 
 test.each(everyCell(MACHINE))('a known $type on a Task that is $status changes nothing', ({ status, type }) => {

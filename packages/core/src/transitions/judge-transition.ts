@@ -85,7 +85,8 @@ export function judgeTransition(state: TaskState, report: TransitionReport, cont
 function nextStatus(state: TaskState, report: TransitionReport, impliesStart: boolean): TaskStatus {
   const { status } = state;
   const refuse = (): never => {
-    throw new InvalidTransitionError(`a Task that is ${status} can't take a ${report.type}`);
+    const advice = status === 'queued' ? '; report its start first' : '';
+    throw new InvalidTransitionError(`a Task that is ${status} takes no ${report.type}${advice}`);
   };
   if (isTerminal(status)) return refuse();
   switch (report.type) {
