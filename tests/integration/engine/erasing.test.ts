@@ -1,6 +1,7 @@
 import {
   deliveryIdOf,
   transitionIdOfFact,
+  UnavailableError,
   type AttemptVerdict,
   type Decision,
   type Task,
@@ -8,6 +9,7 @@ import {
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import { writeFactValue } from '@herald/store/keyspace/fact-value';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { newRevision } from '@herald/store/redis/revision';
 import type { RecordChange } from '@herald/store/tasks/task-record';
@@ -224,6 +226,42 @@ function dyingAt(redis: RedisClient, dieAt: number): RedisClient {
     },
   });
 }
+
+test('an erasure passes over checkpoints that emitted nothing', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId } = await emitAll([receiver], 1);
+  const drafts = range(50).map((index) => [
+    `checkpoint:draft${index}`,
+    writeFactValue({ sequence: 0, digest: '1234567' }),
+  ]);
+  await engine.redis.hset(engine.keys.facts(taskId), Object.fromEntries(drafts));
+  await engine.redis.hset(engine.keys.facts(taskId), 'done', writeFactValue({ sequence: 2, digest: '7654321' }));
+  // The Task, a transition and its answers twice, and the note.
+  const reply = await eraserOn(dyingAt(engine.redis, 7)).erase(workspaceId, taskId, NOW + 10);
+  expect(reply).toMatchObject({ kind: 'erased' });
+  expect(await engine.redis.hget(engine.keys.task(taskId), 'erasedTo')).toBe('2');
+});
+
+test.each([
+  ['the Task', 1],
+  ['a body', 2],
+  ['the answers to it', 3],
+  ['the progress', 4],
+])(
+  'an erasure whose step about %s too few replicas have is not answered, and done by the next one',
+  async (_, step) => {
+    const receiver = await engine.register();
+    const { taskId, workspaceId } = await emitAll([receiver], 0);
+    const { redis, stores } = engine;
+    let asked = 0;
+    const awaitReplication = () => Promise.resolve(++asked !== step);
+    const deps = { redis, keyspace: stores.keyspace, retention: createDeliveryRetention(RETENTION_MS) };
+    const eraser = createPayloadEraser({ ...deps, awaitReplication });
+    await expect(eraser.erase(workspaceId, taskId, NOW + 10)).rejects.toThrow(UnavailableError);
+    expect(await eraser.erase(workspaceId, taskId, NOW + 20)).toMatchObject({ kind: 'erased', erasedAt: NOW + 10 });
+    expect(await holdsContent()).toBe(false);
+  },
+);
 
 test('an erasure that dies before any step is finished by the next one, which goes on where it was', async () => {
   const receivers = [await engine.register()];
