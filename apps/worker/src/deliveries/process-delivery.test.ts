@@ -374,6 +374,12 @@ describe('notices', () => {
   test.each<{ when: string; delivery: Partial<Delivery>; verdict: ProcessVerdict; asked: string[] }>([
     { when: 'waits for one that has it', delivery: {}, verdict: { kind: 'put_back', dueAt: NOW + 10_000 }, asked: [] },
     {
+      when: 'waits the longer, the older it is',
+      delivery: { scheduledAt: NOW - DAY_MS },
+      verdict: { kind: 'put_back', dueAt: NOW + DAY_MS / 10 },
+      asked: [],
+    },
+    {
       when: 'fails it once its time is up',
       delivery: { scheduledAt: NOW - 5 * DAY_MS - 1 },
       verdict: FINISHED,
