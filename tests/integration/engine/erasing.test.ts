@@ -305,11 +305,9 @@ test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left,
 test('an erasure passes over checkpoints that emitted nothing', async () => {
   const receiver = await engine.register();
   const { taskId, workspaceId } = await emitAll([receiver], 1);
-  const drafts = range(50).map((index) => [
-    `checkpoint:draft${index}`,
-    writeFactValue({ sequence: 0, digest: '1234567' }),
-  ]);
-  await engine.redis.hset(engine.keys.facts(taskId), Object.fromEntries(drafts));
+  const draft = writeFactValue({ sequence: 0, digest: '1234567' });
+  const drafts = range(50).flatMap((index) => [`checkpoint:draft${index}`, draft]);
+  await engine.redis.hset(engine.keys.facts(taskId), ...drafts);
   await engine.redis.hset(engine.keys.facts(taskId), 'done', writeFactValue({ sequence: 2, digest: '7654321' }));
   // The Task, a transition and its answers twice, and the note.
   const reply = await eraserOn(dyingAt(engine.redis, 7)).erase(workspaceId, taskId, NOW + 10);
