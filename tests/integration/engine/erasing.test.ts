@@ -1,16 +1,20 @@
 import {
   deliveryIdOf,
   transitionIdOfFact,
+  UnavailableError,
   type AttemptVerdict,
   type Decision,
   type Task,
   type TransitionId,
 } from '@herald/core';
+import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import { writeFactValue } from '@herald/store/keyspace/fact-value';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { newRevision } from '@herald/store/redis/revision';
 import type { RecordChange } from '@herald/store/tasks/task-record';
+import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { dumpRedis, toText } from '../../support/redis-dump.ts';
 import { buildTask } from '../../support/start-stores.ts';
@@ -224,6 +228,113 @@ function dyingAt(redis: RedisClient, dieAt: number): RedisClient {
     },
   });
 }
+
+test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left, and nothing of them is sent again', async () => {
+  const receivers = [await engine.register()];
+  const { workspaceId = '' } = receivers[0] ?? {};
+  receivers.push(await engine.register({ workspaceId, url: 'https://b.example.com/in' }));
+  let seed = 11;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const [tasks, ids, inWork]: [string[], string[], Reserved[]] = [[], [], []];
+  const eraser = eraserOn(engine.redis);
+  const recordInWork = async ({ handle, loaded }: Reserved, now: number) => {
+    const read = loaded as LoadReply;
+    if (read.kind !== 'loaded' || !read.endpoint) throw new Error('it was there when it was reserved');
+    const { delivery, destination } = read;
+    await engine.worker.deliveries.record({
+      delivery,
+      destination,
+      attempt: answered(now, 500),
+      verdict: random(2) === 0 ? { kind: 'delivered' } : retryAt(now + 1),
+      now,
+      answered: true,
+      gone: false,
+      isProbe: false,
+      isRedelivery: delivery.owedAttempts > 0,
+      destinationLimit: 10,
+      lease: handle,
+    });
+  };
+  for (const step of range(250)) {
+    const now = LATER + step;
+    const id = ids[random(Math.max(1, ids.length))];
+    const choice = random(8);
+    if (id === undefined || choice === 0) {
+      const { taskId, deliveriesOf } = await emitAll(receivers, 1);
+      tasks.push(taskId);
+      ids.push(...receivers.flatMap(deliveriesOf));
+    } else if (choice < 3) {
+      inWork.push(
+        ...(await engine.worker.reserve(now, 2)).filter(({ loaded }) => (loaded as LoadReply).kind === 'loaded'),
+      );
+    } else if (choice < 5) {
+      const reserved = inWork.splice(random(Math.max(1, inWork.length)), 1)[0];
+      if (reserved) await recordInWork(reserved, now);
+    } else if (choice === 5) {
+      await engine.log.redeliver(workspaceId, id, now);
+    } else if (choice === 6) {
+      const replay = {
+        id: `rpl_${step}`,
+        endpointId: receivers[random(2)]?.id ?? '',
+        since: 0,
+        until: now,
+        createdAt: now,
+      };
+      await engine.replays.create(workspaceId, { ...replay, statuses: ['delivered', 'canceled'] });
+      await engine.worker.steps.step(replay.id, now);
+    } else {
+      await eraser.erase(workspaceId, tasks[random(tasks.length)] ?? '', now);
+    }
+  }
+  for (const taskId of tasks) await eraser.erase(workspaceId, taskId, LATER + 1_000);
+  for (const reserved of inWork) await recordInWork(reserved, LATER + 2_000);
+  expect(await holdsContent()).toBe(false);
+  const left = await engine.otherWorker.reserve(LATER + 3_000, 1_000);
+  expect(left.filter(({ loaded }) => (loaded as LoadReply).kind !== 'ended')).toEqual([]);
+  for (const each of left) await engine.otherWorker.finish(each, LATER + 3_000);
+  expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
+  for (const id of ids) {
+    expect(['delivered', 'canceled']).toContain(await engine.statusOf(id));
+    expect(await engine.redis.pttl(engine.keys.delivery(id))).toBeGreaterThan(0);
+  }
+});
+
+test('an erasure passes over checkpoints that emitted nothing', async () => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId } = await emitAll([receiver], 1);
+  const draft = writeFactValue({ sequence: 0, digest: '1234567' });
+  const drafts = range(50).flatMap((index) => [`checkpoint:draft${index}`, draft]);
+  await engine.redis.hset(engine.keys.facts(taskId), ...drafts);
+  await engine.redis.hset(engine.keys.facts(taskId), 'done', writeFactValue({ sequence: 2, digest: '7654321' }));
+  // The Task, a transition and its answers twice, and the note.
+  const reply = await eraserOn(dyingAt(engine.redis, 7)).erase(workspaceId, taskId, NOW + 10);
+  expect(reply).toMatchObject({ kind: 'erased' });
+  expect(await engine.redis.hget(engine.keys.task(taskId), 'erasedTo')).toBe('2');
+});
+
+test.each([
+  ['the Task', 1],
+  ['a body', 2],
+  ['the answers to it', 3],
+  ['the progress', 4],
+])(
+  'an erasure whose step about %s too few replicas have is not answered, and done by the next one',
+  async (_, step) => {
+    const receiver = await engine.register();
+    const { taskId, workspaceId } = await emitAll([receiver], 0);
+    const { redis, stores } = engine;
+    let asked = 0;
+    const awaitReplication = () => Promise.resolve(++asked !== step);
+    const deps = { redis, keyspace: stores.keyspace, retention: createDeliveryRetention(RETENTION_MS) };
+    const eraser = createPayloadEraser({ ...deps, awaitReplication });
+    await expect(eraser.erase(workspaceId, taskId, NOW + 10)).rejects.toThrow(UnavailableError);
+    expect(await eraser.erase(workspaceId, taskId, NOW + 20)).toMatchObject({ kind: 'erased', erasedAt: NOW + 10 });
+    expect(await holdsContent()).toBe(false);
+  },
+);
 
 test('an erasure that dies before any step is finished by the next one, which goes on where it was', async () => {
   const receivers = [await engine.register()];

@@ -154,6 +154,40 @@ test('a success that was under way when its receiver was disabled is no recovery
   expect(await readEvents()).toEqual(['receiver.disabled']);
 });
 
+test('what a former url answered neither disables a receiver nor counts for it', async () => {
+  const { stores, worker, leases } = engine;
+  const receiver = await engine.register();
+  const { workspaceId, id: receiverId } = receiver;
+  const id = await engine.acceptOne(receiver, NOW);
+  const { delivery, destination, endpoint } = await engine.load(id);
+  if (!endpoint) throw new Error('its endpoint is there');
+  await stores.receivers.patch(workspaceId, receiverId, { url: 'https://hooks.example.com/new' }, NOW + 1);
+  const record = async (status: number, at: number) =>
+    await worker.deliveries.record({
+      delivery,
+      destination,
+      attempt: { at, durationMs: 1, status },
+      verdict: status < 300 ? { kind: 'delivered' } : retryAt(at + MINUTE_MS),
+      now: at,
+      answered: true,
+      gone: status === 410,
+      isProbe: false,
+      isRedelivery: false,
+      disableAfterMs: DAY_MS,
+      destinationLimit: 10,
+      lease: await leases.of(id, at, destination),
+      notice: draftNotice(delivery, endpoint, { at, status }, at),
+    });
+  expect(await record(410, NOW + 2)).not.toHaveProperty('disabled');
+  expect(await record(200, NOW + 3)).toMatchObject({ status: 'delivered' });
+  const found = await stores.receivers.find(workspaceId, receiverId);
+  expect(found).toMatchObject({ enabled: true, health: { consecutiveFailures: 0, healthySince: NOW + 1 } });
+  expect(found?.health).not.toHaveProperty('lastSuccessAt');
+  expect(await readEvents()).toEqual([]);
+  await send(receiver, 410, NOW + 4);
+  expect(await readEvents()).toEqual(['receiver.disabled']);
+});
+
 test('a receiver that its owner disables is not told of', async () => {
   const receiver = await engine.register();
   await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);

@@ -139,7 +139,8 @@ export async function startEngine() {
   let attempts = 0;
   /** Records one attempt that was decided on what the record says now. */
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
-    const { delivery, destination } = await load(id);
+    const { delivery, destination, endpoint } = await load(id);
+    const { urlChangedAt } = endpoint ?? {};
     return await worker.deliveries.record({
       delivery,
       destination,
@@ -152,6 +153,7 @@ export async function startEngine() {
       answered: verdict.kind === 'delivered',
       isRedelivery: delivery.owedAttempts > 0,
       disableAfterMs: DISABLE_AFTER_MS,
+      ...(urlChangedAt !== undefined && { urlChangedAt }),
       lease: await leases.of(id, now, destination),
       ...more,
     });

@@ -68,6 +68,7 @@ export async function recordAttempt(
 ): Promise<ProcessVerdict> {
   const { delivery, destination } = loaded;
   const { verdict, now } = judged;
+  const { urlChangedAt } = endpoint;
   const attempt = toAttemptRecord(outcome, result);
   // What doesn't count for the endpoint makes no notice about it.
   const mayTell = platform !== undefined && judged.disableAfterMs !== undefined;
@@ -82,6 +83,7 @@ export async function recordAttempt(
     isProbe,
     lease,
     destinationLimit,
+    ...(urlChangedAt !== undefined && { urlChangedAt }),
     ...(end !== 'unsent' && { answered: end === 'answered' }),
     ...(notice && { notice }),
   });

@@ -332,6 +332,17 @@ test('a test event that is redelivered gets one attempt, which says nothing abou
   expect(attempts).toEqual([[{ kind: 'failed', reason: 'schedule_exhausted' }, undefined]]);
 });
 
+test.each([undefined, NOW - 1])('an attempt is recorded as one at the url that was set at %p', async (urlChangedAt) => {
+  const { deps, signal } = prepare({ endpoint: urlChangedAt === undefined ? {} : { urlChangedAt } });
+  const urls: unknown[] = [];
+  const record: ProcessDeliveryDeps['deliveries']['record'] = async (attempt) => {
+    urls.push(attempt.urlChangedAt);
+    return await deps.deliveries.record(attempt);
+  };
+  await processDelivery({ ...deps, deliveries: { ...deps.deliveries, record } }, turn(), signal);
+  expect(urls).toEqual([urlChangedAt]);
+});
+
 describe('notices', () => {
   const platform: EndpointRecord = { ...endpoint, id: PLATFORM, workspaceId: PLATFORM, destination: PLATFORM };
   const notice: Facts = { delivery: { event: 'receiver.failing', endpointId: PLATFORM }, endpoint: 'removed' };
@@ -362,6 +373,12 @@ describe('notices', () => {
 
   test.each<{ when: string; delivery: Partial<Delivery>; verdict: ProcessVerdict; asked: string[] }>([
     { when: 'waits for one that has it', delivery: {}, verdict: { kind: 'put_back', dueAt: NOW + 10_000 }, asked: [] },
+    {
+      when: 'waits the longer, the older it is',
+      delivery: { scheduledAt: NOW - DAY_MS },
+      verdict: { kind: 'put_back', dueAt: NOW + DAY_MS / 10 },
+      asked: [],
+    },
     {
       when: 'fails it once its time is up',
       delivery: { scheduledAt: NOW - 5 * DAY_MS - 1 },

@@ -23,8 +23,12 @@ export type ProcessDeliveryDeps = TurnDeps & {
 
 /** A delivery may go out so early, in ms: after a failover the clocks of two servers may differ that much. */
 const EARLY_TOLERANCE_MS = 50;
-/** How long a worker without NOTICE_URL leaves a notice to the others, in ms. */
+/**
+ * How long a worker without NOTICE_URL leaves a notice to the others: at least so many ms, and a tenth of its age. Many
+ * that wait for days, because no worker has it, must not keep the queue busy.
+ */
 const LEFT_TO_OTHERS_MS = 10_000;
+const LEFT_SHARE_OF_AGE = 0.1;
 
 /** A delivery that may go out now. */
 type Admission = { readonly kind: 'attempt'; readonly loaded: LoadedDelivery; readonly endpoint: EndpointRecord };
@@ -100,7 +104,8 @@ async function admit(
     if (isTooOld) return await cancelDelivery(deps, delivery, 'receiver_removed');
     // Other workers may have NOTICE_URL, or this one may get it back: the notice waits until it is too old.
     deps.report.noticeLeft(id);
-    return { kind: 'put_back', dueAt: now + LEFT_TO_OTHERS_MS };
+    const ageMs = now - delivery.scheduledAt;
+    return { kind: 'put_back', dueAt: now + Math.max(LEFT_TO_OTHERS_MS, Math.round(ageMs * LEFT_SHARE_OF_AGE)) };
   }
   return signal.aborted ? PUT_BACK : { kind: 'attempt', loaded, endpoint };
 }

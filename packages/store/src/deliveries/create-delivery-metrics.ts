@@ -1,4 +1,4 @@
-import type { DeliveryEvent, DisabledReason } from '@herald/core';
+import { NOTICE_EVENTS, type DeliveryEvent, type DisabledReason } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
@@ -22,6 +22,10 @@ export function createDeliveryMetrics(registry: MetricsRegistry) {
     'herald_deliveries_settled_total',
     'Deliveries that ended, by how and why. A replayed delivery ends once more.',
     ['event', 'outcome', 'reason'],
+    // An alert fires at the first notice that is lost.
+    NOTICE_EVENTS.flatMap((event) =>
+      ['schedule_exhausted', 'too_old'].map((reason) => ({ event, outcome: 'failed', reason })),
+    ),
   );
   const recovered = createCounter(
     registry,

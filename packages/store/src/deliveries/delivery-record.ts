@@ -16,7 +16,7 @@ export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 
 export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'as'] as const;
 export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
-  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'told'] as const),
+  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'urlAt', 'told'] as const),
 ];
 
 /** A delivery with everything that an attempt needs. */

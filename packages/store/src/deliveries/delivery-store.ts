@@ -40,6 +40,11 @@ export type RecordedAttempt = {
   readonly isRedelivery: boolean;
   /** How long the endpoint may fail before it is disabled, in ms. Absent for test events and notices: they don't count. */
   readonly disableAfterMs?: number;
+  /**
+   * The `urlChangedAt` of the endpoint as it was sent to. If its url has changed since, the attempt says nothing about
+   * the endpoint.
+   */
+  readonly urlChangedAt?: number;
   /** For the notice to the platform, if the attempt changes the state of the endpoint. Absent: none is made. */
   readonly notice?: NoticeDraft;
   /** The delivery's lease in the queue; it ends with the record. */

@@ -82,9 +82,11 @@ local function record(delivery, input, attempt, held, group)
 
   local function trackEndpoint()
     if isRepeated or not input.disableAfterMs then return '' end
-    local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told')
+    local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
     local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
     if not on then return '' end
+    -- It went to a former url: neither its 410 nor its success is one of the present url.
+    if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
     if verdict.kind == 'delivered' then
       if hasFailed then
         redis.call('HSET', endpoint, 'okAt', now, 'okFrom', now)

@@ -13,6 +13,8 @@ export type EndpointRecord = Endpoint & {
   readonly encryptedSecret: string;
   /** During a rotation's overlap: the old secret, and until when it is in force (epoch ms). */
   readonly previousSecret?: { readonly encrypted: string; readonly until: number };
+  /** When its url was changed last, epoch ms; absent while it has the first. */
+  readonly urlChangedAt?: number;
   /** Since when it has failed (epoch ms), if the platform was told of it; absent after the first success. */
   readonly toldSince?: number;
   /** Times are epoch ms. */
@@ -42,8 +44,8 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string): str
 }
 
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
-  const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To, told } =
-    fields;
+  const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
+  const { urlAt, told } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
   return {
     id,
@@ -58,6 +60,7 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     destination: dst ?? destinationOf(ws, url),
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
+    ...(urlAt !== undefined && { urlChangedAt: Number(urlAt) }),
     ...(told !== undefined && { toldSince: Number(told) }),
     health: {
       consecutiveFailures: Number(fails ?? 0),

@@ -32,8 +32,8 @@ local function leaveQueue(endpoint, id)
   end
 end
 
-for index = 2, #KEYS do
-  local key, id = KEYS[index], ARGV[index + 4]
+for index = 6, #ARGV do
+  local key, id = KEYS[index - 4], ARGV[index]
   local facts = redis.call('HMGET', key, 's', 'owe', 'e')
   if facts[2] then redis.call('HDEL', key, 'owe') end
   if facts[1] == 'pending' then

@@ -9,9 +9,9 @@ import {
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { readFactValue } from '../keyspace/fact-value.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { defineScript } from '../scripts/script.ts';
 import { ERASE_ATTEMPTS_LUA } from './erase-attempts-script.ts';
 import { ERASE_TASK_LUA, NOTE_ERASED_LUA } from './erase-task-script.ts';
 import { ERASE_TRANSITION_LUA } from './erase-transition-script.ts';
@@ -43,10 +43,10 @@ const TransitionReply = z.tuple([z.union([EventName, z.literal('')]), z.number()
 /** Erases what closed Tasks held. What was delivered, when, and with which status stays. */
 export function createPayloadEraser(deps: PayloadEraserDeps) {
   const { redis, keyspace, retention } = deps;
-  const eraseTask = defineScript(redis, 'eraseTask', ERASE_TASK_LUA);
-  const eraseTransition = defineScript(redis, 'eraseTransition', ERASE_TRANSITION_LUA);
-  const eraseAttempts = defineScript(redis, 'eraseAttempts', ERASE_ATTEMPTS_LUA);
-  // A replica that has this note has all that was erased before it.
+  // Each step must be replicated before the note: after a failover, the new master may lack any of them.
+  const eraseTask = defineReplicatedScript(deps, 'eraseTask', ERASE_TASK_LUA);
+  const eraseTransition = defineReplicatedScript(deps, 'eraseTransition', ERASE_TRANSITION_LUA);
+  const eraseAttempts = defineReplicatedScript(deps, 'eraseAttempts', ERASE_ATTEMPTS_LUA);
   const noteErased = defineReplicatedScript(deps, 'noteErased', NOTE_ERASED_LUA);
 
   /** The transition first: whoever records an attempt from then on leaves out the answer. */
@@ -66,7 +66,7 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
   /** The facts of a Task that emitted a transition after this one, in their order. */
   const listFacts = async (keys: ShardKeys, taskId: TaskId, after: number) =>
     Object.entries(await redis.hgetall(keys.facts(taskId)))
-      .map(([key, sequence]) => ({ key, sequence: Number(sequence) }))
+      .map(([key, value]) => ({ key, sequence: readFactValue(value).sequence }))
       .filter(({ sequence }) => sequence > after)
       .sort((a, b) => a.sequence - b.sequence);
 
