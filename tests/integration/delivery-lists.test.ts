@@ -1,3 +1,4 @@
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import {
   callbackIdOf,
   deliveryIdOf,
@@ -177,10 +178,11 @@ describe('the deliveries of one Task', () => {
   });
 });
 
-/** How often Redis has run a command. */
+/** How often Redis, all of its masters, has run a command. */
 async function countCalls(command: string): Promise<number> {
-  const stats = await stores.redis.info('commandstats');
-  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  const stats = await Promise.all(mastersOf(stores.redis).map((master) => master.info('commandstats')));
+  const calls = stats.map((text) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(text)?.[1] ?? 0));
+  return calls.reduce((sum, count) => sum + count, 0);
 }
 
 test('a page looks at a bounded number of records, however many there are, and the next one goes on behind them', async () => {

@@ -353,7 +353,8 @@ describe('the health of a receiver', () => {
     expect(untried.length).toBeGreaterThanOrEqual(health.backlog - 10);
     expect(health.backlog).toBeGreaterThan(0);
     const tried = all.flatMap(({ attempts }) => attempts);
-    expect(tried.every(({ error }) => error === 'timeout_response')).toBe(true);
+    // On a busy machine the time may be over before the answer is awaited.
+    expect(tried.filter(({ error }) => !error?.startsWith('timeout_'))).toEqual([]);
     expect(Date.parse(health.since)).toBeGreaterThanOrEqual(Math.min(...tried.map(({ at }) => Date.parse(at))));
   });
 });
