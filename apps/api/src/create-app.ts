@@ -58,24 +58,27 @@ export function createApp(context: AppContext): Express {
   rememberRoutes(app);
   app.set('trust proxy', config.proxyCount);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, createDocumentRoutes(), ignoreConditions);
-  app.use(createPageRoutes(), createRouter(HEALTH_ROUTES, context));
-  app.use(refuseUnreachableData(context));
-  if (tracing) app.use(createRequestTrace(tracing));
+  app.use(refuseUnclearHeaders);
+  const beforeData = [refuseUnreachableData(context), ...(tracing ? [createRequestTrace(tracing)] : [])];
   // First, because nearly all requests are reports.
   const executor = createRouter(TRANSITION_ROUTES, context, ({ body, batch }) => {
     if (batch) return parseBatch;
     return body ? parseSingle : [];
   });
-  app.use(TRANSITION_ROUTES.path, authenticate('execute'), createQueryJudge(TRANSITION_ROUTES), executor);
+  const beforeReports = [ignoreConditions, ...beforeData, authenticate('execute'), createQueryJudge(TRANSITION_ROUTES)];
+  app.use(TRANSITION_ROUTES.path, beforeReports, executor, refuseUnknownPath);
+  app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), createRouter(HEALTH_ROUTES, context));
+  app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
     const before = [authenticate(table.scope), ...limits, createQueryJudge(table), ...parseSingle];
     app.use(table.path, before, createRouter(table, context));
   }
   if (context.operators) app.use(createOperatorPages(context, context.operators));
-  app.use(() => {
-    throw new HttpFault('route_not_found', 'there is nothing at this path');
-  });
+  app.use(refuseUnknownPath);
   app.use(createErrorHandler(logger));
   return app;
+}
+
+function refuseUnknownPath(): never {
+  throw new HttpFault('route_not_found', 'there is nothing at this path');
 }

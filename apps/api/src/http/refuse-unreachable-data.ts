@@ -17,7 +17,7 @@ export function refuseUnreachableData({ isSilent, shards }: UnreachableDataDeps)
   return async (req, _res, next) => {
     if (isSilent()) throw unreachable();
     // `makeSure` waits only if there is a problem.
-    if (req.path !== '/metrics' && shards.findProblem() && (await shards.makeSure())) throw unreachable();
+    if (req.baseUrl + req.path !== '/metrics' && shards.findProblem() && (await shards.makeSure())) throw unreachable();
     next();
   };
 }
