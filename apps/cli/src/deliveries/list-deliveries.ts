@@ -1,4 +1,11 @@
-import { NotFoundError, type Delivery, type EndpointId, type TaskId, type WorkspaceId } from '@herald/core';
+import {
+  isCallbackId,
+  NotFoundError,
+  type Delivery,
+  type EndpointId,
+  type TaskId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ListPlace } from '@herald/store/deliveries/log-reader';
@@ -55,7 +62,7 @@ async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promis
 }
 
 function kindOf(id: EndpointId) {
-  return id.startsWith('cb_') ? 'callback' : 'receiver';
+  return isCallbackId(id) ? 'callback' : 'receiver';
 }
 
 async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted): Promise<Delivery[]> {

@@ -1,6 +1,6 @@
 import type { Delivery } from '../deliveries/delivery.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { deliveryIdOf, noticeIdOf, type DeliveryId, type TransitionId } from '../ids/ids.ts';
+import { deliveryIdOf, isCallbackId, noticeIdOf, type DeliveryId, type TransitionId } from '../ids/ids.ts';
 
 /**
  * The endpoint of notices. It has no record: its url and its secret are settings of the workers. No other endpoint has
@@ -25,7 +25,7 @@ type Attempt = { readonly at: number; readonly status?: number; readonly error?:
 export function draftNotice(delivery: Delivery, endpoint: Endpoint, attempt: Attempt, now: number): NoticeDraft {
   const { id, url, workspaceId } = endpoint;
   const transitionId = noticeIdOf(id, delivery.id, attempt.at);
-  const isCallback = id.startsWith('cb_');
+  const isCallback = isCallbackId(id);
   const fields = {
     created_at: new Date(now).toISOString(),
     workspace_id: workspaceId,

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
-import { readDelivery, SHOWN_TRANSITION_FIELDS } from './delivery-record.ts';
+import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
 
 /** A delivery as lists show it. The attempt is absent before the first. */
 export type ListedDelivery = Delivery & { readonly lastAttempt?: AttemptRecord };
@@ -20,8 +20,9 @@ export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; 
       const keys = keyspace.of(workspaceId);
       const fields = await redis.hgetall(keys.delivery(id));
       if (fields.x === undefined) return undefined;
-      const [ws, ev, task, as, erased] = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
-      return ws === workspaceId ? readDelivery(id, fields, { ws, ev, task, as, erased }) : undefined;
+      const values = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
+      const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
+      return transition.ws === workspaceId ? readDelivery(id, fields, transition) : undefined;
     },
     withLastAttempts: (deliveries: readonly Delivery[]) => Promise.all(deliveries.map(withLastAttempt)),
     /**

@@ -121,7 +121,6 @@ export function takeFields(names: readonly string[], values: readonly (string | 
 
 /** The fields of a transition that its deliveries show: `as` is the event of which it is a sample. */
 export const SHOWN_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased'] as const;
-export type TransitionFacts = Partial<Record<(typeof SHOWN_TRANSITION_FIELDS)[number], string | null | undefined>>;
 
 /**
  * A delivery, from the fields of its record and of its transition.
@@ -130,13 +129,13 @@ export type TransitionFacts = Partial<Record<(typeof SHOWN_TRANSITION_FIELDS)[nu
 export function readDelivery(
   id: DeliveryId,
   { e, x, s, n, at, from, due, owe, end, why }: Fields,
-  { ws, ev, task, as, erased }: TransitionFacts,
+  { ws, ev, task, as, erased }: Fields,
 ): Delivery {
   return {
     workspaceId: ws ?? '',
     event: DeliveryEvent.parse(ev),
-    ...(as != null && { sampleOf: TaskEventName.parse(as) }),
-    ...(task != null && { taskId: task }),
+    ...(as !== undefined && { sampleOf: TaskEventName.parse(as) }),
+    ...(task !== undefined && { taskId: task }),
     id,
     endpointId: e ?? '',
     transitionId: x ?? '',
@@ -148,6 +147,6 @@ export function readDelivery(
     ...(due !== undefined && { nextAttemptAt: Number(due) }),
     ...(end !== undefined && { settledAt: Number(end) }),
     ...(why !== undefined && { reason: why }),
-    ...(erased != null && { erasedAt: Number(erased) }),
+    ...(erased !== undefined && { erasedAt: Number(erased) }),
   };
 }

@@ -8,8 +8,8 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import { readEmittedFacts } from '../deliveries/task-deliveries.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { readFactValue } from '../keyspace/fact-value.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { ERASE_ATTEMPTS_LUA } from './erase-attempts-script.ts';
@@ -63,13 +63,6 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
     return event === '' || count === 0 ? undefined : { event, count };
   };
 
-  /** The facts of a Task that emitted a transition after this one, in their order. */
-  const listFacts = async (keys: ShardKeys, taskId: TaskId, after: number) =>
-    Object.entries(await redis.hgetall(keys.facts(taskId)))
-      .map(([key, value]) => ({ key, sequence: readFactValue(value).sequence }))
-      .filter(({ sequence }) => sequence > after)
-      .sort((a, b) => a.sequence - b.sequence);
-
   return {
     /**
      * Erases the input, messages, decisions, result and outcome of a Task, the bodies of its transitions, and what the
@@ -83,7 +76,8 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
       if (reply[0] === 'missing') return { kind: 'missing' };
       if (reply[0] === 'open') return { kind: 'open', status: reply[1] };
       const [, erasedAt, erasedTo] = reply;
-      const facts = await listFacts(keys, taskId, erasedTo);
+      const emitted = await readEmittedFacts(redis, keys, taskId);
+      const facts = emitted.filter(({ sequence }) => sequence > erasedTo).reverse();
       const canceled: CanceledByErasure[] = [];
       for (let start = 0; start === 0 || start < facts.length; start += PAGE) {
         const page = facts.slice(start, start + PAGE);

@@ -1,6 +1,6 @@
 import { isNotice, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
-import { readDelivery, SHOWN_TRANSITION_FIELDS } from '../deliveries/delivery-record.ts';
+import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
@@ -37,15 +37,16 @@ export async function describeDelivery(
   ]);
   const { x, e } = fields;
   if (x === undefined || e === undefined) return undefined;
-  const [[ws, ev, task, as, erased], [url, on, destination]] = await Promise.all([
+  const [values, [url, on, destination]] = await Promise.all([
     redis.hmget(keys.transition(x), ...SHOWN_TRANSITION_FIELDS),
     redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
   ]);
   // Redis lost the transition but kept the record, which a failover can cause: a worker ends the delivery.
-  if (ws == null || ev == null) return undefined;
+  const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
+  if (transition.ws === undefined || transition.ev === undefined) return undefined;
   const lastAttempt = last === null ? undefined : readAttempt(last);
   const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
-  const delivery = readDelivery(id, fields, { ws, ev, task, as, erased });
+  const delivery = readDelivery(id, fields, transition);
   const history = {
     attempts,
     ...(lastAttempt && { lastAttempt }),
