@@ -63,21 +63,23 @@ describe.each(['receiver', 'callback'] as const)('the headers of a %s', (kind) =
     expect(kept).not.toContain('canary');
   });
 
-  test.each<{ when: string; patch: Parameters<Awaited<ReturnType<typeof createEndpoint>>['patch']>[0]; sent?: object }>([
-    { when: 'another field changes', patch: { enabled: true, events: ['task.done'] }, sent: GIVEN },
-    { when: 'its path changes', patch: { url: `${HOOK}/elsewhere?a=1` }, sent: GIVEN },
-    { when: 'its url says the port that it had', patch: { url: 'https://hooks.example.com:443/in' }, sent: GIVEN },
-    { when: 'its host changes', patch: { url: 'https://other.example.com/in' } },
-    { when: 'its port changes', patch: { url: 'https://hooks.example.com:8443/in' } },
-    { when: 'others replace them', patch: { headers: { 'x-new': '1' } }, sent: { 'x-new': '1' } },
-    {
-      when: 'its host changes and they are given again',
-      patch: { url: 'https://other.example.com/in', headers: GIVEN },
-      sent: GIVEN,
-    },
-    { when: 'they are removed', patch: { headers: {} } },
-    { when: 'they are removed with another host', patch: { url: 'https://other.example.com/in', headers: {} } },
-  ])('after $when: $sent', async ({ patch, sent }) => {
+  test.each<{ when: string; patch: Parameters<Awaited<ReturnType<typeof createEndpoint>>['patch']>[0]; sent?: object }>(
+    [
+      { when: 'another field changes', patch: { enabled: true, events: ['task.done'] }, sent: GIVEN },
+      { when: 'its path changes', patch: { url: `${HOOK}/elsewhere?a=1` }, sent: GIVEN },
+      { when: 'its url says the port that it had', patch: { url: 'https://hooks.example.com:443/in' }, sent: GIVEN },
+      { when: 'its host changes', patch: { url: 'https://other.example.com/in' } },
+      { when: 'its port changes', patch: { url: 'https://hooks.example.com:8443/in' } },
+      { when: 'others replace them', patch: { headers: { 'x-new': '1' } }, sent: { 'x-new': '1' } },
+      {
+        when: 'its host changes and they are given again',
+        patch: { url: 'https://other.example.com/in', headers: GIVEN },
+        sent: GIVEN,
+      },
+      { when: 'they are removed', patch: { headers: {} } },
+      { when: 'they are removed with another host', patch: { url: 'https://other.example.com/in', headers: {} } },
+    ],
+  )('after $when: $sent', async ({ patch, sent }) => {
     const endpoint = await createEndpoint(kind);
     await endpoint.patch(patch);
     const record = await endpoint.read();

@@ -93,7 +93,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       { url, headers: { 'a:': 'x' } },
-      "headers must have names of letters, digits and !#$%&'*+-.^_`|~ only; \"a:\" is none",
+      'headers must have names of letters, digits and !#$%&\'*+-.^_`|~ only; "a:" is none',
     ],
     [{ url, headers: { a: 'x', A: 'y' } }, 'headers.A must be given once; a is the same header'],
     [{ url, headers: { host: 'x' } }, 'headers.host must not be given: it belongs to the connection'],

@@ -54,6 +54,8 @@ const EXAMPLE = {
   description: 'Billing, production',
   enabled: true,
   createdAt: '2030-01-31T12:00:00.000Z',
+  headerNames: ['authorization'],
+  maxRetryHours: 72,
   health: {
     state: 'healthy',
     since: '2030-01-31T12:00:00.000Z',

@@ -28,7 +28,7 @@ export function hideOwnHeaders(outcome: AttemptOutcome, ownHeaders: OwnHeaders):
 /** Also hides the part that is left of it where the answer was cut. */
 function hideText(answer: string, text: string, label: string): string {
   const shown = answer.replaceAll(text, () => label);
-  for (let length = text.length - 1; length >= LEAST_CHARACTERS; length--) {
+  for (let length = Math.min(text.length - 1, shown.length); length >= LEAST_CHARACTERS; length--) {
     if (shown.endsWith(text.slice(0, length))) return shown.slice(0, -length) + label;
   }
   return shown;

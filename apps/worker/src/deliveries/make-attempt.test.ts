@@ -47,7 +47,10 @@ async function attempt(more: Partial<EndpointRecord>, stored: Record<string, str
   const makeAttempt = createMakeAttempt({
     send: (request) => {
       requests.push(request);
-      return Promise.resolve({ outcome: { kind: 'responded', status: 200, answer: JSON.stringify(request.headers) }, durationMs: 1 });
+      return Promise.resolve({
+        outcome: { kind: 'responded', status: 200, answer: JSON.stringify(request.headers) },
+        durationMs: 1,
+      });
     },
     signingKeyOf: () => key,
     ownHeadersOf: (encrypted, endpointId) => {
@@ -76,10 +79,7 @@ test('an endpoint without headers of its own has nothing decrypted but its secre
 });
 
 test('the headers of an endpoint go with the request, beside the same others, and into neither span nor outcome', async () => {
-  const { headers, outcome, opened, spans } = await attempt(
-    { encryptedHeaders: 'sealed' },
-    { authorization: VALUE },
-  );
+  const { headers, outcome, opened, spans } = await attempt({ encryptedHeaders: 'sealed' }, { authorization: VALUE });
   const { headers: usual } = await attempt({});
   expect(headers).toEqual({ ...usual, authorization: VALUE });
   expect(opened).toEqual(['wh_1 sealed']);

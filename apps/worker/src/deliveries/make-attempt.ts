@@ -36,7 +36,7 @@ export function createMakeAttempt(deps: MakeAttemptDeps) {
       ...(previousSecret &&
         previousSecret.until > startedAt && { previous: signingKeyOf(previousSecret.encrypted, id) }),
     };
-    const ownHeaders = encryptedHeaders === undefined ? {} : ownHeadersOf(encryptedHeaders, id);
+    const ownHeaders = encryptedHeaders === undefined ? undefined : ownHeadersOf(encryptedHeaders, id);
     const span = tracing?.startAttempt(`deliver ${delivery.event}`, traceparent, attributesOf(delivery, endpoint));
     const event = delivery.sampleOf ?? delivery.event;
     const headers = {
@@ -46,7 +46,8 @@ export function createMakeAttempt(deps: MakeAttemptDeps) {
       ...signatureHeaders({ id: delivery.id, event, body, now: startedAt }, keys),
     };
     const result = await endingWith(span, send({ url: endpoint.url, headers, body }, signal));
-    return { ...result, outcome: hideOwnHeaders(result.outcome, ownHeaders), startedAt };
+    const outcome = ownHeaders ? hideOwnHeaders(result.outcome, ownHeaders) : result.outcome;
+    return { ...result, outcome, startedAt };
   };
 }
 export type MakeAttempt = ReturnType<typeof createMakeAttempt>;

@@ -159,10 +159,13 @@ test.each<{ id: string; maxRetryHours?: number; scheduleMs: readonly number[]; g
   { id: 'wh_1', maxRetryHours: 1, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: HOUR },
   { id: 'wh_1', maxRetryHours: 120, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
   { id: 'wh_1', maxRetryHours: 121, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
-])('$id with maxRetryHours $maxRetryHours is given up after $giveUpAfterMs ms', ({ id, maxRetryHours, ...expected }) => {
-  const endpoint = { id, ...(maxRetryHours !== undefined && { maxRetryHours }) };
-  expect(policyOf(endpoint, policies)).toEqual({ ...policy, ...expected });
-});
+])(
+  '$id with maxRetryHours $maxRetryHours is given up after $giveUpAfterMs ms',
+  ({ id, maxRetryHours, ...expected }) => {
+    const endpoint = { id, ...(maxRetryHours !== undefined && { maxRetryHours }) };
+    expect(policyOf(endpoint, policies)).toEqual({ ...policy, ...expected });
+  },
+);
 
 test.each<{ when: string; tries?: number; now: number; retryAfter?: string; verdict: AttemptVerdict }>([
   { when: 'two hours after acceptance to the millisecond', now: NOW + 2 * HOUR - 5_000, verdict: AT_TWO_HOURS },

@@ -19,11 +19,15 @@ const EventFilter = z
 const Description = TypedText(0, 1_024).meta({ description: 'For people.', examples: ['Billing, production'] });
 const Enabled = z.boolean().meta({ description: 'A disabled receiver gets only test events.' });
 /** No longer than the time after which every delivery is given up. */
-export const MaxRetryHours = z.int().min(1).max(120).meta({
-  description:
-    'No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.',
-  examples: [24],
-});
+export const MaxRetryHours = z
+  .int()
+  .min(1)
+  .max(120)
+  .meta({
+    description:
+      'No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.',
+    examples: [24],
+  });
 const NEW_ORIGIN_DROPS_HEADERS = 'A url of another origin removes the `headers`, unless they are given with it.';
 
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */

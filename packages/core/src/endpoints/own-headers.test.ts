@@ -18,7 +18,10 @@ test.each<{ headers: Record<string, string>; kept: Record<string, string> }>([
   { headers: { 'x-tabbed': 'a\tb' }, kept: { 'x-tabbed': 'a\tb' } },
   { headers: { "!#$%&'*+-.^_`|~9": '1' }, kept: { "!#$%&'*+-.^_`|~9": '1' } },
   { headers: { cookie: 'a=1', accept: '*/*', date: 'x' }, kept: { cookie: 'a=1', accept: '*/*', date: 'x' } },
-  { headers: { 'x-servicex': '1', webhook: '1', content: '1' }, kept: { 'x-servicex': '1', webhook: '1', content: '1' } },
+  {
+    headers: { 'x-servicex': '1', webhook: '1', content: '1' },
+    kept: { 'x-servicex': '1', webhook: '1', content: '1' },
+  },
   { headers: { constructor: '1', tostring: '2' }, kept: { constructor: '1', tostring: '2' } },
   { headers: many(10), kept: many(10) },
   { headers: { a: 'x'.repeat(4_095) }, kept: { a: 'x'.repeat(4_095) } },

@@ -12,6 +12,7 @@ export class UndecryptableSecretError extends Error {
 
 /** What a secret is for: to sign with, or as headers of the endpoint's own. */
 export type SecretPurpose = 'signing' | 'headers';
+const NAMES: Readonly<Record<SecretPurpose, string>> = { signing: 'the secret', headers: 'the text of the headers' };
 
 /**
  * Encrypts an endpoint's secrets with AES-256-GCM, bound to its id and their purpose: none decrypts for another endpoint
@@ -42,7 +43,7 @@ export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]) {
       const key = keyOf.get(fingerprint);
       if (!key) {
         throw new UndecryptableSecretError(
-          `the secret of ${endpointId} is encrypted with the key ${fingerprint}, which SECRETS_KEY doesn't list; ` +
+          `${NAMES[purpose]} of ${endpointId} is encrypted with the key ${fingerprint}, which SECRETS_KEY doesn't list; ` +
             'add that key behind the first and restart this process',
         );
       }
@@ -54,9 +55,12 @@ export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]) {
         const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch (cause) {
-        throw new UndecryptableSecretError(`the encrypted secret of ${endpointId} is damaged, of another endpoint or for another purpose`, {
-          cause,
-        });
+        throw new UndecryptableSecretError(
+          `the encrypted secret of ${endpointId} is damaged, of another endpoint or for another purpose`,
+          {
+            cause,
+          },
+        );
       }
     },
   };

@@ -61,7 +61,9 @@ export function createTaskStore(deps: TaskStoreDeps) {
       const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
       await redis.set(lookUp, task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
-      const callbackFields = callback ? endpointFields(callback.endpoint, callback.encryptedSecret, callback.headers) : [];
+      const callbackFields = callback
+        ? endpointFields(callback.endpoint, callback.encryptedSecret, callback.headers)
+        : [];
       const callbackKey = keys.endpoint(callback?.endpoint.id ?? task.id);
       const creation = create(
         [keys.task(task.id), keys.tasksIn(task.status), callbackKey, keys.keyVersions],
