@@ -53,6 +53,15 @@ const sentBy = ({ id, encryptedHeaders }: EndpointRecord) =>
   encryptedHeaders === undefined ? undefined : openHeaders(cipher.decrypt, encryptedHeaders, id);
 
 describe.each(['receiver', 'callback'] as const)('the headers of a %s', (kind) => {
+  test('count for the key that they are encrypted with, beside the secret, only when there are some', async () => {
+    const count = async () => Number(await stores.redis.hget(stores.keys.keyVersions, cipher.fingerprints[0]));
+    const before = await count();
+    await createEndpoint(kind, {});
+    expect(await count()).toBe(before + 1);
+    await createEndpoint(kind);
+    expect(await count()).toBe(before + 3);
+  });
+
   test('are kept encrypted, with their names in clear', async () => {
     const endpoint = await createEndpoint(kind);
     const record = await endpoint.read();
