@@ -1,4 +1,5 @@
 import { findPortClash } from '@herald/config/find-port-clash';
+import { MEANT_WHEN_EMPTY } from '@herald/config/worker-config';
 import { readInteger } from '@herald/runtime/env/env';
 import type { AddressVariables } from '@herald/runtime/net/listen';
 
@@ -6,7 +7,7 @@ import type { AddressVariables } from '@herald/runtime/net/listen';
 export interface LocalSettings {
   api: Listener;
   worker: Listener;
-  /** The variables that are set. An empty one counts as unset, as it does for the processes. */
+  /** The variables that are set. An empty one counts as the processes count it. */
   given: Readonly<Record<string, string>>;
   /** Whether the environment names a Redis. */
   hasRedis: boolean;
@@ -24,7 +25,7 @@ export interface Listener {
 export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && (value !== '' || name === 'RETRY_SCHEDULE')) given[name] = value;
+    if (value !== undefined && (value !== '' || MEANT_WHEN_EMPTY.includes(name))) given[name] = value;
   }
   const api = readListener({ port: 'PORT', host: 'HOST' }, 8080, given);
   const worker = readListener({ port: 'WORKER_PORT', host: 'WORKER_HOST' }, 8081, given);

@@ -1,6 +1,7 @@
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createEncryptedSecretStore, type EncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
+import { createSealHeaders, openHeaders } from '@herald/store/secrets/sealed-headers';
 import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -65,6 +66,13 @@ export async function startVault(shardCount = 1) {
       const now = Date.now();
       await all.receivers.rotateSecret(workspaceId, id, cipher.encrypt(secret, id), now + 60_000, now);
       endpoints.get(id)?.secrets.unshift(secret);
+    },
+    /** Gives a receiver headers of its own. */
+    giveHeaders: (cipher: SecretCipher, { workspaceId, id }: Endpoint, headers: Record<string, string>) =>
+      all.receivers.patch(workspaceId, id, { headers: createSealHeaders(cipher.encrypt)(headers, id) }, Date.now()),
+    async decryptHeaders(cipher: SecretCipher, { workspaceId, id }: Endpoint) {
+      const { encryptedHeaders = '' } = (await all.receivers.find(workspaceId, id)) ?? {};
+      return openHeaders(cipher.decrypt, encryptedHeaders, id);
     },
     /** An endpoint's secrets, decrypted: the current one, then the one before it. */
     async decryptAll(cipher: SecretCipher, { workspaceId, id }: Endpoint) {

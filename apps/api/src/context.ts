@@ -25,6 +25,7 @@ import { createAwaitReplication } from '@herald/store/scripts/await-replication'
 import { createScriptCommands } from '@herald/store/scripts/script-commands';
 import { whenIdle } from '@herald/store/scripts/when-idle';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
@@ -138,7 +139,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const presence = createWorkerPresence(redis);
 
   const receiverStore = createReceiverStore(replicated);
-  const ofEndpoints = { findUrlProblem, metrics: metrics.deliveries, logger, now };
+  const sealHeaders = createSealHeaders(cipher.encrypt);
+  const ofEndpoints = { sealHeaders, findUrlProblem, metrics: metrics.deliveries, logger, now };
   const receivers = createManageReceivers({
     ...ofEndpoints,
     receivers: receiverStore,
@@ -148,7 +150,13 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const callbacks = createManageCallbacks({ ...ofEndpoints, callbacks: createCallbackStore(replicated) });
 
   const taskStore = createTaskStore({ ...replicated, retention: taskRetention });
-  const tasks = createTaskOperations({ tasks: taskStore, encryptSecret: cipher.encrypt, findUrlProblem, now });
+  const tasks = createTaskOperations({
+    tasks: taskStore,
+    encryptSecret: cipher.encrypt,
+    sealHeaders,
+    findUrlProblem,
+    now,
+  });
 
   // The workspace of a Task never changes. If the Task is gone, the store knows.
   const { find: findTaskWorkspace } = createLookupCache(WORKSPACES_LIMIT, taskStore.findWorkspace);

@@ -8,6 +8,7 @@ import { createWorkerPresence } from '@herald/store/service-state/worker-presenc
 import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
+import { openHeaders } from '@herald/store/secrets/sealed-headers';
 import { openShards } from '@herald/store/upgrade/open-shards';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -15,6 +16,7 @@ import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
 import { createPlatform } from './notices/create-platform.ts';
+import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
@@ -71,6 +73,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const makeAttempt = createMakeAttempt({
     send: sender.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
+    ownHeadersOf: createDecryptedCache((encrypted, endpointId) => openHeaders(cipher.decrypt, encrypted, endpointId)),
     tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
     sendsTraceparent: config.sendsTraceparent,
     now,

@@ -34,7 +34,10 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   const turn: TurnDeps = { deliveries, makeAttempt, destinationLimit, platform, report, now };
   const delivery: ProcessDeliveryDeps = {
     ...turn,
-    retryPolicy: createRetryPolicy(config.retryScheduleMs),
+    retryPolicies: {
+      usual: createRetryPolicy(config.retryScheduleMs),
+      callbacks: createRetryPolicy(config.callbackRetryScheduleMs),
+    },
     disableAfterMs: config.disableAfterMs,
     isStopping: () => isStopping,
     random,

@@ -8,6 +8,11 @@ import { NoticeEnv, toNoticeConfig, withUsableNotices } from './notice-env.ts';
 import { IntegerText, Port, readEnv, Switch } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 
+const Schedule = DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations');
+
+/** Variables that mean something when they are set but empty: no retries. */
+export const MEANT_WHEN_EMPTY: readonly string[] = ['RETRY_SCHEDULE', 'CALLBACK_RETRY_SCHEDULE'];
+
 export const WorkerEnv = withOneRedis(
   z.object({
     ...ProcessEnv.shape,
@@ -23,9 +28,8 @@ export const WorkerEnv = withOneRedis(
     WORKER_SHARDS: ShardList.default('all'),
     DESTINATION_CONCURRENCY: IntegerText(1, 10_000).default(50),
     DISABLE_AFTER: Duration.default(DEFAULT_DISABLE_AFTER_MS),
-    RETRY_SCHEDULE: DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations').default([
-      ...DEFAULT_SCHEDULE_MS,
-    ]),
+    RETRY_SCHEDULE: Schedule.default([...DEFAULT_SCHEDULE_MS]),
+    CALLBACK_RETRY_SCHEDULE: Schedule.optional(),
   }),
 ).superRefine(({ SHARDS, WORKER_SHARDS }, context) => {
   if (WORKER_SHARDS === 'all' || WORKER_SHARDS.every((shard) => shard < SHARDS)) return;
@@ -38,7 +42,7 @@ export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 /** @throws ConfigError with every problem at once */
 export function readWorkerConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(withUsableNotices(WorkerEnv), env, ['RETRY_SCHEDULE']);
+  const given = readEnv(withUsableNotices(WorkerEnv), env, MEANT_WHEN_EMPTY);
   const allShards = Array.from({ length: given.SHARDS }, (_, shard) => shard);
   return {
     ...toProcessConfig(given),
@@ -59,5 +63,6 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     disableAfterMs: given.DISABLE_AFTER,
     deliveryTimeoutMs: given.DELIVERY_TIMEOUT,
     retryScheduleMs: given.RETRY_SCHEDULE,
+    callbackRetryScheduleMs: given.CALLBACK_RETRY_SCHEDULE ?? given.RETRY_SCHEDULE,
   };
 }

@@ -15,6 +15,7 @@ let herald: Herald;
 /** All that any command has printed. */
 const printed: string[] = [];
 const secrets: string[] = [];
+const HEADER = 'Bearer header-canary';
 beforeAll(async () => {
   herald = await startHerald({ env: ENV });
 });
@@ -44,8 +45,12 @@ interface Scene {
 async function startScene(respond: Parameters<Herald['startReceiver']>[0] = [200]): Promise<Scene> {
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver(respond);
-  const registered = await workspace.registerReceiver({ url: `${receiver.origin}/hook?token=url-canary` });
-  secrets.push(registered.secret, workspace.key);
+  const registered = await workspace.registerReceiver({
+    url: `${receiver.origin}/hook?token=url-canary`,
+    headers: { authorization: HEADER },
+    maxRetryHours: 48,
+  });
+  secrets.push(registered.secret, workspace.key, HEADER);
   return { workspace, receiver, registered, deliveries: createDeliveryClient(workspace) };
 }
 
@@ -64,6 +69,8 @@ describe('herald receivers', () => {
         id: one.registered.id,
         workspace: one.workspace.id,
         url: one.receiver.origin,
+        headerNames: ['authorization'],
+        maxRetryHours: 48,
         state: 'healthy',
         consecutiveFailures: 0,
         backlog: 0,

@@ -170,6 +170,59 @@ test('a retry after a rotation is signed with what is in force then, and has the
   expect(third.headers['x-service-delivery']).toBe(first.headers['x-service-delivery']);
 });
 
+test('the headers of a receiver go with every attempt and test event, change with a PATCH, and leave with its origin', async () => {
+  const workspace = await herald.createWorkspace();
+  const deliveries = createDeliveryClient(workspace);
+  const [receiver, other] = [await herald.startReceiver([500, 500, 200]), await herald.startReceiver()];
+  const url = receiver.url;
+  const registration = { url, headers: { Authorization: 'Bearer one', 'X-Tenant': 'a\tb' } };
+  const registered = await workspace.registerReceiver(registration);
+  expect(registered).toMatchObject({ headerNames: ['authorization', 'x-tenant'] });
+  const emitted = await deliveries.emit();
+  const first = await receiver.next();
+  expect(first.headers).toMatchObject({ authorization: 'Bearer one', 'x-tenant': 'a\tb' });
+  const patched = await deliveries.patchReceiver(registered, { headers: { authorization: 'Bearer two' } });
+  expect(patched).toMatchObject({ headerNames: ['authorization'] });
+  const second = await receiver.next();
+  expect(second.headers.authorization).toBe('Bearer two');
+  expect(second.headers).not.toHaveProperty('x-tenant');
+
+  const path = `/api/public/webhooks/${registered.id}`;
+  const refused = await workspace.request('PATCH', path, { body: { url: other.url, headers: { host: 'x' } } });
+  expect(problemOf(refused)).toMatchObject({ status: 422, errors: [{ path: 'headers.host' }] });
+  expect(await deliveries.readReceiver(registered)).toMatchObject({ url, headerNames: ['authorization'] });
+  const delivered = await deliveries.waitForStatus(emitted.to(registered), 'delivered');
+  expect(delivered.request.omittedHeaders).toEqual(['x-service-signature', 'webhook-signature', 'authorization']);
+  expect(delivered.request.headers).not.toHaveProperty('authorization');
+  await deliveries.redeliver(delivered.id);
+  await receiver.waitForCount(4);
+  await workspace.sendTest(registered.id);
+  expect(receiver.requests.slice(2).map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer two'));
+
+  const moved = await deliveries.patchReceiver(registered, { url: other.url });
+  expect(moved).not.toHaveProperty('headerNames');
+  const next = await deliveries.emit();
+  await deliveries.waitForStatus(next.to(registered), 'delivered');
+  await deliveries.patchReceiver(registered, { url: `${receiver.origin}/back`, headers: { 'x-back': '1' } });
+  await workspace.sendTest(registered.id);
+  expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  expect(receiver.requests.at(-1)).toMatchObject({ path: '/back', headers: { 'x-back': '1' } });
+});
+
+test('the headers of a callback go with every event until a PATCH removes them', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  const task = await workspace.createTask({ callback: { url: receiver.url, headers: { 'X-Task': 'mine' } } });
+  expect(task.callback).toMatchObject({ headerNames: ['x-task'] });
+  await herald.executor.report(task.id, START, checkpoint('c1'));
+  expect((await receiver.next()).headers['x-task']).toBe('mine');
+  expect(await workspace.readTask(task.id)).toMatchObject({ callback: { headerNames: ['x-task'] } });
+  const patched = bodyOf(await workspace.patchCallback(task.id, { headers: {} }), 200);
+  expect(patched).not.toHaveProperty('headerNames');
+  await herald.executor.report(task.id, checkpoint('c2'));
+  expect((await receiver.next()).headers).not.toHaveProperty('x-task');
+});
+
 test.each([-1, 0.5, 604_801, '60', null])('an overlap of %p seconds is refused, and nothing changes', async (value) => {
   const endpoint = await startEndpoint('receiver');
   const answer = await endpoint.workspace.request('POST', endpoint.path, { body: { overlapSeconds: value } });

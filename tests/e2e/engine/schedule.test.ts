@@ -86,6 +86,29 @@ test('with an empty schedule there is exactly one attempt, to receivers and call
   expect([receiver.requests.length, callback.requests.length]).toEqual([1, 1]);
 });
 
+test('callbacks have the schedule that is set for them, and a receiver is given up after the hours that it asks for', async () => {
+  await using herald = await startHerald({ env: { RETRY_SCHEDULE: '2h', CALLBACK_RETRY_SCHEDULE: '20ms,20ms' } });
+  const workspace = await herald.createWorkspace();
+  const deliveries = createDeliveryClient(workspace);
+  const receiver = await herald.startReceiver([500]);
+  const [hasty, patient] = [
+    await workspace.registerReceiver({ url: receiver.url, maxRetryHours: 1 }),
+    await workspace.registerReceiver({ url: receiver.url }),
+  ];
+  expect(hasty).toMatchObject({ maxRetryHours: 1 });
+  const emitted = await deliveries.emit({ callback: { url: receiver.url } });
+  const ended = { reason: 'schedule_exhausted', tries: 3 };
+  expect(await deliveries.waitForStatus(emitted.toCallback, 'failed')).toMatchObject(ended);
+  const givenUp = await deliveries.waitForStatus(emitted.to(hasty), 'failed');
+  expect(givenUp).toMatchObject({ reason: 'too_old', tries: 1, nextAttemptAt: null });
+  const waiting = await deliveries.waitForAttempts(emitted.to(patient), 1);
+  expect(waiting).toMatchObject({ status: 'pending', tries: 1 });
+
+  expect(await deliveries.patchReceiver(hasty, { maxRetryHours: null })).not.toHaveProperty('maxRetryHours');
+  const later = await deliveries.emit();
+  expect(await deliveries.waitForAttempts(later.to(hasty), 1)).toMatchObject({ status: 'pending', tries: 1 });
+});
+
 test('a success after failures ends the schedule, and nothing is sent after it', async () => {
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '20ms,20ms,20ms' } });
   const workspace = await herald.createWorkspace();

@@ -1,5 +1,5 @@
 import { document, resolve, type OperationObject } from '../../support/openapi-document.ts';
-import { HOSTILE_TEXTS, hostileText } from './hostile-values.ts';
+import { HOSTILE_TEXTS, hostileText, hostileValue } from './hostile-values.ts';
 import type { Random } from './random.ts';
 import { spoil, spoilText } from './spoil.ts';
 import { valueOf, type KnownValues } from './value-of-schema.ts';
@@ -183,6 +183,15 @@ function knownValues({ ids, urls }: Material): KnownValues {
   const tasks = ids.get('task_') ?? [];
   return {
     EndpointUrl: (random) => (random.chance(0.8) ? random.pick(urls) : hostileText(random)),
+    // Names and values that the schema can't tell are hardly ever right.
+    headers: (random) =>
+      random.pick([
+        {},
+        { authorization: 'Bearer x' },
+        { 'X-A': '1', 'x-b': 'a b' },
+        { host: 'x' },
+        hostileValue(random),
+      ]),
     taskId: (random) => random.pick([...tasks, 'task_x']),
   };
 }

@@ -71,6 +71,7 @@ test('after an eventful run no secret, key, password, internal field or token of
     return text;
   };
   const signing: string[] = [];
+  const headerValues: string[] = [];
   const answers: HttpAnswer[] = [];
   const cli: { stdout: string; stderr: string }[] = [];
   const workspace = await herald.createWorkspace();
@@ -98,16 +99,30 @@ test('after an eventful run no secret, key, password, internal field or token of
     ...[garbage.url, `${failing.origin}/${path}?token=${query}`],
   ];
   const receivers = [];
-  for (const url of urls)
-    receivers.push(await workspace.registerReceiver({ url, description: internal('description') }));
+  // Each has headers of its own, which the one that echoes sends back.
+  const own = () => {
+    const [token, tenant] = [canary('token'), canary('tenant')];
+    headerValues.push(token, tenant);
+    return { authorization: `Bearer ${token}`, 'x-tenant': tenant };
+  };
+  for (const url of urls) {
+    const registration = { url, description: internal('description'), headers: own() };
+    receivers.push(await workspace.registerReceiver(registration));
+  }
   signing.push(...receivers.map(({ secret }) => secret));
   // Repeated under an idempotency key, the answer has lost its secret, and what is kept for that never had it.
-  const registration = { body: { url: `${good.origin}/repeated` }, headers: { 'idempotency-key': 'register-once' } };
+  const registration = {
+    body: { url: `${good.origin}/repeated`, headers: own() },
+    headers: { 'idempotency-key': 'register-once' },
+  };
   const answered = await workspace.request('POST', '/api/public/webhooks', registration);
   signing.push((bodyOf(answered, 201) as { secret: string }).secret);
   await ask('POST', '/api/public/webhooks', registration);
   expect(answers.at(-1)?.status).toBe(201);
-  const creation = { body: { callback: { url: good.url } }, headers: { 'idempotency-key': 'create-once' } };
+  const creation = {
+    body: { callback: { url: good.url, headers: own() } },
+    headers: { 'idempotency-key': 'create-once' },
+  };
   const created = bodyOf(await workspace.request('POST', '/tasks', creation), 201) as { callback: { secret: string } };
   signing.push(created.callback.secret);
   await ask('POST', '/tasks', creation);
@@ -124,7 +139,7 @@ test('after an eventful run no secret, key, password, internal field or token of
     const task = await workspace.createTask({
       input: { prompt: internal('input') },
       executionWorkspaceId: `ws_${internal('execution')}`,
-      callback: { url: `${good.origin}/callback?token=${query}` },
+      callback: { url: `${good.origin}/callback?token=${query}`, headers: own() },
     });
     signing.push(task.callback?.secret ?? '');
     await herald.executor.report(task.id, START, checkpoint('c1', { outcome: outcome() }));
@@ -168,6 +183,8 @@ test('after an eventful run no secret, key, password, internal field or token of
     await ask('POST', '/api/public/webhooks', { body: { url: good.url, secret: misplaced, events: [misplaced] } });
     await ask('POST', '/api/public/webhooks', { rawBody: `{"url": ${misplaced}, "secret": "${misplaced}` });
     await ask('POST', '/api/public/webhooks', { rawBody: misplaced });
+    const headers = { host: misplaced, a: `${misplaced}\n` };
+    await ask('POST', '/api/public/webhooks', { body: { url: good.url, headers } });
     await ask('POST', '/tasks', { rawBody: '{}', headers: { 'content-type': `text/${misplaced.slice(0, 20)}` } });
     const credentials = basic(OPERATOR_ENV.OPERATOR_USER, misplaced);
     answers.push(await herald.request('GET', BOARD, { headers: credentials }));
@@ -178,7 +195,8 @@ test('after an eventful run no secret, key, password, internal field or token of
   // Redelivery, replay, Redis away for a while, a record that can't be read, another key.
   await ask('POST', `/api/public/deliveries/${emitted.to(first)}/redeliver`);
   await ask('POST', `/api/public/webhooks/${second.id}/replay`, { body: { since: new Date(0).toISOString() } });
-  await ask('PATCH', `/api/public/webhooks/${third.id}`, { body: { enabled: false } });
+  await ask('PATCH', `/api/public/webhooks/${third.id}`, { body: { enabled: false, headers: own() } });
+  await ask('PATCH', `/tasks/${task.id}/callback`, { body: { headers: own() } });
   await herald.server.kill();
   await ask('GET', '/api/public/webhooks');
   await herald.server.restart();
@@ -231,6 +249,13 @@ test('after an eventful run no secret, key, password, internal field or token of
   expect(finder.findIn(`x${secret}y ${Buffer.from(keys[0] ?? '').toString('hex')}`)).toEqual(['signing 0', 'keys 0']);
   const leaks = Object.fromEntries(Object.entries(written).map(([where, text]) => [where, finder.findIn(text)]));
   expect(leaks).toEqual({ logs: [], pages: [], cli: [], redis: [], answers: [], deliveries: [] });
+
+  // Headers of customers reach their receivers, and nothing else.
+  const headerFinder = createLeakFinder({ headers: headerValues }, []);
+  expect(headerFinder.findIn(written.deliveries).length).toBeGreaterThan(10);
+  const { deliveries: _sent, ...shownOrKept } = written;
+  expect(Object.entries(shownOrKept).filter(([, text]) => headerFinder.findIn(text).length > 0)).toEqual([]);
+  expect(written.answers).toContain('[authorization]');
 
   // What customers and executors put into their own records is in these alone, and in nothing else that is kept or shown.
   const { prefix } = shardKeys();

@@ -59,6 +59,9 @@ async function fillWithCallbacks(redis: RedisClient, cipher: SecretCipher, count
   }
 }
 
+/** The header of its own that the endpoint with this path has. */
+const headersFor = (path: string) => ({ authorization: `Bearer ${path}` });
+
 /** Customers and an executor at work through whatever API is in front, until they are told to stop. */
 async function startLoad(herald: Herald, front: { api: HeraldProcess }) {
   const via = Object.create(front.api, { origin: { get: () => front.api.origin } }) as HeraldProcess;
@@ -72,7 +75,7 @@ async function startLoad(herald: Herald, front: { api: HeraldProcess }) {
   const expected = new Set<string>();
   const urlOf = (path: string) => receiver.origin + path;
   const register = async (workspace: typeof steady, path: string) => {
-    const registered = await workspace.registerReceiver({ url: urlOf(path) });
+    const registered = await workspace.registerReceiver({ url: urlOf(path), headers: headersFor(path) });
     secrets.set(path, [registered.secret]);
     return registered;
   };
@@ -92,7 +95,7 @@ async function startLoad(herald: Herald, front: { api: HeraldProcess }) {
   let rounds = 0;
   const emit = async (index: number) => {
     const path = `/cb${index}`;
-    const task = await steady.createTask({ callback: { url: urlOf(path) } });
+    const task = await steady.createTask({ callback: { url: urlOf(path), headers: headersFor(path) } });
     secrets.set(path, [task.callback?.secret ?? '']);
     for (const report of [START, checkpoint('c1'), DONE]) {
       const { transitionId } = await executor.report(task.id, report);
@@ -199,6 +202,8 @@ test('the key of all secrets is changed under load, process by process, with a r
   expect([...load.expected].filter((id) => !received.has(id))).toEqual([]);
   expect(load.rounds()).toBeGreaterThan(35);
   expect(await findBadlySigned(requests, load.secrets)).toEqual([]);
+  const bare = requests.filter(({ path, headers }) => headers.authorization !== headersFor(path).authorization);
+  expect(bare).toEqual([]);
   // Rotated without an overlap while the re-encryption ran: the newest secret is the one in force, alone.
   const lastTo = (path: string) => requests.findLast((request) => request.path === path);
   const [switched, overlapping] = [lastTo('/f1'), lastTo('/f2')];

@@ -54,6 +54,18 @@ test('every new secret counts for the key that it is encrypted with: of a receiv
   );
 });
 
+test('headers count like a secret when they are given, and not when they are removed or another field changes', async () => {
+  await using vault = await startVault();
+  const [before, after] = [vault.cipherOf(oldKey), vault.cipherOf(newKey, oldKey)];
+  const receiver = await vault.register(before);
+  await vault.giveHeaders(after, receiver, { authorization: 'x' });
+  const counts = { [vault.nameOf(oldKey)]: 1, [vault.nameOf(newKey)]: 1 };
+  expect(Object.fromEntries(await vault.countsOf())).toEqual(counts);
+  await vault.receivers.patch(receiver.workspaceId, receiver.id, { description: 'x' }, 1);
+  await vault.giveHeaders(after, receiver, {});
+  expect(Object.fromEntries(await vault.countsOf())).toEqual(counts);
+});
+
 test('a refused registration and a Task without a callback count for no key', async () => {
   await using vault = await startVault();
   const cipher = vault.cipherOf(oldKey);

@@ -54,6 +54,40 @@ test('every secret is re-encrypted with the first key, in every shard: of receiv
   await expect(vault.start(before, true)).rejects.toThrow(vault.nameOf(newKey));
 });
 
+test('the headers of an endpoint are re-encrypted beside its secret, and keep their key registered until then', async () => {
+  await using vault = await startAged();
+  const { before, after } = vault;
+  const receiver = await vault.register(before);
+  await vault.giveHeaders(before, receiver, { authorization: 'Bearer canary' });
+  await vault.start(after, true);
+  // The secret alone is rotated: what the old key still decrypts are the headers.
+  await vault.rotate(after, receiver);
+  await vault.redis.hdel(vault.keys.endpoint(receiver.id), 'sec2', 'sec2To');
+  const lost = { ...vault, cipher: vault.cipherOf(newKey) };
+  await expect(vault.start(lost.cipher, true)).rejects.toThrow(vault.nameOf(oldKey));
+
+  expect(await vault.reencrypt(after)).toMatchObject({ moved: 1, inPlace: 2, forgotten: [vault.nameOf(oldKey)] });
+  await vault.start(lost.cipher, true);
+  expect(await vault.decryptHeaders(lost.cipher, receiver)).toEqual({ authorization: 'Bearer canary' });
+  expect(await vault.receivers.find(receiver.workspaceId, receiver.id)).toMatchObject({
+    headerNames: ['authorization'],
+  });
+});
+
+test('headers that are given between the reading and the replacement win', async () => {
+  await using vault = await startAged();
+  const { before, after } = vault;
+  const receiver = await vault.register(before);
+  await vault.giveHeaders(before, receiver, { authorization: 'old' });
+  await vault.start(after, true);
+  const report = await vault.reencrypt(
+    after,
+    interrupted(vault, () => vault.giveHeaders(before, receiver, { 'x-tenant': 'new' })),
+  );
+  expect(report).toMatchObject({ unopenable: [], inUse: [], forgotten: [vault.nameOf(oldKey)] });
+  expect(await vault.decryptHeaders(vault.cipherOf(newKey), receiver)).toEqual({ 'x-tenant': 'new' });
+});
+
 test('a second run finds nothing to do and changes nothing, and an endpoint’s other fields and its end stay as they were', async () => {
   await using vault = await startAged();
   const { before, after } = vault;
@@ -203,9 +237,11 @@ test('a key that an API was started with by mistake, and that encrypted nothing,
 test('a lost key can be forgotten: processes start without it, and the endpoints whose secrets it encrypted are named', async () => {
   await using vault = await startAged(2);
   const { before } = vault;
-  const endpoints = [await vault.register(before), await vault.createCallback(before)];
-  const lost = vault.nameOf(oldKey);
   const left = vault.cipherOf(newKey);
+  const withHeaders = await vault.register(left);
+  await vault.giveHeaders(before, withHeaders, { authorization: 'x' });
+  const endpoints = [await vault.register(before), await vault.createCallback(before), withHeaders];
+  const lost = vault.nameOf(oldKey);
   expect(await forgetKeyVersion({ ...vault, cipher: before }, lost)).toEqual({ kind: 'listed', endpointIds: [] });
   const report = await forgetKeyVersion({ ...vault, cipher: left }, lost);
   expect(report.kind).toBe('forgotten');

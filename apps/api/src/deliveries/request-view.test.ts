@@ -38,6 +38,12 @@ test('a request has its method, url, headers and body, and names what is left ou
   });
 });
 
+test('the endpoint’s own headers are named, and not shown', () => {
+  const { headers, omittedHeaders } = view(tried, { ...content, headerNames: ['authorization', 'x-tenant'] });
+  expect(omittedHeaders).toEqual(['x-service-signature', 'webhook-signature', 'authorization', 'x-tenant']);
+  expect(headers).toEqual(view(tried, content).headers);
+});
+
 test('before the first attempt there is no time of one', () => {
   expect(view(untried, content).headers).not.toHaveProperty('webhook-timestamp');
 });

@@ -37,7 +37,9 @@ export const DeliveryRequest = z
       description:
         'As the last attempt sent them, names in lower case. `host` is that of `url`, and `webhook-timestamp` is there once there was an attempt. Without those of the connection, and without `traceparent`, which differs with every attempt.',
     }),
-    omittedHeaders: z.array(z.string()).meta({ description: 'Sent as well, and never shown: the signatures.' }),
+    omittedHeaders: z.array(z.string()).meta({
+      description: "Sent as well, and never shown: the signatures, and the endpoint's own headers as they are now.",
+    }),
     body: z
       .string()
       .nullable()
@@ -50,7 +52,7 @@ type Content = Awaited<ReturnType<DeliveryReader['readContent']>>;
 
 export function toRequestView(
   delivery: ListedDelivery,
-  { url, urlChangedAt, body }: Content,
+  { url, urlChangedAt, headerNames = [], body }: Content,
 ): z.infer<typeof DeliveryRequest> {
   const lastAt = delivery.lastAttempt?.at;
   const bodyBytes = body === undefined ? undefined : Buffer.byteLength(body);
@@ -64,7 +66,7 @@ export function toRequestView(
       ...toRequestHeaders(url === undefined ? undefined : URL.parse(url), bodyBytes),
       ...deliveryHeaders(delivery, lastAt),
     },
-    omittedHeaders: [...SIGNATURE_HEADERS],
+    omittedHeaders: [...SIGNATURE_HEADERS, ...headerNames],
     body: body ?? null,
     ...(body === undefined && { bodyGone: delivery.erasedAt === undefined ? 'not_kept' : 'erased' }),
   };

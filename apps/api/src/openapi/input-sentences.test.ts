@@ -42,7 +42,7 @@ const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';
 const CONTROL = 'must not contain control characters other than tab and line break';
-const FIELDS = 'url, events, description, enabled';
+const FIELDS = 'url, events, description, enabled, headers, maxRetryHours';
 const url = 'https://hooks.example.com/in';
 const outcome = { summary: 'so far' };
 const primary = { id: 'a1', title: 'Pay?', primary: true };
@@ -83,6 +83,38 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ url, description: 'a\u0007' }, `description ${CONTROL}`],
     [{ url, description: '\ud800' }, 'description must be well-formed Unicode'],
     [{ url, enabled: 'yes' }, 'enabled must be true or false'],
+    [{ url, headers: 'authorization: x' }, 'headers must be an object with the name and the value of each header'],
+    [{ url, headers: { authorization: null } }, 'headers.authorization must be a string'],
+    [{ url, headers: { authorization: '' } }, 'headers.authorization must not be empty'],
+    [{ url, headers: { authorization: 'x ' } }, 'headers.authorization must not begin or end with a space or tab'],
+    [
+      { url, headers: { authorization: 'x\n' } },
+      'headers.authorization must have only visible ASCII characters, spaces and tabs',
+    ],
+    [
+      { url, headers: { 'a:': 'x' } },
+      'headers must have names of letters, digits and !#$%&\'*+-.^_`|~ only; "a:" is none',
+    ],
+    [{ url, headers: { a: 'x', A: 'y' } }, 'headers.A must be given once; a is the same header'],
+    [{ url, headers: { host: 'x' } }, 'headers.host must not be given: it belongs to the connection'],
+    [
+      { url, headers: { 'Webhook-Id': 'x' } },
+      'headers.Webhook-Id must not be given: it is one of those that Herald sends itself',
+    ],
+    [
+      { url, headers: Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`x-${index}`, '1'])) },
+      'headers must have at most 10 headers',
+    ],
+    [{ url, headers: { a: 'x'.repeat(4_096) } }, 'headers must have at most 4096 bytes, names and values together'],
+    [
+      JSON.parse(`{"url":"${url}","headers":{"__proto__":"x"}}`) as unknown,
+      'headers.__proto__ must not be used as the name of a field',
+    ],
+    [{ url, maxRetryHours: 0 }, 'maxRetryHours must be at least 1'],
+    [{ url, maxRetryHours: 121 }, 'maxRetryHours must be at most 120'],
+    [{ url, maxRetryHours: 1.5 }, 'maxRetryHours must be a whole number'],
+    [{ url, maxRetryHours: '24' }, 'maxRetryHours must be a whole number'],
+    [{ url, maxRetryHours: null }, 'maxRetryHours must be a whole number'],
     [{ url, event: ['task.done'] }, 'event is not a field here; did you mean `events`?'],
     [{ url, Events: [] }, 'Events is not a field here; did you mean `events`?'],
     [{ URL: url }, 'url is required', 'URL is not a field here; did you mean `url`?'],
@@ -102,6 +134,12 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{}, `the body must change at least one of ${FIELDS}`],
     [{ url: '' }, 'url must start with https://'],
     [{ enabled: null }, 'enabled must be true or false'],
+    [{ headers: null }, 'headers must be an object with the name and the value of each header'],
+    [
+      { headers: { te: 'x' }, maxRetryHours: 0.5 },
+      'headers.te must not be given: it belongs to the connection',
+      'maxRetryHours must be a whole number',
+    ],
     [
       { enable: false },
       'enable is not a field here; did you mean `enabled`?',
@@ -109,13 +147,14 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   changeCallback: [
-    [{}, 'the body must change at least one of url, events, enabled'],
+    [{}, 'the body must change at least one of url, events, enabled, headers'],
     [{ url: 'http://a.example/' }, 'url must start with https://'],
     [{ enabled: 1 }, 'enabled must be true or false'],
+    [{ headers: { a: '' } }, 'headers.a must not be empty'],
     [
       { description: 'x' },
-      'description is not a field here; known are url, events, enabled',
-      'the body must change at least one of url, events, enabled',
+      'description is not a field here; known are url, events, enabled, headers',
+      'the body must change at least one of url, events, enabled, headers',
     ],
   ],
   testReceiver: [
@@ -149,7 +188,11 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
   createTask: [
     [{ callback: 'https://x' }, 'callback must be an object'],
     [{ callback: {} }, 'callback.url is required'],
-    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events'],
+    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events, headers'],
+    [
+      { callback: { url, headers: { te: 'x' } } },
+      'callback.headers.te must not be given: it belongs to the connection',
+    ],
     [{ callbackUrl: url }, 'callbackUrl is not a field here; did you mean `callback`?'],
     [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
     [{ executionWorkspaceId: 5 }, 'executionWorkspaceId must be a string'],

@@ -31,6 +31,7 @@ test('the page names the limit, every wait of the schedule, every header, every 
   for (const way of ['PATCH /api/public/webhooks/{id}', 'PATCH /tasks/{id}/callback']) {
     expect(RECEIVING_PAGE).toContain(`<code>${way}</code>`);
   }
+  for (const field of ['headers', 'maxRetryHours']) expect(RECEIVING_PAGE).toContain(`<code>${field}</code>`);
   expect(RECEIVING_PAGE).toMatch(/within 15 seconds[^]*±20 %[^]*later than 5 days[^]*least 10 failures/);
 });
 

@@ -58,6 +58,9 @@ each. Ignore fields that you don't know.</p>
 <dl>
 ${headers.join('\n')}
 </dl>
+<p>A request also has the headers that you give as <code>headers</code>, for your gateway: at most ten. Herald keeps them
+encrypted and shows only their names. They stay with the host and port for which you gave them: when you change the URL
+to another, give them again. Text that your answer repeats of them is hidden where Herald shows the answer.</p>
 <h2 id="verify">Verify a delivery</h2>
 <p>Compute the HMAC-SHA256 of the raw body, before you parse it. The key is the secret exactly as shown,
 <code>whsec_</code> included. Compare it with <code>x-service-signature</code> in constant time. In Node:</p>
@@ -77,8 +80,9 @@ ${tries.join('\n')}
 </tbody>
 </table>
 <ul>
-<li>No try begins later than ${durationText(policy.giveUpAfterMs)} after the event. Then the delivery is
-<code>failed</code>; you can still redeliver or replay it.</li>
+<li>No try begins later than ${durationText(policy.giveUpAfterMs)} after the event, or after the hours that you set as
+<code>maxRetryHours</code> on a receiver (1 to 120). Then the delivery is <code>failed</code> with the reason
+<code>too_old</code>; you can still redeliver or replay it.</li>
 <li>A 429 or 503 with <code>Retry-After</code> pauses all deliveries to the host, for at most
 ${durationText(policy.retryAfterLimitMs)}.</li>
 <li>A 410 disables the receiver or callback at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over
@@ -86,7 +90,8 @@ ${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with
 <a href="/docs#/Receivers/changeReceiver"><code>PATCH /api/public/webhooks/{id}</code></a>, or a callback with
 <a href="/docs#/Tasks/changeCallback"><code>PATCH /tasks/{id}/callback</code></a>.</li>
 </ul>
-<p>These are the defaults. Whoever runs this service may have set another schedule or deadline.</p>
+<p>These are the defaults. Whoever runs this service may have set another schedule, one for callbacks, or another
+deadline.</p>
 <h2 id="errors">Why an attempt failed</h2>
 <p><a href="/docs#/Deliveries/readDelivery"><code>GET /api/public/deliveries/{id}</code></a> shows what was sent, and each
 attempt with the status of your answer, or with one of these codes.

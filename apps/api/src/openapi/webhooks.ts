@@ -92,7 +92,8 @@ function describeWebhook(
       requestParams: { header: headersOf(event) },
       requestBody: {
         required: true,
-        description: 'The signature covers the raw body. Verify it before you parse it.',
+        description:
+          'The signature covers the raw body. Verify it before you parse it. The request also has the headers that its endpoint was given as `headers`.',
         content: { 'application/json': { schema: PAYLOADS[event] } },
       },
       responses: {

@@ -20,6 +20,7 @@ import type { DestinationHealth, FindDestinations } from '@herald/store/endpoint
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
 /** Says why a url cannot be a destination, as far as that shows without a DNS look-up. */
@@ -29,6 +30,7 @@ export type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
   readonly findDestinations: FindDestinations;
   readonly encryptSecret: SecretCipher['encrypt'];
+  readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
   readonly logger: Logger;
@@ -48,7 +50,7 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 export function createManageReceivers(deps: ManageReceiversDeps) {
-  const { receivers, findDestinations, encryptSecret, findUrlProblem, metrics, logger, now } = deps;
+  const { receivers, findDestinations, encryptSecret, sealHeaders, findUrlProblem, metrics, logger, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
     const [destination] = await findDestinations([receiver]);
     return { receiver, destination };
@@ -68,7 +70,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(
       workspaceId: WorkspaceId,
-      { url, events, description, enabled }: RegisterReceiver,
+      { url, events, description, enabled, headers, maxRetryHours }: RegisterReceiver,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
@@ -81,10 +83,12 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         enabled,
         createdAt,
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
+        ...(maxRetryHours !== undefined && { maxRetryHours }),
       };
       const secret = newSigningSecret();
       const encryptedSecret = encryptSecret(secret, receiver.id);
-      const reply = await receivers.register(receiver, encryptedSecret);
+      const sealed = headers && sealHeaders(headers, receiver.id);
+      const reply = await receivers.register(receiver, encryptedSecret, sealed);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
       if (reply === 'registered') logger.info('receiver.registered', { endpointId: receiver.id, workspaceId });
       const registered = await find(workspaceId, receiver.id);
@@ -92,12 +96,17 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
       return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
-    async patch(workspaceId: WorkspaceId, id: EndpointId, patch: PatchReceiver): Promise<ReceiverWithHealth> {
+    async patch(
+      workspaceId: WorkspaceId,
+      id: EndpointId,
+      { headers, ...patch }: PatchReceiver,
+    ): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
       const isDisabling = patch.enabled === false && (await find(workspaceId, id)).enabled;
-      if (!(await receivers.patch(workspaceId, id, patch, now()))) throw new NotFoundError('receiver', id);
+      const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
+      if (!(await receivers.patch(workspaceId, id, change, now()))) throw new NotFoundError('receiver', id);
       if (isDisabling) metrics.endpointDisabled('by_request');
-      logger.info('receiver.changed', { endpointId: id, workspaceId, fields: Object.keys(patch).join(',') });
+      logger.info('receiver.changed', { endpointId: id, workspaceId, fields: Object.keys(change).join(',') });
       return await withHealth(await find(workspaceId, id));
     },
     /** Returns the new signing secret in clear, and when the old one stops being in force. */

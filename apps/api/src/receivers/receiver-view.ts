@@ -1,4 +1,4 @@
-import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, ReceiverIdText } from '@herald/core';
+import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, MaxRetryHours, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
@@ -36,6 +36,14 @@ const ReceiverFields = {
         '`by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.',
     })
     .exactOptional(),
+  headerNames: z
+    .array(z.string())
+    .meta({
+      description: 'Names of the `headers` that it was given. Their values are never shown. Absent without any.',
+      examples: [['authorization']],
+    })
+    .exactOptional(),
+  maxRetryHours: MaxRetryHours.exactOptional(),
   health: ReceiverHealth,
 };
 
@@ -46,6 +54,8 @@ const EXAMPLE = {
   description: 'Billing, production',
   enabled: true,
   createdAt: '2030-01-31T12:00:00.000Z',
+  headerNames: ['authorization'],
+  maxRetryHours: 72,
   health: {
     state: 'healthy',
     since: '2030-01-31T12:00:00.000Z',
@@ -126,6 +136,7 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
+  const { headerNames, maxRetryHours } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
@@ -137,6 +148,8 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
+    ...(headerNames && { headerNames: [...headerNames] }),
+    ...(maxRetryHours !== undefined && { maxRetryHours }),
     health: {
       state,
       since: toTime(since),

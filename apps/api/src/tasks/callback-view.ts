@@ -10,6 +10,7 @@ export const CallbackView = ReceiverView.pick({
   enabled: true,
   disabledAt: true,
   disabledReason: true,
+  headerNames: true,
 }).meta({
   id: 'Callback',
   description: 'The url to which the events of one Task are sent, besides the receivers.',
@@ -19,12 +20,14 @@ export type CallbackView = z.infer<typeof CallbackView>;
 
 type ShownCallback = Pick<Endpoint, keyof CallbackView>;
 
-export function toCallbackView({ url, events, enabled, disabledAt, disabledReason }: ShownCallback): CallbackView {
+export function toCallbackView(callback: ShownCallback): CallbackView {
+  const { url, events, enabled, disabledAt, disabledReason, headerNames } = callback;
   return {
     url,
     events: [...events],
     enabled,
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
+    ...(headerNames && { headerNames: [...headerNames] }),
   };
 }

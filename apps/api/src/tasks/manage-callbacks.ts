@@ -9,10 +9,12 @@ import {
 import type { Logger } from '@herald/runtime/log/logger';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { CallbackStore } from '@herald/store/endpoints/callback-store';
+import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 
 export type ManageCallbacksDeps = {
   readonly callbacks: CallbackStore;
+  readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
   readonly logger: Logger;
@@ -20,7 +22,8 @@ export type ManageCallbacksDeps = {
 };
 
 /** The operations on the callbacks of Tasks. */
-export function createManageCallbacks({ callbacks, findUrlProblem, metrics, logger, now }: ManageCallbacksDeps) {
+export function createManageCallbacks(deps: ManageCallbacksDeps) {
+  const { callbacks, sealHeaders, findUrlProblem, metrics, logger, now } = deps;
   const find = async (workspaceId: WorkspaceId, taskId: TaskId) => {
     const callback = await callbacks.find(workspaceId, callbackIdOf(taskId));
     if (!callback) throw new NotFoundError('callback', `of Task ${taskId}`);
@@ -30,13 +33,14 @@ export function createManageCallbacks({ callbacks, findUrlProblem, metrics, logg
     /** Undefined when the Task has no callback. */
     findOf: async ({ workspaceId, callback }: Task) => callback && (await callbacks.find(workspaceId, callback.id)),
     /** @throws ValidationError, NotFoundError */
-    async patch(workspaceId: WorkspaceId, taskId: TaskId, patch: PatchCallback) {
+    async patch(workspaceId: WorkspaceId, taskId: TaskId, { headers, ...patch }: PatchCallback) {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
       const { id, enabled: wasEnabled } = await find(workspaceId, taskId);
-      if (!(await callbacks.patch(workspaceId, id, patch, now())))
+      const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
+      if (!(await callbacks.patch(workspaceId, id, change, now())))
         throw new NotFoundError('callback', `of Task ${taskId}`);
       if (wasEnabled && patch.enabled === false) metrics.endpointDisabled('by_request');
-      logger.info('callback.changed', { endpointId: id, workspaceId, fields: Object.keys(patch).join(',') });
+      logger.info('callback.changed', { endpointId: id, workspaceId, fields: Object.keys(change).join(',') });
       return await find(workspaceId, taskId);
     },
   };

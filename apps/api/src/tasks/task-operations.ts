@@ -23,6 +23,7 @@ import {
 } from '@herald/core';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskStore } from '@herald/store/tasks/task-store';
 import { newRevision } from '@herald/store/redis/revision';
+import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 import type { ApprovalResolved } from './task-view.ts';
@@ -30,6 +31,7 @@ import type { ApprovalResolved } from './task-view.ts';
 export type TaskOperationsDeps = {
   readonly tasks: TaskStore;
   readonly encryptSecret: SecretCipher['encrypt'];
+  readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
   readonly now: () => number;
 };
@@ -38,18 +40,34 @@ export type TaskOperationsDeps = {
 const RESOLVE_ROUNDS = 5;
 
 /** The operations on Tasks that report no transition. */
-export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now }: TaskOperationsDeps) {
+export function createTaskOperations(deps: TaskOperationsDeps) {
+  const { tasks, encryptSecret, sealHeaders, findUrlProblem, now } = deps;
   const find = async (workspaceId: WorkspaceId, id: TaskId) => {
     const task = await tasks.find(workspaceId, id);
     if (!task) throw new NotFoundError('task', id);
     return task;
   };
 
-  const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, { url, events }: TaskCallback, createdAt: number) => {
+  const toCallback = (
+    workspaceId: WorkspaceId,
+    taskId: TaskId,
+    { url, events, headers }: TaskCallback,
+    createdAt: number,
+  ) => {
     const id = callbackIdOf(taskId);
-    const endpoint: Endpoint = { id, workspaceId, url, events, description: '', enabled: true, createdAt };
+    const sealed = headers && sealHeaders(headers, id);
+    const endpoint: Endpoint = {
+      id,
+      workspaceId,
+      url,
+      events,
+      description: '',
+      enabled: true,
+      createdAt,
+      ...(sealed && sealed.names.length > 0 && { headerNames: sealed.names }),
+    };
     const secret = newSigningSecret();
-    return { endpoint, secret, encryptedSecret: encryptSecret(secret, id) };
+    return { endpoint, secret, encryptedSecret: encryptSecret(secret, id), ...(sealed && { headers: sealed }) };
   };
 
   return {

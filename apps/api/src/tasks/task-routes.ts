@@ -148,7 +148,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     operation('changeCallback', 'PATCH /{id}/callback', {
       summary: "Change a Task's callback",
       description:
-        'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A redelivery brings back what it missed.',
+        'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.',
       body: PatchCallback,
       answer: { status: 200, description: 'The callback as it is now.', schema: CallbackView },
       problems: ['callback_not_found'],

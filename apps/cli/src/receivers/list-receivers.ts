@@ -28,6 +28,7 @@ export async function listReceivers(
   return found.map((receiver, index) => {
     const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
     const { id, url, events, description, disabledReason, createdAt, health } = receiver;
+    const { headerNames, maxRetryHours } = receiver;
     return {
       id,
       workspace: receiver.workspaceId,
@@ -37,6 +38,8 @@ export async function listReceivers(
       state,
       since: new Date(since),
       disabledReason,
+      headerNames,
+      maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
       backlog: destinations[index]?.due ?? 0,
       lastSuccessAt: toDate(health.lastSuccessAt) ?? null,

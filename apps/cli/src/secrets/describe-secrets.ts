@@ -8,7 +8,7 @@ export type Told = { readonly lines: readonly string[]; readonly problems: reado
 /** A sentence names at most so many ids; --json has all. */
 const NAMED = 20;
 
-const ROTATE = 'or rotate their secrets with "overlapSeconds": 0';
+const ROTATE = 'or rotate their secrets with "overlapSeconds": 0 and give their headers again';
 
 export function describeReencrypt({ key, moved, inPlace, forgotten, inUse, unopenable }: ReencryptReport): Told {
   const secretsAre = `${countOf(inPlace, 'secret')} ${inPlace === 1 ? 'is' : 'are'}`;
@@ -49,7 +49,7 @@ export function describeForget(fingerprint: string, { kind, endpointIds }: Forge
       const forgotten = `Forgot the key ${fingerprint}: processes start without it.`;
       const consequence =
         `Nothing is delivered to ${listOf(endpointIds)}, whose secrets are encrypted with it, until those are rotated ` +
-        'with "overlapSeconds": 0, or the key is back in SECRETS_KEY.';
+        'with "overlapSeconds": 0 and their headers are given again, or the key is back in SECRETS_KEY.';
       return { lines: endpointIds.length === 0 ? [forgotten] : [forgotten, consequence], problems: [] };
     }
   }

@@ -9,6 +9,7 @@ const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 const LEASE = 'lease';
 const SCHEDULE_MS = [5_000, 300_000];
+const HOUR_MS = 3_600_000;
 const WITHOUT_JITTER = 0.5;
 
 const delivery: Delivery = {
@@ -97,7 +98,7 @@ function prepare(facts: Facts) {
       await note('send');
       return { outcome: facts.outcome ?? responded(200), startedAt: NOW, durationMs: 5 };
     },
-    retryPolicy: createRetryPolicy(SCHEDULE_MS),
+    retryPolicies: { usual: createRetryPolicy(SCHEDULE_MS), callbacks: createRetryPolicy([7_000]) },
     disableAfterMs: 5 * DAY_MS,
     destinationLimit: 7,
     platform: undefined,
@@ -176,6 +177,40 @@ const CASES: Case[] = [
     facts: { delivery: { scheduledAt: NOW - 5 * DAY_MS - 1, owedAttempts: 1 } },
     verdict: recorded('answered'),
     asked: ['send', 'record delivered answered isRedelivery'],
+  },
+  {
+    when: 'its receiver’s hours are up',
+    facts: { delivery: { scheduledAt: NOW - 2 * HOUR_MS - 1 }, endpoint: { maxRetryHours: 2 } },
+    verdict: FINISHED,
+    asked: ['give up'],
+  },
+  {
+    when: 'its receiver’s hours are just not up',
+    facts: { delivery: { scheduledAt: NOW - 2 * HOUR_MS }, endpoint: { maxRetryHours: 2 } },
+    verdict: recorded('answered'),
+    asked: ['send', 'record delivered answered'],
+  },
+  {
+    when: 'its receiver’s hours are up, and a redelivery is pending',
+    facts: { delivery: { scheduledAt: NOW - 2 * HOUR_MS - 1, owedAttempts: 1 }, endpoint: { maxRetryHours: 2 } },
+    verdict: recorded('answered'),
+    asked: ['send', 'record delivered answered isRedelivery'],
+  },
+  {
+    when: 'the next try would come after its receiver’s hours',
+    facts: {
+      delivery: { scheduledAt: NOW - HOUR_MS + 4_999 },
+      endpoint: { maxRetryHours: 1 },
+      outcome: responded(500),
+    },
+    verdict: recorded('answered'),
+    asked: ['send', 'record failed answered'],
+  },
+  {
+    when: 'the schedule of callbacks is used up',
+    facts: { delivery: { tries: 1 }, endpoint: { id: 'cb_1' }, outcome: responded(500) },
+    verdict: recorded('answered'),
+    asked: ['send', 'record failed answered'],
   },
   { when: 'the worker must end', facts: { aborted: true }, verdict: PUT_BACK, asked: [] },
   {
@@ -316,6 +351,20 @@ test('what was read when it was reserved is not read again', async () => {
 test('what could not be read when it was reserved is read now', async () => {
   const { deps, signal } = prepare({});
   expect(await processDelivery(deps, turn({ loaded: undefined }), signal)).toEqual(recorded('answered'));
+});
+
+test.each([
+  { id: 'wh_1', waitMs: 5_000 },
+  { id: 'cb_1', waitMs: 7_000 },
+])('the first retry to $id comes after $waitMs ms', async ({ id, waitMs }) => {
+  const { deps, signal } = prepare({ endpoint: { id }, outcome: responded(500) });
+  const verdicts: unknown[] = [];
+  const record: ProcessDeliveryDeps['deliveries']['record'] = async (attempt) => {
+    verdicts.push(attempt.verdict);
+    return await deps.deliveries.record(attempt);
+  };
+  await processDelivery({ ...deps, deliveries: { ...deps.deliveries, record } }, turn(), signal);
+  expect(verdicts).toEqual([{ kind: 'retry', at: NOW + waitMs }]);
 });
 
 test('a test event that is redelivered gets one attempt, which says nothing about the endpoint', async () => {

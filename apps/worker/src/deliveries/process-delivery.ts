@@ -1,4 +1,4 @@
-import { holdUntil, isGone, isNotice, judgeAttempt, type RetryPolicy } from '@herald/core';
+import { holdUntil, isGone, isNotice, judgeAttempt, policyOf, type RetryPolicies } from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import {
@@ -12,7 +12,7 @@ import {
 } from './delivery-turn.ts';
 
 export type ProcessDeliveryDeps = TurnDeps & {
-  readonly retryPolicy: RetryPolicy;
+  readonly retryPolicies: RetryPolicies;
   /** How long an endpoint may fail without one success before it is disabled, in ms. */
   readonly disableAfterMs: number;
   /** The worker reserves nothing new and waits for the sends in flight. */
@@ -53,15 +53,16 @@ export async function processDelivery(
   if (outcome.kind === 'aborted' || (outcome.kind === 'timed_out' && deps.isStopping())) return PUT_BACK;
   const now = deps.now();
   const isTest = delivery.event === 'webhook.test';
+  const policy = policyOf(endpoint, deps.retryPolicies);
   // The platform is never disabled: a notice that fails is tried as the schedule says.
   const counts = !isTest && !isNotice(delivery.event);
   const verdict = judgeAttempt(
     outcome,
     { tries: delivery.tries + 1, acceptedAt: delivery.scheduledAt, now, random: deps.random() },
     // A test event that is redelivered is still a test: one attempt, which says nothing about the endpoint's health.
-    isTest ? { ...deps.retryPolicy, scheduleMs: [] } : deps.retryPolicy,
+    isTest ? { ...policy, scheduleMs: [] } : policy,
   );
-  const hold = holdUntil(outcome, now, deps.retryPolicy);
+  const hold = holdUntil(outcome, now, policy);
   return await recordAttempt(deps, turn, {
     loaded,
     endpoint,
@@ -94,7 +95,8 @@ async function admit(
   if (endpoint?.enabled === false) return await cancelDelivery(deps, delivery, 'receiver_disabled');
   const now = deps.now();
   if (!isRedelivery && (delivery.nextAttemptAt ?? 0) > now + EARLY_TOLERANCE_MS) return FINISHED;
-  const isTooOld = now > delivery.scheduledAt + deps.retryPolicy.giveUpAfterMs;
+  const policy = endpoint ? policyOf(endpoint, deps.retryPolicies) : deps.retryPolicies.usual;
+  const isTooOld = now > delivery.scheduledAt + policy.giveUpAfterMs;
   if (!isRedelivery && isTooOld) {
     // It waited too long for a destination that gave no answers.
     deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));

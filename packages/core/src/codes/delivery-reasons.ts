@@ -7,7 +7,7 @@ const FAILURE_REASONS = {
     action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
   },
   too_old: {
-    meaning: 'It was not delivered within five days.',
+    meaning: 'It was not delivered within five days, or within the `maxRetryHours` of its receiver.',
     action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
   },
   test_failed: {

@@ -4,6 +4,7 @@ import {
   createRetryPolicy,
   DEFAULT_SCHEDULE_MS,
   judgeAttempt,
+  policyOf,
   retryAfterMs,
   type AttemptContext,
   type AttemptVerdict,
@@ -136,6 +137,7 @@ test.each<{ outcome: CountedOutcome; verdict: AttemptVerdict }>([
 });
 
 const TOO_OLD: AttemptVerdict = { kind: 'failed', reason: 'too_old' };
+const AT_TWO_HOURS: AttemptVerdict = { kind: 'retry', at: NOW + 2 * HOUR };
 const AT_FIVE_DAYS: AttemptVerdict = { kind: 'retry', at: NOW + 5 * DAY };
 
 test.each<{ when: string; tries?: number; now: number; retryAfter?: string; verdict: AttemptVerdict }>([
@@ -146,6 +148,34 @@ test.each<{ when: string; tries?: number; now: number; retryAfter?: string; verd
   { when: 'after a Retry-After, just in time', now: NOW + 4.5 * DAY, retryAfter: '43200', verdict: AT_FIVE_DAYS },
 ])('a next try $when → $verdict.kind', ({ tries = 1, now, retryAfter, verdict }) => {
   expect(judgeAttempt(responded(503, retryAfter), context({ tries, now }), policy)).toEqual(verdict);
+});
+
+const policies = { usual: policy, callbacks: createRetryPolicy([7]) };
+
+test.each<{ id: string; maxRetryHours?: number; scheduleMs: readonly number[]; giveUpAfterMs: number }>([
+  { id: 'wh_1', scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
+  { id: 'platform', scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
+  { id: 'cb_1', scheduleMs: [7], giveUpAfterMs: 5 * DAY },
+  { id: 'wh_1', maxRetryHours: 1, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: HOUR },
+  { id: 'wh_1', maxRetryHours: 120, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
+  { id: 'wh_1', maxRetryHours: 121, scheduleMs: DEFAULT_SCHEDULE_MS, giveUpAfterMs: 5 * DAY },
+])(
+  '$id with maxRetryHours $maxRetryHours is given up after $giveUpAfterMs ms',
+  ({ id, maxRetryHours, ...expected }) => {
+    const endpoint = { id, ...(maxRetryHours !== undefined && { maxRetryHours }) };
+    expect(policyOf(endpoint, policies)).toEqual({ ...policy, ...expected });
+  },
+);
+
+test.each<{ when: string; tries?: number; now: number; retryAfter?: string; verdict: AttemptVerdict }>([
+  { when: 'two hours after acceptance to the millisecond', now: NOW + 2 * HOUR - 5_000, verdict: AT_TWO_HOURS },
+  { when: 'a millisecond later than that', now: NOW + 2 * HOUR - 4_999, verdict: TOO_OLD },
+  { when: 'after a slot of two hours', tries: 4, now: NOW + 1, verdict: TOO_OLD },
+  { when: 'after a Retry-After, just in time', now: NOW + HOUR, retryAfter: '3600', verdict: AT_TWO_HOURS },
+  { when: 'after a Retry-After, too late', now: NOW + HOUR, retryAfter: '3601', verdict: TOO_OLD },
+])('with two hours, a next try $when → $verdict.kind', ({ tries = 1, now, retryAfter, verdict }) => {
+  const short = policyOf({ id: 'wh_1', maxRetryHours: 2 }, policies);
+  expect(judgeAttempt(responded(503, retryAfter), context({ tries, now }), short)).toEqual(verdict);
 });
 
 test('a success is a success however late', () => {

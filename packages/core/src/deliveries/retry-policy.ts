@@ -1,7 +1,10 @@
 import type { FailureReason } from '../codes/delivery-reasons.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { isCallbackId } from '../ids/ids.ts';
 import { isSuccess, type CountedOutcome } from './attempt.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The three forms of RFC 9110, 5.6.7. Date.parse alone would also take "1.5", "2030" and "Soon 3600". */
 const HTTP_DATE =
@@ -26,6 +29,23 @@ export const DEFAULT_SCHEDULE_MS: readonly number[] = [
 
 export function createRetryPolicy(scheduleMs: readonly number[] = DEFAULT_SCHEDULE_MS): RetryPolicy {
   return { scheduleMs, jitter: 0.2, retryAfterLimitMs: DAY_MS, giveUpAfterMs: 5 * DAY_MS };
+}
+
+/** The policies of a worker. */
+export type RetryPolicies = {
+  /** Of receivers, and of notices to the platform. */
+  readonly usual: RetryPolicy;
+  readonly callbacks: RetryPolicy;
+};
+
+/** The policy of an endpoint: callbacks have a schedule of their own, and a receiver may want to be given up earlier. */
+export function policyOf(
+  { id, maxRetryHours }: Pick<Endpoint, 'id' | 'maxRetryHours'>,
+  { usual, callbacks }: RetryPolicies,
+): RetryPolicy {
+  const policy = isCallbackId(id) ? callbacks : usual;
+  if (maxRetryHours === undefined) return policy;
+  return { ...policy, giveUpAfterMs: Math.min(policy.giveUpAfterMs, maxRetryHours * HOUR_MS) };
 }
 
 export type AttemptVerdict =

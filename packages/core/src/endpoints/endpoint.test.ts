@@ -30,8 +30,22 @@ test.each<{ when: string; body: object; receiver: object }>([
   },
   {
     when: 'everything',
-    body: { url, events: ['webhook.test', 'task.check_in'], description: 'Ops', enabled: false },
-    receiver: { url, events: ['task.check_in', 'webhook.test'], description: 'Ops', enabled: false },
+    body: {
+      url,
+      events: ['webhook.test', 'task.check_in'],
+      description: 'Ops',
+      enabled: false,
+      headers: { Authorization: 'x' },
+      maxRetryHours: 1,
+    },
+    receiver: {
+      url,
+      events: ['task.check_in', 'webhook.test'],
+      description: 'Ops',
+      enabled: false,
+      headers: { authorization: 'x' },
+      maxRetryHours: 1,
+    },
   },
   {
     when: 'repeated events',
@@ -59,6 +73,11 @@ const sharedRefusals = [
   },
   { body: { url, events: Array(21).fill('task.done') }, problems: ['events: must have at most 20 names'] },
   { body: { url, secret: 'whsec_x', id: 'wh_1' }, problems: [': Unrecognized keys: "secret", "id"'] },
+  {
+    body: { url, headers: null },
+    problems: ['headers: must be an object with the name and the value of each header'],
+  },
+  { body: { url, headers: { 'x-a': '' } }, problems: ['headers.x-a: must not be empty'] },
 ];
 const receiverRefusals = [
   { body: { url, enabled: 'false' }, problems: ['enabled: Invalid input: expected boolean, received string'] },
@@ -67,6 +86,9 @@ const receiverRefusals = [
     body: { url, description: 'x'.repeat(1_025) },
     problems: ['description: Too big: expected string to have <=1024 characters'],
   },
+  { body: { url, maxRetryHours: 0 }, problems: ['maxRetryHours: Too small: expected number to be >=1'] },
+  { body: { url, maxRetryHours: 121 }, problems: ['maxRetryHours: Too big: expected number to be <=120'] },
+  { body: { url, maxRetryHours: 1.5 }, problems: ['maxRetryHours: Invalid input: expected int, received number'] },
   { body: null, problems: [': Invalid input: expected object, received null'] },
   { body: [], problems: [': Invalid input: expected object, received array'] },
   { body: JSON.parse(`{"url":"${url}","__proto__":{}}`) as unknown, problems: [': Unrecognized key: "__proto__"'] },
@@ -86,6 +108,10 @@ test.each([
   { body: { events: ['task.done', 'task.check_in'] }, patch: { events: ['task.check_in', 'task.done'] } },
   { body: { description: '' }, patch: { description: '' } },
   { body: { enabled: false }, patch: { enabled: false } },
+  { body: { headers: {} }, patch: { headers: {} } },
+  { body: { headers: { 'X-A': '1' } }, patch: { headers: { 'x-a': '1' } } },
+  { body: { maxRetryHours: 120 }, patch: { maxRetryHours: 120 } },
+  { body: { maxRetryHours: null }, patch: { maxRetryHours: null } },
 ])('a patch $body changes exactly $patch', ({ body, patch }) => {
   expect(PatchReceiver.parse(body)).toStrictEqual(patch);
 });
@@ -93,15 +119,16 @@ test.each([
 test.each([
   ...sharedRefusals,
   ...receiverRefusals,
-  { body: {}, problems: [': must change at least one of url, events, description, enabled'] },
+  { body: {}, problems: [': must change at least one of url, events, description, enabled, headers, maxRetryHours'] },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchReceiver, body)).toEqual(problems);
 });
 
 test('a new callback has a url and an event filter, and nothing to switch off', () => {
   expect(TaskCallback.parse({ url })).toStrictEqual({ url, events: [] });
-  expect(problemsOf(TaskCallback, { url, enabled: false, description: '' })).toEqual([
-    ': Unrecognized keys: "enabled", "description"',
+  expect(TaskCallback.parse({ url, headers: { 'X-A': '1' } })).toMatchObject({ headers: { 'x-a': '1' } });
+  expect(problemsOf(TaskCallback, { url, enabled: false, description: '', maxRetryHours: 1 })).toEqual([
+    ': Unrecognized keys: "enabled", "description", "maxRetryHours"',
   ]);
 });
 
@@ -113,6 +140,7 @@ test.each([
   { body: { url }, patch: { url } },
   { body: { events: ['task.done', 'task.check_in'] }, patch: { events: ['task.check_in', 'task.done'] } },
   { body: { enabled: true }, patch: { enabled: true } },
+  { body: { headers: { 'X-A': '1' } }, patch: { headers: { 'x-a': '1' } } },
 ])('a patch $body of a callback changes exactly $patch', ({ body, patch }) => {
   expect(PatchCallback.parse(body)).toStrictEqual(patch);
 });
@@ -120,7 +148,7 @@ test.each([
 test.each([
   ...sharedRefusals,
   { body: { url, description: 'mine' }, problems: [': Unrecognized key: "description"'] },
-  { body: {}, problems: [': must change at least one of url, events, enabled'] },
+  { body: {}, problems: [': must change at least one of url, events, enabled, headers'] },
 ])('a patch $body of a callback is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchCallback, body)).toEqual(problems);
 });

@@ -3,6 +3,7 @@ import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
+import { OwnHeaders } from './own-headers.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -17,6 +18,17 @@ const EventFilter = z
   .meta({ description: 'The events to send. Empty means every event.', examples: [['task.done', 'task.canceled']] });
 const Description = TypedText(0, 1_024).meta({ description: 'For people.', examples: ['Billing, production'] });
 const Enabled = z.boolean().meta({ description: 'A disabled receiver gets only test events.' });
+/** No longer than the time after which every delivery is given up. */
+export const MaxRetryHours = z
+  .int()
+  .min(1)
+  .max(120)
+  .meta({
+    description:
+      'No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.',
+    examples: [24],
+  });
+const NEW_ORIGIN_DROPS_HEADERS = 'A url of another origin removes the `headers`, unless they are given with it.';
 
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
 export const RegisterReceiver = z
@@ -25,6 +37,8 @@ export const RegisterReceiver = z
     events: EventFilter.default([]),
     description: Description.default(''),
     enabled: Enabled.default(true),
+    headers: OwnHeaders.exactOptional(),
+    maxRetryHours: MaxRetryHours.exactOptional(),
   })
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
@@ -36,11 +50,17 @@ export const PatchReceiver = z
     events: EventFilter.exactOptional(),
     description: Description.exactOptional(),
     enabled: Enabled.exactOptional(),
+    headers: OwnHeaders.exactOptional(),
+    maxRetryHours: MaxRetryHours.nullable().exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, description, enabled',
+    error: 'must change at least one of url, events, description, enabled, headers, maxRetryHours',
   })
-  .meta({ id: 'PatchReceiver', description: 'Omitted fields stay unchanged.', minProperties: 1 });
+  .meta({
+    id: 'PatchReceiver',
+    description: `Omitted fields stay unchanged. ${NEW_ORIGIN_DROPS_HEADERS} \`headers\` replaces all of them, and \`{}\` removes them. \`maxRetryHours\` of null removes it.`,
+    minProperties: 1,
+  });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
 
 /** Body of the operations that rotate a signing secret. */
@@ -54,10 +74,12 @@ export const RotateSecret = z
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
-export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) }).meta({
-  id: 'TaskCallback',
-  description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
-});
+export const TaskCallback = z
+  .strictObject({ url: EndpointUrl, events: EventFilter.default([]), headers: OwnHeaders.exactOptional() })
+  .meta({
+    id: 'TaskCallback',
+    description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
+  });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
 /** Body of `PATCH /tasks/{id}/callback`. */
@@ -66,9 +88,16 @@ export const PatchCallback = z
     url: EndpointUrl.exactOptional(),
     events: EventFilter.exactOptional(),
     enabled: z.boolean().meta({ description: 'A disabled callback gets nothing.' }).exactOptional(),
+    headers: OwnHeaders.exactOptional(),
   })
-  .refine((patch) => Object.keys(patch).length > 0, { error: 'must change at least one of url, events, enabled' })
-  .meta({ id: 'PatchCallback', description: 'Omitted fields stay unchanged.', minProperties: 1 });
+  .refine((patch) => Object.keys(patch).length > 0, {
+    error: 'must change at least one of url, events, enabled, headers',
+  })
+  .meta({
+    id: 'PatchCallback',
+    description: `Omitted fields stay unchanged. ${NEW_ORIGIN_DROPS_HEADERS} \`headers\` replaces all of them, and \`{}\` removes them.`,
+    minProperties: 1,
+  });
 export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
@@ -84,6 +113,10 @@ export type Endpoint = {
   readonly createdAt: number;
   readonly disabledAt?: number;
   readonly disabledReason?: DisabledReason;
+  /** Names of the headers of its own, in lower case. Their values are stored apart, encrypted. Absent: none. */
+  readonly headerNames?: readonly string[];
+  /** It wants no try that starts later than so many hours after acceptance. Absent: the usual limit holds. */
+  readonly maxRetryHours?: number;
 };
 
 export type DisabledReason = 'by_request' | 'gone' | 'failing';

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
 
@@ -27,16 +28,18 @@ export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; 
     withLastAttempts: (deliveries: readonly Delivery[]) => Promise.all(deliveries.map(withLastAttempt)),
     /**
      * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
-     * `urlChangedAt` (epoch ms) went to another. `body` is absent when it is no longer kept.
+     * `urlChangedAt` (epoch ms) went to another. `headerNames` are of the endpoint's own headers. `body` is absent when it is no longer kept.
      */
     readContent: async ({ workspaceId, endpointId, transitionId }: Delivery) => {
       const keys = keyspace.of(workspaceId);
-      const [[url, changedAt], body] = await Promise.all([
-        redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt'),
+      const [[url, changedAt, headersOf, destination], body] = await Promise.all([
+        redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt', 'hdrOf', 'dst'),
         redis.hget(keys.transition(transitionId), 'body'),
       ]);
+      const headerNames = readHeaderNames(headersOf, destination);
       return {
         ...(url != null && { url }),
+        ...(headerNames && { headerNames }),
         ...(changedAt != null && { urlChangedAt: Number(changedAt) }),
         ...(body !== null && { body }),
       };

@@ -17,6 +17,7 @@ export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'a
 export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
   ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'urlAt', 'told'] as const),
+  ...(['hdr', 'hdrOf', 'maxH'] as const),
 ];
 
 /** A delivery with everything that an attempt needs. */

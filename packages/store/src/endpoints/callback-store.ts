@@ -1,8 +1,8 @@
-import { isCallbackId, taskIdOfCallback, type EndpointId, type PatchCallback, type WorkspaceId } from '@herald/core';
+import { isCallbackId, taskIdOfCallback, type EndpointId, type WorkspaceId } from '@herald/core';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { patchArgs } from './endpoint-patch.ts';
+import { patchArgs, type EndpointPatch } from './endpoint-patch.ts';
 import { readEndpoint } from './endpoint-record.ts';
 import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';
 
@@ -17,10 +17,11 @@ export function createCallbackStore(deps: ReplicatedStoreDeps & { readonly keysp
       return record?.workspaceId === workspaceId && isCallbackId(id) ? record : undefined;
     },
     /** False when the workspace has no such callback; `now` is epoch ms. */
-    async patch(workspaceId: WorkspaceId, id: EndpointId, change: PatchCallback, now: number) {
+    async patch(workspaceId: WorkspaceId, id: EndpointId, change: EndpointPatch, now: number) {
       const keys = keyspace.of(workspaceId);
       const args = [id, workspaceId, newRevision(), ...patchArgs(workspaceId, change, now)];
-      return (await patch([keys.task(taskIdOfCallback(id)), keys.endpoint(id), keys.purge], args)) === 'patched';
+      const names = [keys.task(taskIdOfCallback(id)), keys.endpoint(id), keys.purge, keys.keyVersions];
+      return (await patch(names, args)) === 'patched';
     },
   };
 }

@@ -11,6 +11,8 @@ import {
 export type EndpointRecord = Endpoint & {
   readonly destination: DestinationId;
   readonly encryptedSecret: string;
+  /** The headers of its own (see `createSealHeaders`); absent when it has none. */
+  readonly encryptedHeaders?: string;
   /** During a rotation's overlap: the old secret, and until when it is in force (epoch ms). */
   readonly previousSecret?: { readonly encrypted: string; readonly until: number };
   /** When its url was changed last, epoch ms; absent while it has the first. */
@@ -27,12 +29,16 @@ export type EndpointRecord = Endpoint & {
   };
 };
 
-/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret. */
-export function endpointFields(endpoint: Endpoint, encryptedSecret: string): string[] {
+/** An endpoint's own headers as they are stored: names in clear; names and values encrypted. No names: no headers. */
+export type SealedHeaders = { readonly names: readonly string[]; readonly encrypted: string };
+
+/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret, `hdr` the encrypted headers (see `readHeaderNames`). */
+export function endpointFields(endpoint: Endpoint, encryptedSecret: string, headers?: SealedHeaders): string[] {
+  const destination = destinationOf(endpoint.workspaceId, endpoint.url);
   return Object.entries({
     ws: endpoint.workspaceId,
     url: endpoint.url,
-    dst: destinationOf(endpoint.workspaceId, endpoint.url),
+    dst: destination,
     events: endpoint.events.join(','),
     desc: endpoint.description,
     on: endpoint.enabled ? '1' : '0',
@@ -40,13 +46,18 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string): str
     sec: encryptedSecret,
     ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
     ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
+    ...(headers &&
+      headers.names.length > 0 && { hdr: headers.encrypted, hdrOf: `${destination} ${headers.names.join(',')}` }),
+    ...(endpoint.maxRetryHours !== undefined && { maxH: String(endpoint.maxRetryHours) }),
   }).flat();
 }
 
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told } = fields;
+  const { urlAt, told, hdr, hdrOf, maxH } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
+  const destination = dst ?? destinationOf(ws, url);
+  const headerNames = readHeaderNames(hdrOf, destination);
   return {
     id,
     workspaceId: ws,
@@ -57,7 +68,9 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     createdAt: Number(at),
     ...(offAt !== undefined && { disabledAt: Number(offAt) }),
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
-    destination: dst ?? destinationOf(ws, url),
+    ...(maxH !== undefined && { maxRetryHours: Number(maxH) }),
+    ...(headerNames && hdr !== undefined && { headerNames, encryptedHeaders: hdr }),
+    destination,
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
     ...(urlAt !== undefined && { urlChangedAt: Number(urlAt) }),
@@ -69,6 +82,19 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
       ...(okFrom !== undefined && { healthySince: Number(okFrom) }),
     },
   };
+}
+
+/**
+ * The names of an endpoint's own headers. `hdrOf` is the destination for which they were given, a blank, and the names.
+ * Undefined when there are none, or when they are another destination's: an API of the former version doesn't remove
+ * them with the url, and no other host may get them.
+ */
+export function readHeaderNames(
+  hdrOf: string | null | undefined,
+  destination: DestinationId | null | undefined,
+): readonly string[] | undefined {
+  const [of, names] = hdrOf?.split(' ') ?? [];
+  return of === destination ? names?.split(',') : undefined;
 }
 
 export function readEvents(text: string | undefined): EventName[] {

@@ -15,7 +15,8 @@ if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 'exists' end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[2], unpack(ARGV, 5))
-countKeyUse(KEYS[4], KEYS[2])
+countKeyUse(KEYS[4], KEYS[2], 'sec')
+countKeyUse(KEYS[4], KEYS[2], 'hdr')
 redis.call('SET', KEYS[3], ARGV[4])
 return 'registered'
 `;
@@ -23,12 +24,12 @@ return 'registered'
 export const PATCH_RECEIVER_LUA = /* lua */ `
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] endpoints whose pending deliveries must end or move (zset)
+-- KEYS[4] endpoints whose pending deliveries must end or move (zset)   KEYS[5] key versions (hash)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3..] see patchEndpoint
 -- Returns 'patched' | 'missing'.
 ${PATCH_ENDPOINT_LUA}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
-patchEndpoint(KEYS[2], KEYS[4], ARGV[1], 3)
+patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], 3)
 redis.call('SET', KEYS[3], ARGV[2])
 return 'patched'
 `;
@@ -75,6 +76,6 @@ else
   redis.call('HSET', KEYS[1], 'sec2', inForce, 'sec2To', ARGV[3])
 end
 redis.call('HSET', KEYS[1], 'sec', ARGV[2])
-countKeyUse(KEYS[2], KEYS[1])
+countKeyUse(KEYS[2], KEYS[1], 'sec')
 return 'rotated'
 `;

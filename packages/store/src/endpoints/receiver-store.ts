@@ -1,10 +1,10 @@
-import { RECEIVER_LIMIT, type Endpoint, type EndpointId, type PatchReceiver, type WorkspaceId } from '@herald/core';
+import { RECEIVER_LIMIT, type Endpoint, type EndpointId, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import { patchArgs } from './endpoint-patch.ts';
-import { endpointFields, readEndpoint, type EndpointRecord } from './endpoint-record.ts';
+import { patchArgs, type EndpointPatch } from './endpoint-patch.ts';
+import { endpointFields, readEndpoint, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
   REGISTER_RECEIVER_LUA,
@@ -39,11 +39,11 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
   return {
     list,
     /** `exists`: an earlier run of the same request registered it. */
-    async register(receiver: Endpoint, encryptedSecret: string) {
+    async register(receiver: Endpoint, encryptedSecret: string, headers?: SealedHeaders) {
       const { workspaceId, id, createdAt } = receiver;
       const reply = await register(
         [...keysOf(workspaceId, id), keyspace.of(workspaceId).keyVersions],
-        [RECEIVER_LIMIT, createdAt, id, newRevision(), ...endpointFields(receiver, encryptedSecret)],
+        [RECEIVER_LIMIT, createdAt, id, newRevision(), ...endpointFields(receiver, encryptedSecret, headers)],
       );
       return RegisterReply.parse(reply);
     },
@@ -54,8 +54,9 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
       return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
     },
     /** False when the workspace has no such receiver; `now` is epoch ms. */
-    async patch(workspaceId: WorkspaceId, id: EndpointId, change: PatchReceiver, now: number) {
-      const keys = [...keysOf(workspaceId, id), keyspace.of(workspaceId).purge];
+    async patch(workspaceId: WorkspaceId, id: EndpointId, change: EndpointPatch, now: number) {
+      const { purge, keyVersions } = keyspace.of(workspaceId);
+      const keys = [...keysOf(workspaceId, id), purge, keyVersions];
       return (await patch(keys, [id, newRevision(), ...patchArgs(workspaceId, change, now)])) === 'patched';
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {

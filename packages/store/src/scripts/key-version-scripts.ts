@@ -1,11 +1,11 @@
 /**
- * For scripts that write a new secret: counts it for its key version in the same step. So a shard knows every key
- * version that its secrets need, and an unchanged count means that no secret was added.
+ * For scripts that write a new secret into a field of an endpoint: counts it for its key version in the same step. So a
+ * shard knows every key version that its secrets need, and an unchanged count means that no secret was added.
  */
 export const COUNT_KEY_USE_LUA = /* lua */ `
-local function countKeyUse(keyVersions, endpoint)
-  local fingerprint = string.match(redis.call('HGET', endpoint, 'sec'), '^[^.]*')
-  redis.call('HINCRBY', keyVersions, fingerprint, 1)
+local function countKeyUse(keyVersions, endpoint, field)
+  local encrypted = redis.call('HGET', endpoint, field)
+  if encrypted then redis.call('HINCRBY', keyVersions, string.match(encrypted, '^[^.]*'), 1) end
 end
 `;
 

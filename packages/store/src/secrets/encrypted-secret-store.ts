@@ -5,9 +5,12 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import { REPLACE_SECRET_LUA } from '../scripts/key-version-scripts.ts';
-import { keyFingerprintOf } from './secret-cipher.ts';
+import { keyFingerprintOf, type SecretPurpose } from './secret-cipher.ts';
 
-/** A secret in an endpoint's hash: the current one (`sec`), or the old one during a rotation's overlap (`sec2`). */
+/**
+ * A secret in an endpoint's hash: the current one (`sec`), the old one during a rotation's overlap (`sec2`), or the
+ * headers of its own (`hdr`).
+ */
 export type EncryptedSecret = {
   readonly keys: ShardKeys;
   readonly endpointId: EndpointId;
@@ -17,7 +20,10 @@ export type EncryptedSecret = {
   readonly fingerprint: string;
 };
 
-const FIELDS = ['sec', 'sec2'] as const;
+const FIELDS = ['sec', 'sec2', 'hdr'] as const;
+
+/** What the secret in a field is for, which its encryption is bound to. */
+export const purposeOf = (field: EncryptedSecret['field']): SecretPurpose => (field === 'hdr' ? 'headers' : 'signing');
 const ReplaceReply = z.enum(['replaced', 'changed']);
 
 export function createEncryptedSecretStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {

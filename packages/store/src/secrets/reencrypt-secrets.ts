@@ -2,7 +2,7 @@ import type { EndpointId } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import type { KeyVersion, KeyVersionStore } from '../key-versions/key-version-store.ts';
-import type { EncryptedSecret, EncryptedSecretStore } from './encrypted-secret-store.ts';
+import { purposeOf, type EncryptedSecret, type EncryptedSecretStore } from './encrypted-secret-store.ts';
 import { UndecryptableSecretError, type SecretCipher } from './secret-cipher.ts';
 
 /** Secrets that are still added under an old key after this many rounds come from an API that encrypts with it. */
@@ -82,14 +82,15 @@ async function goRound({ secrets, cipher, onProgress }: ReencryptSecretsDeps, nu
   /** `changed`: secrets that changed meanwhile; the next round looks at them again. */
   const counts = { replaced: 0, changed: 0, inPlace: 0 };
   const look = async (secret: EncryptedSecret) => {
-    const { keys, endpointId, encrypted, fingerprint } = secret;
+    const { keys, endpointId, field, encrypted, fingerprint } = secret;
     if (fingerprint === key) {
       counts.inPlace++;
       return;
     }
     left.set(keys, (left.get(keys) ?? new Set()).add(fingerprint));
     try {
-      const reencrypted = cipher.encrypt(cipher.decrypt(encrypted, endpointId), endpointId);
+      const purpose = purposeOf(field);
+      const reencrypted = cipher.encrypt(cipher.decrypt(encrypted, endpointId, purpose), endpointId, purpose);
       counts[await secrets.replace(secret, reencrypted, key)]++;
     } catch (error) {
       if (!(error instanceof UndecryptableSecretError)) throw error;

@@ -17,6 +17,17 @@ test('an encrypted secret that is moved to another endpoint doesn’t decrypt', 
   expect(() => cipher.decrypt(cipher.encrypt('whsec_abc', 'wh_1'), 'wh_2')).toThrow(UndecryptableSecretError);
 });
 
+test('what was encrypted for one purpose doesn’t decrypt for another', () => {
+  const cipher = createSecretCipher([oldKey]);
+  const headers = cipher.encrypt('{"a":"1"}', 'wh_1', 'headers');
+  expect(cipher.decrypt(headers, 'wh_1', 'headers')).toBe('{"a":"1"}');
+  expect(() => cipher.decrypt(headers, 'wh_1')).toThrow(UndecryptableSecretError);
+  expect(() => cipher.decrypt(headers, 'wh_2', 'headers')).toThrow(UndecryptableSecretError);
+  expect(() => cipher.decrypt(cipher.encrypt('whsec_abc', 'wh_1'), 'wh_1', 'headers')).toThrow(
+    UndecryptableSecretError,
+  );
+});
+
 test.each([0, 20, 40])('one changed character at %i doesn’t decrypt', (index) => {
   const cipher = createSecretCipher([oldKey]);
   const encrypted = cipher.encrypt('whsec_abc', 'wh_1');
@@ -34,6 +45,10 @@ test('after a rotation the new key encrypts, the old one still decrypts, and a p
   expect(rotated.decrypt(encryptedBefore, 'wh_1')).toBe('whsec_abc');
   expect(() => createSecretCipher([newKey]).decrypt(encryptedBefore, 'wh_1')).toThrow(
     `encrypted with the key ${createSecretCipher([oldKey]).fingerprints[0]}, which SECRETS_KEY doesn't list`,
+  );
+  const headersBefore = createSecretCipher([oldKey]).encrypt('{}', 'wh_1', 'headers');
+  expect(() => createSecretCipher([newKey]).decrypt(headersBefore, 'wh_1', 'headers')).toThrow(
+    'the text of the headers of wh_1 is encrypted with the key',
   );
   expect(createSecretCipher([newKey]).decrypt(rotated.encrypt('whsec_abc', 'wh_1'), 'wh_1')).toBe('whsec_abc');
 });

@@ -10,8 +10,13 @@ export class UndecryptableSecretError extends Error {
   override readonly name = 'UndecryptableSecretError';
 }
 
+/** What a secret is for: to sign with, or as headers of the endpoint's own. */
+export type SecretPurpose = 'signing' | 'headers';
+const NAMES: Readonly<Record<SecretPurpose, string>> = { signing: 'the secret', headers: 'the text of the headers' };
+
 /**
- * Encrypts signing secrets with AES-256-GCM, bound to the endpoint's id: no secret decrypts for another endpoint.
+ * Encrypts an endpoint's secrets with AES-256-GCM, bound to its id and their purpose: none decrypts for another endpoint
+ * or in place of another.
  * @param keys 32 bytes each: the first encrypts, all decrypt
  */
 export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]) {
@@ -26,39 +31,47 @@ export function createSecretCipher(keys: readonly [Buffer, ...Buffer[]]) {
     /** The fingerprints of its keys, the first key's first. */
     fingerprints,
     /** @returns `<fingerprint of the first key>.<base64 of iv, ciphertext and tag>` */
-    encrypt: (secret: string, endpointId: string): string => {
+    encrypt: (secret: string, endpointId: string, purpose: SecretPurpose = 'signing'): string => {
       const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(ALGORITHM, firstKey, iv).setAAD(Buffer.from(endpointId));
+      const cipher = createCipheriv(ALGORITHM, firstKey, iv).setAAD(boundTo(endpointId, purpose));
       const parts = [iv, cipher.update(secret, 'utf8'), cipher.final()];
       return `${fingerprints[0]}.${Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64')}`;
     },
     /** @throws UndecryptableSecretError */
-    decrypt: (encrypted: string, endpointId: string): string => {
+    decrypt: (encrypted: string, endpointId: string, purpose: SecretPurpose = 'signing'): string => {
       const fingerprint = keyFingerprintOf(encrypted);
       const key = keyOf.get(fingerprint);
       if (!key) {
         throw new UndecryptableSecretError(
-          `the secret of ${endpointId} is encrypted with the key ${fingerprint}, which SECRETS_KEY doesn't list; ` +
+          `${NAMES[purpose]} of ${endpointId} is encrypted with the key ${fingerprint}, which SECRETS_KEY doesn't list; ` +
             'add that key behind the first and restart this process',
         );
       }
       const bytes = Buffer.from(encrypted.slice(fingerprint.length + 1), 'base64');
       try {
         const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-          .setAAD(Buffer.from(endpointId))
+          .setAAD(boundTo(endpointId, purpose))
           .setAuthTag(bytes.subarray(-TAG_BYTES));
         const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch (cause) {
-        throw new UndecryptableSecretError(`the encrypted secret of ${endpointId} is damaged or of another endpoint`, {
-          cause,
-        });
+        throw new UndecryptableSecretError(
+          `the encrypted secret of ${endpointId} is damaged, of another endpoint or for another purpose`,
+          {
+            cause,
+          },
+        );
       }
     },
   };
 }
 
 export type SecretCipher = ReturnType<typeof createSecretCipher>;
+
+/** The additional data of the encryption. A signing secret has the id alone; no id contains a blank. */
+function boundTo(endpointId: string, purpose: SecretPurpose): Buffer {
+  return Buffer.from(purpose === 'signing' ? endpointId : `${endpointId} ${purpose}`);
+}
 
 /** The fingerprint of the key that a secret is encrypted with: the text before the first dot, or all of it. */
 export function keyFingerprintOf(encrypted: string): string {

@@ -17,7 +17,8 @@ redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 if #ARGV > last then
   redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
   redis.call('PEXPIRE', KEYS[3], ARGV[3])
-  countKeyUse(KEYS[4], KEYS[3])
+  countKeyUse(KEYS[4], KEYS[3], 'sec')
+  countKeyUse(KEYS[4], KEYS[3], 'hdr')
 end
 return 'created'
 `;

@@ -1,7 +1,7 @@
 import { callbackIdOf } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import { endpointFields } from '../endpoints/endpoint-record.ts';
+import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
@@ -16,7 +16,11 @@ export const MESSAGE_LIMIT = 1_000;
 /** Bytes of all of them as JSON: an executor reads them in one answer. */
 export const MESSAGE_LIMIT_BYTES = 1_048_576;
 
-export type NewCallback = { readonly endpoint: Endpoint; readonly encryptedSecret: string };
+export type NewCallback = {
+  readonly endpoint: Endpoint;
+  readonly encryptedSecret: string;
+  readonly headers?: SealedHeaders;
+};
 
 /** The end of a page of Tasks: the last one's latest change (epoch ms) and id. */
 export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
@@ -57,7 +61,9 @@ export function createTaskStore(deps: TaskStoreDeps) {
       const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
       await redis.set(lookUp, task.workspaceId, 'PX', ttlMs);
       const fields = taskFields(task);
-      const callbackFields = callback ? endpointFields(callback.endpoint, callback.encryptedSecret) : [];
+      const callbackFields = callback
+        ? endpointFields(callback.endpoint, callback.encryptedSecret, callback.headers)
+        : [];
       const callbackKey = keys.endpoint(callback?.endpoint.id ?? task.id);
       const creation = create(
         [keys.task(task.id), keys.tasksIn(task.status), callbackKey, keys.keyVersions],
