@@ -13,9 +13,13 @@ test('docs/errors.md says what the tables of codes say; "npm run docs:errors" ma
 
 /** The checks whose findings `/readyz` shows. */
 const CHECKS = [
-  ...['readiness/*.ts', 'clock/clock.ts', 'requirements/{check-role,check-permissions,judge-eviction}.ts'],
-  ...['shards/{data-loss,judge-shards}.ts', 'upgrade/{open-shards,find-layout-problem}.ts'],
-].map((pattern) => `packages/store/src/${pattern}`);
+  'packages/store/src/readiness/*.ts',
+  'packages/store/src/clock/clock.ts',
+  'packages/store/src/requirements/{check-role,check-permissions,judge-eviction}.ts',
+  'packages/store/src/shards/{data-loss,judge-shards}.ts',
+  'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
+  'apps/worker/src/proxy/find-proxy-problem.ts',
+];
 
 /** Codes of a start alone: a running process looks at the record, not at the data. */
 const ONLY_AT_START = ['shards_mixed', 'shards_changed'];

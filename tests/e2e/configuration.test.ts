@@ -68,7 +68,7 @@ test.each(['api', 'worker'] as const)('the %s exits with 1 and a sentence when R
 
 test.each([
   ['api', ['EGRESS_ALLOW_CIDRS']],
-  ['worker', ['EGRESS_ALLOW_CIDRS', 'EGRESS_CA_FILE', 'EGRESS_DNS_SERVERS']],
+  ['worker', ['EGRESS_ALLOW_CIDRS', 'EGRESS_CA_FILE', 'EGRESS_DNS_SERVERS', 'EGRESS_PROXY_URL']],
 ] as const)(
   'the %s checks files, ranges and servers with the rest, before it connects to anything',
   async (app, names) => {
@@ -79,10 +79,12 @@ test.each([
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.0/99',
       EGRESS_CA_FILE: '/no/such/ca.pem',
       EGRESS_DNS_SERVERS: 'nope',
+      EGRESS_PROXY_URL: 'socks5://user:pr0xy-s3cret@proxy:1080',
     });
     const [, ...problems] = stderr.split('\n');
     expect(code).toBe(1);
     expect(problems.map((line) => line.trim().split(' ')[0]).sort()).toEqual(names);
+    expect(stderr).not.toContain('pr0xy-s3cret');
   },
 );
 

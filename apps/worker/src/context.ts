@@ -20,6 +20,7 @@ import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
+import { openProxy } from './proxy/open-proxy.ts';
 
 /** The objects that all parts of a worker process share. */
 export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
@@ -65,7 +66,9 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const presence = createWorkerPresence(redis);
   const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
   const exposition = createExposition(metrics.registry, readServiceState);
-  const sender = createEgressSender({ ...config.egress, deadlineMs: config.deliveryTimeoutMs });
+  const { proxyAddress, caPem } = config.egress;
+  const proxy = proxyAddress && openProxy({ address: proxyAddress, caPem, logger, registry: metrics.registry });
+  const sender = createEgressSender({ ...config.egress, proxy, deadlineMs: config.deliveryTimeoutMs });
   resources.add('sender', sender.close);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
@@ -96,6 +99,8 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     exposition,
     cipher,
     makeAttempt,
+    /** Undefined: everything goes out directly. */
+    proxy,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),
     report,
     /** Cuts off the sends in flight. */

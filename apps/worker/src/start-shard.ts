@@ -79,6 +79,8 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   );
   return {
     inFlight: queue.inWork,
+    hold: queue.hold,
+    resume: queue.resume,
     /** Reserves nothing new and waits for the sends in flight. */
     async drain(): Promise<void> {
       isStopping = true;

@@ -8,6 +8,7 @@ import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
+import { findProxyProblem } from './proxy/find-proxy-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
@@ -20,7 +21,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   try {
     const context = await openContext(config, logger, resources, giveUp);
     await startShards(context);
-    const { clock, connections, presence, redis, queueRedis, shards } = context;
+    const { clock, connections, presence, proxy, redis, queueRedis, shards } = context;
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
@@ -29,7 +30,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         countWorkers: () => presence.count(clock.now()),
         isSilent: () => connections.isSilent(redis, queueRedis),
         skewMs: clock.skewMs,
-        findProblem: shards.findProblem,
+        findProblem: () => shards.findProblem() ?? findProxyProblem(proxy),
       }),
       exposition: context.exposition,
     });
@@ -49,7 +50,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
 }
 
 async function startShards(context: WorkerContext): Promise<void> {
-  const { config, connections, redis, queueRedis, keyspace, metrics, resources, cutOff } = context;
+  const { config, connections, redis, queueRedis, keyspace, metrics, proxy, resources, cutOff } = context;
   const served: { readonly number: number; readonly keys: ShardKeys; readonly waitRedis: RedisClient }[] = [];
   for (const [number, keys] of keyspace.shards.entries()) {
     if (!config.workerShards.includes(number)) continue;
@@ -63,6 +64,13 @@ async function startShards(context: WorkerContext): Promise<void> {
       return shard;
     }),
   );
+  // While the proxy is away nothing can go out from here: another worker may reach it, and the queue must not be busy.
+  proxy?.watch((isOpen) => {
+    for (const shard of running) {
+      if (isOpen) shard.resume();
+      else shard.hold();
+    }
+  });
   resources.add('queues', async () => {
     // The sends in flight may end by their own deadline. The rest is cut off and put back, and no try is spent.
     const timer = setTimeout(() => {

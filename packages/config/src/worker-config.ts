@@ -52,6 +52,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       allowCidrs: given.EGRESS_ALLOW_CIDRS,
       caPem: given.EGRESS_CA_FILE,
       dnsServers: given.EGRESS_DNS_SERVERS,
+      proxyAddress: given.EGRESS_PROXY_URL,
     },
     /** Undefined: there are no notices. */
     notices: toNoticeConfig(given),

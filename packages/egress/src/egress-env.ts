@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { CommaList } from '@herald/runtime/env/env';
 import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
 import { createAddressPolicy } from './address-policy.ts';
+import { readProxyUrl } from './proxy-url.ts';
 
 /** A transform that turns an error thrown by `read` into a problem of the variable, after a hint. */
 function reading<In, Out>(hint: string, read: (value: In) => Out) {
@@ -41,6 +42,12 @@ const DnsServers = CommaList.transform(
   }),
 );
 
+const ProxyUrl = z
+  .string()
+  .transform(
+    reading('must be the address of a proxy, such as http://user:password@proxy.example.com:3128', readProxyUrl),
+  );
+
 /** Decides which urls registration accepts. */
 export const DestinationEnv = z.object({ EGRESS_ALLOW_CIDRS: AllowCidrs.default([]) });
 
@@ -49,4 +56,5 @@ export const EgressEnv = z.object({
   ...DestinationEnv.shape,
   EGRESS_CA_FILE: CaFile.optional(),
   EGRESS_DNS_SERVERS: DnsServers.default([]),
+  EGRESS_PROXY_URL: ProxyUrl.optional(),
 });

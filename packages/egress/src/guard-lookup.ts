@@ -35,3 +35,13 @@ export function guardLookup(
     });
   };
 }
+
+/** The addresses that a guarded look-up lets pass. */
+export function findAddresses(hostname: string, lookup: LookupFunction): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, found) => {
+      if (error) reject(error);
+      else resolve(typeof found === 'string' ? [found] : found.map(({ address }) => address));
+    });
+  });
+}

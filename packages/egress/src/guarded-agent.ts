@@ -1,19 +1,16 @@
-import { X509Certificate } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  checkServerIdentity,
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+import { checkServerIdentity, type SecureContext, type TLSSocket } from 'node:tls';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { BLOCKED_PORTS } from './blocked-ports.ts';
+import type { EgressProxy } from './create-proxy.ts';
+import { createTrust } from './create-trust.ts';
 import { BlockedAddressError } from './egress-errors.ts';
-import { guardLookup } from './guard-lookup.ts';
+import { findAddresses, guardLookup } from './guard-lookup.ts';
+import { NEXT_ADDRESS_AFTER_MS } from './next-address.ts';
+import { openTunnel, type Tunnel } from './open-tunnel.ts';
 
 export type GuardedAgentOptions = {
   readonly policy: AddressPolicy;
@@ -21,6 +18,8 @@ export type GuardedAgentOptions = {
   readonly lookup: LookupFunction;
   /** An authority to trust besides the usual ones, in PEM. */
   readonly caPem?: string | undefined;
+  /** Everything goes through it. The agent owns it. Default: connections are made directly. */
+  readonly proxy?: EgressProxy | undefined;
   /** How long an unused connection is kept, in ms; less when its server announces less. */
   readonly idleMs?: number;
   /**
@@ -32,11 +31,21 @@ export type GuardedAgentOptions = {
   readonly maxIdle?: number;
 };
 
-/** How long one address of several may take before the next is tried. Node's 250 ms are too few for far places. */
-const NEXT_ADDRESS_AFTER_MS = 1_000;
+/** What a request may say to the agent. */
+export type GuardedRequestOptions = RequestOptions & {
+  /** Gets the tunnel that is made for this request, before it is open. Kept connections need none. */
+  readonly onTunnel?: (tunnel: Tunnel) => void;
+  /** Limits the making of a tunnel. */
+  readonly tunnelWithinMs?: number;
+};
+
+type Callback = (error: Error | null, socket: Duplex) => void;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
 const TCP_PROBE_AFTER_MS = 15_000;
+
+/** Limits the making of a tunnel for a request that sets no limit, in ms. */
+const TUNNEL_LIMIT_MS = 15_000;
 
 /** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
 const MAX_CACHED_SESSIONS = 1_000;
@@ -51,12 +60,15 @@ export class GuardedAgent extends Agent {
   readonly #policy: AddressPolicy;
   readonly #lookup: LookupFunction;
   readonly #secureContext: SecureContext;
+  readonly #proxy: EgressProxy | undefined;
+  /** Those that are being made. */
+  readonly #tunnels = new Set<Tunnel>();
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
   readonly #idle = new Set<Duplex>();
 
   constructor(options: GuardedAgentOptions) {
-    const { policy, lookup, caPem, idleMs = 30_000, maxIdlePerOrigin = 50, maxIdle = 500 } = options;
+    const { policy, lookup, caPem, proxy, idleMs = 30_000, maxIdlePerOrigin = 50, maxIdle = 500 } = options;
     super({
       keepAlive: true,
       keepAliveMsecs: TCP_PROBE_AFTER_MS,
@@ -66,15 +78,13 @@ export class GuardedAgent extends Agent {
     });
     this.#policy = policy;
     this.#lookup = lookup;
+    this.#proxy = proxy;
     this.#maxIdle = maxIdle;
     // After Node's own listener, which has kept the socket or destroyed it.
     this.on('free', (socket: Duplex) => {
       this.#admitIdle(socket);
     });
-    // One for all connections: to read the authorities for each takes longer than the handshake.
-    this.#secureContext = createSecureContext(
-      caPem === undefined ? {} : { ca: [...getCACertificates('default'), checkPem(caPem)] },
-    );
+    this.#secureContext = createTrust(caPem);
   }
 
   /** Unused connections that are open now. */
@@ -93,14 +103,12 @@ export class GuardedAgent extends Agent {
   }
 
   override createConnection(
-    options: RequestOptions & { _agentKey?: string },
-    callback: (error: Error | null, socket: Duplex) => void,
+    options: GuardedRequestOptions & { _agentKey?: string },
+    callback: Callback,
   ): Duplex | undefined {
     const refusal = this.#refusalOf(options);
     if (refusal !== undefined) {
-      this.#forgetEmptyPool(options);
-      // Node ignores the second argument when there is an error, but its type doesn't say so.
-      callback(refusal, undefined as unknown as Duplex);
+      this.#fail(options, refusal, callback);
       return undefined;
     }
     const { port } = options;
@@ -125,6 +133,10 @@ export class GuardedAgent extends Agent {
       // Under this key Node keeps the TLS session.
       _agentKey: options._agentKey,
     };
+    if (this.#proxy !== undefined) {
+      this.#connectThrough(this.#proxy, options, settings, callback);
+      return undefined;
+    }
     const socket = super.createConnection(settings) as TLSSocket;
     // Before any other listener, so that a wrong peer gets no byte.
     socket.prependOnceListener('connect', () => {
@@ -134,9 +146,60 @@ export class GuardedAgent extends Agent {
     return socket;
   }
 
+  override destroy(): void {
+    for (const tunnel of this.#tunnels) tunnel.close();
+    this.#proxy?.close();
+    super.destroy();
+  }
+
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
     super.reuseSocket(socket, request);
+  }
+
+  /** TLS to the destination, with the same checks, over a tunnel to an address that the look-up has passed. */
+  #connectThrough(
+    proxy: EgressProxy,
+    options: GuardedRequestOptions,
+    settings: RequestOptions & { readonly host: string; readonly lookup: LookupFunction },
+    callback: Callback,
+  ): void {
+    const known = proxy.isOpen() ? undefined : proxy.failure();
+    if (known !== undefined) {
+      this.#fail(options, known, callback);
+      return;
+    }
+    const { host, port, lookup } = settings;
+    const tunnel = openTunnel({
+      proxy,
+      policy: this.#policy,
+      addresses: isIP(host) === 0 ? findAddresses(host, lookup) : Promise.resolve([host]),
+      port: Number(port),
+      timeoutMs: options.tunnelWithinMs ?? TUNNEL_LIMIT_MS,
+    });
+    this.#tunnels.add(tunnel);
+    options.onTunnel?.(tunnel);
+    void tunnel.opened
+      .finally(() => this.#tunnels.delete(tunnel))
+      .then(
+        (connected) => {
+          const overTunnel = { ...settings, socket: connected };
+          const socket = super.createConnection(overTunnel) as TLSSocket;
+          socket.setKeepAlive(true, TCP_PROBE_AFTER_MS);
+          socket.once('secureConnect', tunnel.secured);
+          socket.once('close', () => this.#idle.delete(socket));
+          callback(null, socket);
+        },
+        (error: unknown) => {
+          this.#fail(options, error as Error, callback);
+        },
+      );
+  }
+
+  #fail(options: RequestOptions, error: Error, callback: Callback): void {
+    this.#forgetEmptyPool(options);
+    // Node ignores the second argument when there is an error, but its type doesn't say so.
+    callback(error, undefined as unknown as Duplex);
   }
 
   #admitIdle(socket: Duplex): void {
@@ -172,14 +235,5 @@ function confirmPeer(socket: TLSSocket, checked: ReadonlySet<string>): void {
     socket.destroy(Object.assign(new Error('the peer left while it was being connected'), { code: 'ECONNRESET' }));
   } else if (!checked.has(canonicalAddress(peer) ?? peer)) {
     socket.destroy(new BlockedAddressError(`${peer} answered and is not what was dialled`));
-  }
-}
-
-/** OpenSSL silently ignores a file without a certificate, and every delivery would fail later. */
-function checkPem(pem: string): string {
-  try {
-    return new X509Certificate(pem).toString() && pem;
-  } catch (cause) {
-    throw new Error('an additional certificate authority is not a PEM certificate', { cause });
   }
 }

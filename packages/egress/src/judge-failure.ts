@@ -1,8 +1,15 @@
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
 import { RequestError, type Timings } from 'got';
 import { isIP } from 'node:net';
-import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+import {
+  BlockedAddressError,
+  DeadlinePassedError,
+  DestinationUnreachedError,
+  LookupFailedError,
+  ProxyFailedError,
+} from './egress-errors.ts';
 import { judgeTlsFailure } from './judge-tls-failure.ts';
+import type { TunnelPhase } from './open-tunnel.ts';
 
 /** The request that failed. */
 export type FailedRequest = {
@@ -11,6 +18,8 @@ export type FailedRequest = {
   readonly isReused: boolean;
   /** The code of why the socket did not accept the peer's certificate. */
   readonly certificateProblem: unknown;
+  /** What the request's tunnel waited for, if one was made for it. */
+  readonly tunnel?: TunnelPhase | undefined;
 };
 
 const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
@@ -35,9 +44,14 @@ const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 
 /** Turns every way in which a receiver can fail into a value. Throws an error that is not the receiver's fault. */
 export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
-  // By name: got has two such classes, and throws the inner one when a body was still being written.
-  if (error.name === 'TimeoutError') return { kind: 'timed_out', phase: phaseOf(request) };
   const cause = rootOf(error);
+  // By name: got has two such classes, and throws the inner one when a body was still being written.
+  if (error.name === 'TimeoutError' || cause instanceof DeadlinePassedError) {
+    if (request.tunnel === 'proxy') throw new ProxyFailedError('timed_out');
+    return { kind: 'timed_out', phase: phaseOf(request) };
+  }
+  if (cause instanceof ProxyFailedError) throw cause;
+  if (cause instanceof DestinationUnreachedError) return { kind: 'unreachable', reason: cause.reason };
   if (cause instanceof BlockedAddressError) return { kind: 'blocked' };
   if (OUR_OWN.has(codeOf(cause)) || OUR_OWN.has(codeOf(cause.cause))) throw cause;
   if (cause instanceof LookupFailedError) return { kind: 'unreachable', reason: 'dns_failed' };
@@ -63,8 +77,11 @@ function reasonOf(cause: Error, { certificateProblem }: FailedRequest): Unreacha
   return 'syscall' in cause ? 'connection_failed' : undefined;
 }
 
-function phaseOf({ host, timings, isReused }: FailedRequest): TimeoutPhase {
+function phaseOf({ host, timings, isReused, tunnel }: FailedRequest): TimeoutPhase {
   if (timings?.response !== undefined) return 'body';
+  // Got takes the end of a tunnel for a connection that was kept, and doesn't see its TLS.
+  if (tunnel === 'open') return 'response';
+  if (tunnel !== undefined && tunnel !== 'proxy') return tunnel;
   if (isReused || timings?.secureConnect !== undefined) return 'response';
   if (timings?.connect !== undefined) return 'tls';
   return isIP(host) !== 0 || timings?.lookup !== undefined ? 'connect' : 'lookup';

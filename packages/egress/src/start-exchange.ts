@@ -5,8 +5,10 @@ import { request as httpsRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { readAnswerHeaders } from './answer-headers.ts';
 import { KEPT_BYTES, readAnswerText } from './answer-text.ts';
-import type { GuardedAgent } from './guarded-agent.ts';
+import { ProxyFailedError } from './egress-errors.ts';
+import type { GuardedAgent, GuardedRequestOptions } from './guarded-agent.ts';
 import { judgeFailure } from './judge-failure.ts';
+import type { Tunnel } from './open-tunnel.ts';
 
 /** Where a request goes. `host` has no brackets. */
 export type Target = { readonly url: URL; readonly host: string; readonly port: number };
@@ -51,6 +53,10 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
   const { promise: ended, resolve, reject } = Promise.withResolvers<ExchangeEnd>();
   let bytesReadBefore = 0;
   let request: ClientRequest | undefined;
+  let tunnel: Tunnel | undefined;
+  const onTunnel = (made: Tunnel): void => {
+    tunnel = made;
+  };
 
   const stream = client.stream(target.url, { timeout: { request: timeoutMs }, request: open });
   stream.once('response', read);
@@ -68,7 +74,18 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
   /** Replaces got's own: the agent decides on look-up and TLS, and the headers are final. */
   function open(url: URL): ClientRequest {
     const { host, port } = target;
-    const opened = httpsRequest({ host, port, path: url.pathname + url.search, method: 'POST', headers, agent });
+    const path = url.pathname + url.search;
+    const options: GuardedRequestOptions = {
+      host,
+      port,
+      path,
+      method: 'POST',
+      headers,
+      agent,
+      onTunnel,
+      tunnelWithinMs: timeoutMs,
+    };
+    const opened = httpsRequest(options);
     opened.once('socket', (socket) => {
       bytesReadBefore = socket.bytesRead;
     });
@@ -123,9 +140,12 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
         timings: stream.timings,
         isReused: request?.reusedSocket ?? false,
         certificateProblem: socket instanceof TLSSocket ? socket.authorizationError : undefined,
+        tunnel: tunnel?.phase(),
       });
       settle(outcome, isStale(outcome));
     } catch (cause) {
+      if (cause instanceof ProxyFailedError) tunnel?.failed(cause);
+      tunnel?.close();
       reject(cause instanceof Error ? cause : new Error('a request failed', { cause }));
     }
   }
@@ -136,6 +156,8 @@ export function startExchange(agent: GuardedAgent, { target, headers, body, time
   }
 
   function settle(outcome: AttemptOutcome, wasStale = false): void {
+    // It may still be under way, and nobody waits for it any more.
+    tunnel?.close();
     resolve({ outcome, wasStale });
   }
 

@@ -131,6 +131,10 @@ export function createGroupBackend(options: GroupBackendOptions) {
     /** Notes that the owner's own script has ended the job and its lease. */
     ended: end,
 
+    /** Reserves nothing until `resume`, and gives back the jobs that were not started. BullMQ must be paused too. */
+    hold: reservations.stop,
+    resume: reservations.resume,
+
     /**
      * Lets a job wait again where it stood, and spends nothing.
      * @param dueAt epoch ms; 0: as before

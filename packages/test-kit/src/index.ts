@@ -10,6 +10,7 @@ export { launchProcess } from './launch-process.ts';
 export type { LaunchedProcess, LaunchOptions, OutputLine, ProcessExit } from './launch-process.ts';
 export { startProcess } from './start-process.ts';
 export type { ProcessOptions, RunningProcess } from './start-process.ts';
+export { startProxy, type Proxy, type ProxyAnswer, type ProxyOptions } from './start-proxy.ts';
 export { startReceiver } from './start-receiver.ts';
 export type { Answer, ReceivedRequest, Receiver, ReceiverOptions, Respond } from './start-receiver.ts';
 export { startRedis } from './start-redis.ts';

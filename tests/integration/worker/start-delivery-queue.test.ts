@@ -196,6 +196,46 @@ test('what is put back until a time waits until then', async () => {
   await queue.stop();
 });
 
+test('a queue on hold reserves nothing and keeps nothing from others, until it goes on', async () => {
+  await using set = await setUp();
+  const begun: string[] = [];
+  const answer = Promise.withResolvers<undefined>();
+  const queue = await set.start(async ({ id }) => {
+    begun.push(id);
+    if (begun.length === 1) await answer.promise;
+    await set.redis.hset(set.keys.delivery(id), 's', 'delivered');
+    return { kind: 'finished' };
+  }, 1);
+  await set.add('dlv_a', 'dlv_b');
+  await waitFor('one to be in work', () => begun.length === 1);
+  queue.hold();
+  answer.resolve(undefined);
+  await waitFor('it to end', async () => (await set.readPlaces()).inWork === 0);
+  await set.add('dlv_c');
+  // Longer than the wait that may have been under way.
+  await pause(4_500);
+  expect(begun).toEqual(['dlv_a']);
+  expect((await set.readPlaces()).waiting.sort()).toEqual(['dlv_b', 'dlv_c']);
+  const others: string[] = [];
+  const other = await set.start(async ({ id }) => {
+    others.push(id);
+    await set.redis.hset(set.keys.delivery(id), 's', 'delivered');
+    return { kind: 'finished' };
+  }, 1);
+  await waitFor('another worker to have them', () => others.length === 2);
+  await other.stop();
+  queue.resume();
+  await set.add('dlv_d');
+  await waitFor('it to go on', () => begun.includes('dlv_d'));
+  queue.hold();
+  await queue.stop();
+  queue.resume();
+  await set.add('dlv_e');
+  await pause(200);
+  expect(begun).toEqual(['dlv_a', 'dlv_d']);
+  expect(await set.findFaults()).toEqual([]);
+});
+
 test('connections that break while deliveries are in work lose nothing', async () => {
   await using set = await setUp();
   const begun: string[] = [];

@@ -28,6 +28,8 @@ A number in a body must read back as it was sent, as a double (IEEE 754). A whol
 beyond. A number with a point or an exponent may have 15 digits, or more if a double prints that way, as 0.30000000000000004 does.
 Any other number, such as 9007199254740993, 12345678901234567.89, 1e400 or 1e-400, is \`validation_failed\`. Send it as a string.
 
+Whoever runs this service may send webhooks from fixed addresses, through a proxy of their own: ask them for these.
+
 Fields may be added to answers and to webhooks. Ignore those that you don't know.
 `;
 

@@ -43,6 +43,7 @@ with <a href="/docs#/Receivers/registerReceiver"><code>POST /api/public/webhooks
 <li>A workspace has at most ${RECEIVER_LIMIT} receivers.</li>
 <li>The URL starts with <code>https://</code> and has a public host. It is called exactly as it is shown.</li>
 <li>Answer with any 2xx within ${durationText(DEFAULT_DELIVERY_TIMEOUT_MS)}, and do the work afterwards.</li>
+<li>Whoever runs this service may send from fixed addresses, so that your firewall can let only those in: ask them.</li>
 <li>A redirect is not followed, and counts as a failure.</li>
 <li>The same delivery may come more than once, and deliveries may come in another order. Ignore an
 <code>x-service-delivery</code> that you have processed. <code>sequence</code> has the order of a Task's events.</li>

@@ -1,3 +1,4 @@
+import { ProxyFailedError } from '@herald/egress/egress-errors';
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
@@ -51,7 +52,8 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
       if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
       if (verdict.kind === 'put_back') await backend.putBack(token, verdict.dueAt ?? 0);
     } catch (error) {
-      // The delivery is not at fault: it waits and is tried again.
+      // The delivery is not at fault: it waits and is tried again. Of a proxy all is told where it is watched.
+      if (error instanceof ProxyFailedError) throw error;
       metrics.internalError();
       logger.error('delivery.internal_error', { deliveryId: id }, error);
       throw error;
@@ -86,10 +88,22 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
     metrics.jobStalled();
     logger.warn('queue.job_stalled', { queue: QUEUE, deliveryId: id });
   });
+  let isStopping = false;
   return {
     inWork: backend.inWork,
+    /** Reserves nothing until `resume`, and gives back what was not started. The jobs in work go on. */
+    hold: (): void => {
+      void worker.pause(true);
+      backend.hold().catch((error: unknown) => worker.emit('error', error as Error));
+    },
+    resume: (): void => {
+      if (isStopping) return;
+      backend.resume();
+      void worker.resume();
+    },
     /** Reserves nothing new and waits for the jobs in work, but not for a Redis that is away. */
     async stop(): Promise<void> {
+      isStopping = true;
       const closed = worker.close();
       do {
         // BullMQ itself waits for no job when its own connection breaks at this moment.

@@ -1,7 +1,9 @@
 import type { Delivery } from '@herald/core';
+import { ProxyFailedError } from '@herald/egress/egress-errors';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { TestReply } from '@herald/store/test-events/test-replies';
-import { processTestEvent } from './process-test-event.ts';
+import { processTestEvent, type ProcessTestEventDeps } from './process-test-event.ts';
 
 const pending: Delivery = {
   id: 'dlv_1',
@@ -16,11 +18,16 @@ const pending: Delivery = {
   owedAttempts: 0,
 };
 
-/** Processes a test event whose receiver is gone, and returns what was done. */
-async function processUnsendable(delivery: Delivery) {
+const never = () => Promise.reject(new Error('nothing may be sent'));
+
+/** Processes a test event that can't be sent, and returns what was done. Without more its receiver is gone. */
+async function processUnsendable(
+  delivery: Delivery,
+  more: Partial<Pick<ProcessTestEventDeps, 'claim' | 'makeAttempt'>> & { endpoint?: EndpointRecord } = {},
+) {
+  const { endpoint, claim = never, makeAttempt = never } = more;
   const done: (string | TestReply)[] = [];
-  const loaded = { kind: 'loaded', delivery, body: Buffer.from('{}') } as LoadedDelivery;
-  const never = () => Promise.reject(new Error('nothing may be sent'));
+  const loaded = { kind: 'loaded', delivery, endpoint, body: Buffer.from('{}') } as LoadedDelivery;
   const verdict = await processTestEvent(
     {
       deliveries: {
@@ -29,8 +36,8 @@ async function processUnsendable(delivery: Delivery) {
         giveUp: never,
         cancel: (_id: string, reason: string) => Promise.resolve(done.push(`canceled: ${reason}`) as never),
       },
-      claim: never,
-      makeAttempt: never,
+      claim,
+      makeAttempt,
       reply: (_id, reply) => Promise.resolve(void done.push(reply)),
       report: {
         attempted: () => undefined,
@@ -61,4 +68,17 @@ test('whoever asked for a test of a receiver that was removed meanwhile is told 
 
 test('a test event that was sent before is not spoken of again', async () => {
   expect(await processUnsendable({ ...pending, status: 'delivered' })).toEqual([]);
+});
+
+test('a proxy that fails keeps nobody waiting, and the receiver gets no attempt in its record', async () => {
+  const done = await processUnsendable(pending, {
+    endpoint: { id: 'wh_1' } as EndpointRecord,
+    claim: () => Promise.resolve('claimed'),
+    makeAttempt: () => Promise.reject(new ProxyFailedError('connect_failed')),
+  });
+  expect(done).toEqual([
+    { kind: 'sending', deadlineMs: 1 },
+    { kind: 'unanswered', error: 'not_sent_in_time' },
+    'canceled: not_sent_in_time',
+  ]);
 });

@@ -1,4 +1,5 @@
 import { errorCodeOf, isSuccess, type DeliveryId, type WorkspaceId } from '@herald/core';
+import { ProxyFailedError } from '@herald/egress/egress-errors';
 import type { TestReply } from '@herald/store/test-events/test-replies';
 import {
   cancelDelivery,
@@ -44,7 +45,15 @@ export async function processTestEvent(
   const claimed = await deps.claim(delivery.workspaceId, id, deps.now());
   if (claimed !== 'claimed') return await cancelDelivery(deps, delivery, 'not_sent_in_time');
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
-  const result = await deps.makeAttempt(loaded, endpoint);
+  const result = await deps.makeAttempt(loaded, endpoint).catch((error: unknown) => {
+    // Nothing went out, which is not the receiver's fault; and it is claimed, so no other worker may send it.
+    if (error instanceof ProxyFailedError) return undefined;
+    throw error;
+  });
+  if (result === undefined) {
+    await explainUnsent('not_sent_in_time');
+    return await cancelDelivery(deps, delivery, 'not_sent_in_time');
+  }
   const { outcome } = result;
   if (outcome.kind === 'aborted') throw new Error('a test event has no signal that could cut it off');
   const verdict = await recordAttempt(deps, turn, {

@@ -64,6 +64,10 @@ export const READINESS_CODES = {
     meaning: 'The data is laid out by a newer version.',
     action: 'Start that version.',
   },
+  egress_proxy: {
+    meaning: 'The proxy through which the worker sends is away, or refuses. Deliveries wait, and spend no try.',
+    action: 'Start or mend the proxy, or correct `EGRESS_PROXY_URL`. The worker goes on by itself.',
+  },
   no_worker: {
     meaning: 'No worker was seen lately. Transitions are accepted, and nothing is sent.',
     action: 'Start a worker.',
