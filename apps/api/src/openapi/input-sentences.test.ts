@@ -42,7 +42,8 @@ const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';
 const CONTROL = 'must not contain control characters other than tab and line break';
-const FIELDS = 'url, events, description, enabled';
+const FIELDS = 'url, events, description, enabled, ordering, orderingTimeout';
+const TIMEOUT = 'orderingTimeout must be a duration from 1m to 5d, such as 30m, 24h or 2d';
 const url = 'https://hooks.example.com/in';
 const outcome = { summary: 'so far' };
 const primary = { id: 'a1', title: 'Pay?', primary: true };
@@ -83,6 +84,13 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ url, description: 'a\u0007' }, `description ${CONTROL}`],
     [{ url, description: '\ud800' }, 'description must be well-formed Unicode'],
     [{ url, enabled: 'yes' }, 'enabled must be true or false'],
+    [{ url, ordering: 'strict' }, 'ordering must be one of none, task'],
+    [{ url, ordering: true }, 'ordering must be one of none, task'],
+    [{ url, orderingTimeout: '59s' }, TIMEOUT],
+    [{ url, orderingTimeout: '121h' }, TIMEOUT],
+    [{ url, orderingTimeout: '1.5h' }, TIMEOUT],
+    [{ url, orderingTimeout: ' 2h' }, TIMEOUT],
+    [{ url, orderingTimeout: 3_600 }, TIMEOUT],
     [{ url, event: ['task.done'] }, 'event is not a field here; did you mean `events`?'],
     [{ url, Events: [] }, 'Events is not a field here; did you mean `events`?'],
     [{ URL: url }, 'url is required', 'URL is not a field here; did you mean `url`?'],
@@ -102,6 +110,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{}, `the body must change at least one of ${FIELDS}`],
     [{ url: '' }, 'url must start with https://'],
     [{ enabled: null }, 'enabled must be true or false'],
+    [{ ordering: null, orderingTimeout: '6d' }, 'ordering must be one of none, task', TIMEOUT],
     [
       { enable: false },
       'enable is not a field here; did you mean `enabled`?',
@@ -109,13 +118,13 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   changeCallback: [
-    [{}, 'the body must change at least one of url, events, enabled'],
+    [{}, 'the body must change at least one of url, events, enabled, ordering, orderingTimeout'],
     [{ url: 'http://a.example/' }, 'url must start with https://'],
     [{ enabled: 1 }, 'enabled must be true or false'],
     [
       { description: 'x' },
       'description is not a field here; known are url, events, enabled',
-      'the body must change at least one of url, events, enabled',
+      'the body must change at least one of url, events, enabled, ordering, orderingTimeout',
     ],
   ],
   testReceiver: [

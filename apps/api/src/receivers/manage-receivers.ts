@@ -68,7 +68,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(
       workspaceId: WorkspaceId,
-      { url, events, description, enabled }: RegisterReceiver,
+      { url, events, description, enabled, ordering, orderingTimeout }: RegisterReceiver,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
@@ -80,6 +80,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         description,
         enabled,
         createdAt,
+        ...(ordering !== undefined && { ordering }),
+        ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
       };
       const secret = newSigningSecret();

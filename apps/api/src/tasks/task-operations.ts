@@ -45,9 +45,20 @@ export function createTaskOperations({ tasks, encryptSecret, findUrlProblem, now
     return task;
   };
 
-  const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, { url, events }: TaskCallback, createdAt: number) => {
+  const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, asked: TaskCallback, createdAt: number) => {
+    const { url, events, ordering, orderingTimeout } = asked;
     const id = callbackIdOf(taskId);
-    const endpoint: Endpoint = { id, workspaceId, url, events, description: '', enabled: true, createdAt };
+    const endpoint: Endpoint = {
+      id,
+      workspaceId,
+      url,
+      events,
+      description: '',
+      enabled: true,
+      createdAt,
+      ...(ordering !== undefined && { ordering }),
+      ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
+    };
     const secret = newSigningSecret();
     return { endpoint, secret, encryptedSecret: encryptSecret(secret, id) };
   };

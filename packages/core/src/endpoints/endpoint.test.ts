@@ -93,7 +93,10 @@ test.each([
 test.each([
   ...sharedRefusals,
   ...receiverRefusals,
-  { body: {}, problems: [': must change at least one of url, events, description, enabled'] },
+  {
+    body: {},
+    problems: [': must change at least one of url, events, description, enabled, ordering, orderingTimeout'],
+  },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchReceiver, body)).toEqual(problems);
 });
@@ -120,7 +123,7 @@ test.each([
 test.each([
   ...sharedRefusals,
   { body: { url, description: 'mine' }, problems: [': Unrecognized key: "description"'] },
-  { body: {}, problems: [': must change at least one of url, events, enabled'] },
+  { body: {}, problems: [': must change at least one of url, events, enabled, ordering, orderingTimeout'] },
 ])('a patch $body of a callback is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchCallback, body)).toEqual(problems);
 });

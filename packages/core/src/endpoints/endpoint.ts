@@ -3,6 +3,7 @@ import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
+import { OrderingText, OrderingTimeoutText, type EndpointOrdering } from './ordering.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -25,6 +26,8 @@ export const RegisterReceiver = z
     events: EventFilter.default([]),
     description: Description.default(''),
     enabled: Enabled.default(true),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
@@ -36,9 +39,11 @@ export const PatchReceiver = z
     events: EventFilter.exactOptional(),
     description: Description.exactOptional(),
     enabled: Enabled.exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, description, enabled',
+    error: 'must change at least one of url, events, description, enabled, ordering, orderingTimeout',
   })
   .meta({ id: 'PatchReceiver', description: 'Omitted fields stay unchanged.', minProperties: 1 });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
@@ -54,10 +59,17 @@ export const RotateSecret = z
 export type RotateSecret = z.infer<typeof RotateSecret>;
 
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
-export const TaskCallback = z.strictObject({ url: EndpointUrl, events: EventFilter.default([]) }).meta({
-  id: 'TaskCallback',
-  description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
-});
+export const TaskCallback = z
+  .strictObject({
+    url: EndpointUrl,
+    events: EventFilter.default([]),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
+  })
+  .meta({
+    id: 'TaskCallback',
+    description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
+  });
 export type TaskCallback = z.infer<typeof TaskCallback>;
 
 /** Body of `PATCH /tasks/{id}/callback`. */
@@ -66,13 +78,17 @@ export const PatchCallback = z
     url: EndpointUrl.exactOptional(),
     events: EventFilter.exactOptional(),
     enabled: z.boolean().meta({ description: 'A disabled callback gets nothing.' }).exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
-  .refine((patch) => Object.keys(patch).length > 0, { error: 'must change at least one of url, events, enabled' })
+  .refine((patch) => Object.keys(patch).length > 0, {
+    error: 'must change at least one of url, events, enabled, ordering, orderingTimeout',
+  })
   .meta({ id: 'PatchCallback', description: 'Omitted fields stay unchanged.', minProperties: 1 });
 export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
-export type Endpoint = {
+export type Endpoint = EndpointOrdering & {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly url: string;

@@ -4,7 +4,7 @@ import type { ScriptArg } from '../scripts/script.ts';
 /** The arguments of `patchEndpoint`. A new url resets the health; enabling also removes the reason for disabling. */
 export function patchArgs(
   workspaceId: WorkspaceId,
-  { url, events, description, enabled }: PatchReceiver,
+  { url, events, description, enabled, ordering, orderingTimeout }: PatchReceiver,
   now: number,
 ): ScriptArg[] {
   const unset: string[] = [];
@@ -20,6 +20,9 @@ export function patchArgs(
     unset.push('offAt', 'offWhy', 'fails', 'failAt');
   }
   if (enabled === false) set.push('on', '0', 'offAt', now, 'offWhy', 'by_request');
+  if (ordering === 'task') set.push('ord', '1');
+  if (ordering === 'none') unset.push('ord');
+  if (orderingTimeout !== undefined) set.push('ordTo', orderingTimeout);
   return [unset.length, ...unset, ...set];
 }
 

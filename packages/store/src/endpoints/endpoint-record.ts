@@ -27,7 +27,10 @@ export type EndpointRecord = Endpoint & {
   };
 };
 
-/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret. */
+/**
+ * Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret; `ord` is '1' for `task` order,
+ * `ordTo` its timeout (ms).
+ */
 export function endpointFields(endpoint: Endpoint, encryptedSecret: string): string[] {
   return Object.entries({
     ws: endpoint.workspaceId,
@@ -40,12 +43,14 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string): str
     sec: encryptedSecret,
     ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
     ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
+    ...(endpoint.ordering === 'task' && { ord: '1' }),
+    ...(endpoint.orderingTimeoutMs !== undefined && { ordTo: String(endpoint.orderingTimeoutMs) }),
   }).flat();
 }
 
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told } = fields;
+  const { urlAt, told, ord, ordTo } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
   return {
     id,
@@ -57,6 +62,8 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     createdAt: Number(at),
     ...(offAt !== undefined && { disabledAt: Number(offAt) }),
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
+    ...(ord !== undefined && { ordering: 'task' }),
+    ...(ordTo !== undefined && { orderingTimeoutMs: Number(ordTo) }),
     destination: dst ?? destinationOf(ws, url),
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
