@@ -66,6 +66,8 @@ export async function createTaskOf(
 
   return {
     id: task.id,
+    /** Of the last event. */
+    sequence: () => task.sequence,
     accept,
     /** To one endpoint, so many of one moment. */
     async acceptMany(target: Target, count: number, now: number): Promise<DeliveryId[]> {
