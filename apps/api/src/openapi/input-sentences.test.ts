@@ -123,7 +123,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ enabled: 1 }, 'enabled must be true or false'],
     [
       { description: 'x' },
-      'description is not a field here; known are url, events, enabled',
+      'description is not a field here; known are url, events, enabled, ordering, orderingTimeout',
       'the body must change at least one of url, events, enabled, ordering, orderingTimeout',
     ],
   ],
@@ -158,7 +158,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
   createTask: [
     [{ callback: 'https://x' }, 'callback must be an object'],
     [{ callback: {} }, 'callback.url is required'],
-    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events'],
+    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events, ordering, orderingTimeout'],
     [{ callbackUrl: url }, 'callbackUrl is not a field here; did you mean `callback`?'],
     [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
     [{ executionWorkspaceId: 5 }, 'executionWorkspaceId must be a string'],
