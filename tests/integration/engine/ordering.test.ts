@@ -214,7 +214,7 @@ describe('a crash', () => {
 
 describe('a delivery that is released', () => {
   test('goes when its timeout ends, says so from then on, and blocks those behind it as before', async () => {
-    const { receiver, first, second, third } = await prepare(3);
+    const { receiver, first, second, third, findLine } = await prepare(3);
     await engine.record(first, { now: NOW, verdict: retryAt(NOW + 10 * TIMEOUT_MS), answered: true });
     expect(await reserve(NOW + TIMEOUT_MS - 1)).toEqual([]);
     const jobs = await engine.worker.reserve(NOW + TIMEOUT_MS);
@@ -223,6 +223,7 @@ describe('a delivery that is released', () => {
     const at = NOW + TIMEOUT_MS;
     await engine.record(second, { now: at, verdict: retryAt(at + 5), answered: true });
     await engine.settle(third, at, 'delivered');
+    expect(await findLine()).toEqual([first, second]);
     await engine.settle(first, at + 1, 'delivered');
     for (const id of [second, third]) expect((await engine.load(id)).delivery.isReleased).toBe(true);
     expect(await dueOf(second)).toBe(at + 5);
