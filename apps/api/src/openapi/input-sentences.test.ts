@@ -158,7 +158,10 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
   createTask: [
     [{ callback: 'https://x' }, 'callback must be an object'],
     [{ callback: {} }, 'callback.url is required'],
-    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events, ordering, orderingTimeout'],
+    [
+      { callback: { url, enabled: false } },
+      'callback.enabled is not a field here; known are url, events, ordering, orderingTimeout',
+    ],
     [{ callbackUrl: url }, 'callbackUrl is not a field here; did you mean `callback`?'],
     [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
     [{ executionWorkspaceId: 5 }, 'executionWorkspaceId must be a string'],
