@@ -18,6 +18,7 @@ export type CreateTaskDeps = {
 };
 
 const CALLBACK_SHARE = 0.4;
+const ORDERED_SHARE = 0.5;
 
 type Created = Omit<CreatedTask, 'callback'> & { callback?: { events: string[]; secret?: string } };
 
@@ -29,7 +30,9 @@ export async function createTask(deps: CreateTaskDeps, workspace: ChaosWorkspace
   const { key, id: workspaceId } = workspace.client;
   const path = `/callback/${randomUUID()}`;
   const host = random.between(0, origins.length - 1);
-  const callback = random.chance(CALLBACK_SHARE) ? { url: `${origins[host] ?? ''}${path}` } : undefined;
+  const isOrdered = random.chance(ORDERED_SHARE);
+  const ordering = isOrdered ? 'task' : 'none';
+  const callback = random.chance(CALLBACK_SHARE) ? { url: `${origins[host] ?? ''}${path}`, ordering } : undefined;
   const created = await insistOnTask(insist, key, callback === undefined ? {} : { callback });
   if (!created.callback) return { id: created.id, workspace };
   const { events, secret } = created.callback;
@@ -37,6 +40,7 @@ export async function createTask(deps: CreateTaskDeps, workspace: ChaosWorkspace
     id: callbackIdOf(created.id),
     workspaceId,
     taskId: created.id,
+    isOrdered,
     path,
     events,
     host,

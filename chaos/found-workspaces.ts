@@ -17,7 +17,10 @@ export type ChaosWorkspace = {
 const WORKSPACES = 3;
 export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
-/** Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. */
+/**
+ * Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event.
+ * All but the second ask for order.
+ */
 export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts: readonly Host[], random: Random) {
   const workspaces: ChaosWorkspace[] = [];
   for (let index = 0; index < WORKSPACES; index++) {
@@ -30,8 +33,10 @@ export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts:
       const wanted = count === 0 ? [...TASK_EVENTS] : TASK_EVENTS.filter(() => random.chance(0.6));
       const host = random.between(0, hosts.length - 1);
       const url = `${hosts[host]?.origin ?? ''}${path}`;
-      const { id, secret, events } = await client.registerReceiver({ url, events: wanted });
-      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, path, events, host }));
+      const isOrdered = count !== 1;
+      const ordering = isOrdered ? 'task' : 'none';
+      const { id, secret, events } = await client.registerReceiver({ url, events: wanted, ordering });
+      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, isOrdered, path, events, host }));
     }
     workspaces.push({ client, folder, receivers });
   }

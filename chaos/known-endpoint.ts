@@ -6,6 +6,8 @@ export type KnownEndpoint = {
   readonly workspaceId: string;
   /** Only for a callback: it gets the events of this Task. */
   readonly taskId?: string;
+  /** It gets the events of each Task in order. */
+  readonly isOrdered?: boolean;
   /** Path of its url. It never changes and identifies the endpoint. */
   readonly path: string;
   readonly exists: Timeline<boolean>;
@@ -18,7 +20,7 @@ export type KnownEndpoint = {
   readonly secret: Timeline<string | undefined>;
 };
 
-export type FirstState = Pick<KnownEndpoint, 'id' | 'workspaceId' | 'taskId' | 'path'> & {
+export type FirstState = Pick<KnownEndpoint, 'id' | 'workspaceId' | 'taskId' | 'isOrdered' | 'path'> & {
   readonly events: readonly string[];
   readonly host: number;
   readonly secret: string | undefined;

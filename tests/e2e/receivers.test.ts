@@ -21,6 +21,8 @@ test('a registration answers 201 with the receiver, its secret and where to find
     events: ['task.done'],
     description: '',
     enabled: true,
+    ordering: 'none',
+    orderingTimeout: '24h',
     createdAt: expect.stringMatching(/Z$/) as string,
     health: {
       state: 'healthy',

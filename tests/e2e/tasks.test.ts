@@ -177,6 +177,7 @@ test('a callback is changed by the rules of a receiver, and only on a Task that 
   const url = 'https://hooks.example.com/in';
   const task = await workspace.createTask({ callback: { url } });
   const bare = await workspace.createTask();
+  const unchanged = { url, events: [], enabled: true, ordering: 'none', orderingTimeout: '24h' };
   const refusals: unknown[] = [];
   for (const patch of [
     { url: 'http://hooks.example.com/in' },
@@ -184,13 +185,14 @@ test('a callback is changed by the rules of a receiver, and only on a Task that 
     { url: 'https://user@hooks.example.com/in' },
     { events: ['task.lost'] },
     { description: 'none here' },
+    { enabled: false, orderingTimeout: '10s' },
     {},
   ]) {
     const { status, code } = problemOf(await workspace.patchCallback(task.id, patch));
     refusals.push(`${status} ${code}`);
   }
   expect(refusals).toEqual(Array.from(refusals, () => '422 validation_failed'));
-  expect((await workspace.readTask(task.id)).callback).toEqual({ url, events: [], enabled: true });
+  expect((await workspace.readTask(task.id)).callback).toEqual(unchanged);
   const missing = [
     await workspace.patchCallback(bare.id, { enabled: false }),
     await workspace.patchCallback('task_00000000000000000000000000', { enabled: false }),

@@ -35,6 +35,22 @@ test('a change of url and filter holds for the callback and for its Task, by whi
   expect((await stores.tasks.find(workspaceId, task.id))?.callback).toEqual({ id, url: NEW, events: [] });
 });
 
+test('so does a change of order, with its timeout', async () => {
+  const { workspaceId, task, id } = await createTask();
+  const read = async () => (await stores.tasks.find(workspaceId, task.id))?.callback;
+  const patch = (change: object, now: number) => callbacks.patch(workspaceId, id, change, now);
+  await patch({ ordering: 'task' }, 5);
+  expect(await read()).toMatchObject({ ordering: 'task', orderingTimeoutMs: 86_400_000 });
+  await patch({ orderingTimeout: 60_000 }, 6);
+  expect(await read()).toMatchObject({ ordering: 'task', orderingTimeoutMs: 60_000 });
+  await patch({ ordering: 'none' }, 7);
+  expect(await read()).toEqual({ id, url: OLD, events: [] });
+  await patch({ ordering: 'task' }, 8);
+  expect(await callbacks.find(workspaceId, id)).toMatchObject({ ordering: 'task', orderingTimeoutMs: 60_000 });
+  const found = await stores.transitions.findTask(workspaceId, task.id, []);
+  expect(found?.task.callback).toMatchObject({ ordering: 'task', orderingTimeoutMs: 60_000 });
+});
+
 test('whatever another process decided on the callback as it was is refused', async () => {
   const { workspaceId, task, id } = await createTask();
   await callbacks.patch(workspaceId, id, { url: NEW }, 5);

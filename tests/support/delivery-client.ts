@@ -34,6 +34,7 @@ export interface DeliveryListItem {
   createdAt: string;
   tries: number;
   nextAttemptAt: string | null;
+  waitingFor?: string;
   settledAt: string | null;
   lastAttempt: { at: string; durationMs: number; status?: number; error?: string } | null;
   reason?: string;
@@ -54,6 +55,8 @@ export interface ReceiverView {
   id: string;
   url: string;
   enabled: boolean;
+  ordering: string;
+  orderingTimeout: string;
   disabledAt?: string;
   disabledReason?: string;
   health: { state: string; since: string; consecutiveFailures: number; backlog: number; lastSuccessAt: string | null };

@@ -1,4 +1,4 @@
-import { readDuration } from './duration.ts';
+import { readDuration, writeDuration } from './duration.ts';
 
 test.each([
   ['500ms', 500],
@@ -19,3 +19,15 @@ test.each(['', 's', '15', '15 s', '1.5s', '-1s', '+1s', '15S', '15sec', '1w', '1
     expect(readDuration(text)).toBeUndefined();
   },
 );
+
+test.each([
+  [60_000, '1m'],
+  [90_000, '90s'],
+  [60_001, '60001ms'],
+  [5_400_000, '90m'],
+  [86_400_000, '24h'],
+  [432_000_000, '120h'],
+])('%d ms are written as %s, and read back', (ms, text) => {
+  expect(writeDuration(ms)).toBe(text);
+  expect(readDuration(text)).toBe(ms);
+});

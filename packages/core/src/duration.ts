@@ -7,3 +7,9 @@ export function readDuration(text: string): number | undefined {
   const [, amount, unit] = match;
   return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
+
+/** A duration as `readDuration` reads it, in the largest unit up to hours of which it is a whole number. */
+export function writeDuration(ms: number): string {
+  const unit = (['h', 'm', 's'] as const).find((each) => ms % UNIT_MS[each] === 0) ?? 'ms';
+  return `${ms / UNIT_MS[unit]}${unit}`;
+}

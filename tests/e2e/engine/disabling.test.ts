@@ -114,6 +114,8 @@ describe('a receiver that answers 410', () => {
       enabled: false,
       disabledReason: 'gone',
       disabledAt: expect.any(String) as string,
+      ordering: 'none',
+      orderingTimeout: '24h',
     };
     expect((await workspace.readTask(task.id)).callback).toEqual(disabled);
 
@@ -124,6 +126,8 @@ describe('a receiver that answers 410', () => {
       url,
       events: [],
       enabled: true,
+      ordering: 'none',
+      orderingTimeout: '24h',
     });
     await deliveries.redeliver(second.id);
     await deliveries.waitForStatus(second.id, 'delivered');

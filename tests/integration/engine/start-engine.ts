@@ -5,6 +5,7 @@ import {
   type DeliveryId,
   type Endpoint,
   type NoticeDraft,
+  type WorkspaceId,
 } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
@@ -20,6 +21,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LEASE_MS } from '../../support/leases.ts';
+import { createTaskOf } from '../../support/create-task-of.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
 export const RETENTION_MS = 7 * 86_400_000;
@@ -130,6 +132,12 @@ export async function startEngine() {
     return id;
   };
 
+  /** A Task of which one event after the other is accepted. */
+  const createTask = (workspaceId: WorkspaceId) =>
+    createTaskOf(stores, workspaceId, (at) => {
+      acceptedAt = at;
+    });
+
   const load = async (id: DeliveryId) => {
     const loaded = await worker.deliveries.load(id);
     if (loaded.kind !== 'loaded') throw new Error(`${id} is ${loaded.kind}`);
@@ -178,6 +186,7 @@ export async function startEngine() {
     register,
     accept,
     acceptOne,
+    createTask,
     load,
     record,
     settle,

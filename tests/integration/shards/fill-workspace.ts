@@ -1,9 +1,11 @@
 import { callbackIdOf, deliveryIdOf, newReplayId, newTestTransitionId } from '@herald/core';
 import { randomBytes } from 'node:crypto';
+import { createTaskOf } from '../../support/create-task-of.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import type { Data } from './start-data.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** What is in a workspace, by what became of it. */
 export type FilledWorkspace = Awaited<ReturnType<typeof fillWorkspace>>;
@@ -38,6 +40,10 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const breaker = { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS, hold: now + 2 * HOUR_MS };
   await redis.hset(keys.queue.group(slow.destination), { ...breaker, sus: now + HOUR_MS });
   const heldBack = await data.accept(slow, now);
+
+  const inOrder = await data.register(workspaceId, 'https://in-order.example.com/in', { ordering: 'task' });
+  const orderedTask = await createTaskOf(stores, workspaceId);
+  const [first = '', second = ''] = await orderedTask.acceptMany(inOrder, 2, now);
 
   const toCallback = await data.acceptToCallback(workspaceId, now);
   const ofDisabled = await data.accept(off, now);
@@ -76,6 +82,9 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     slow,
     off,
     gone,
+    inOrder,
+    first,
+    second,
     taskId: task.id,
     replayIds,
     breaker,
@@ -110,6 +119,8 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.replayed, { group: good.destination, score: background + now + 2_000 }],
     [filled.retriedReplay, { group: good.destination, score: usual + now + 3_000 }],
     [filled.heldBack, { group: slow.destination, score: usual + now }],
+    [filled.first, { group: filled.inOrder.destination, score: usual + now }],
+    [filled.second, { group: filled.inOrder.destination, score: usual + now + DAY_MS }],
     [filled.toCallback.id, { group: filled.toCallback.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],

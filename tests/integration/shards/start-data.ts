@@ -36,8 +36,8 @@ export async function startData() {
   const stores = await startStores();
   const { redis, keys, keyspace } = stores;
 
-  const register = async (workspaceId: string, url: string): Promise<Receiver> => {
-    const receiver = buildReceiver(workspaceId, { url });
+  const register = async (workspaceId: string, url: string, more: Partial<Endpoint> = {}): Promise<Receiver> => {
+    const receiver = buildReceiver(workspaceId, { url, ...more });
     await stores.receivers.register(receiver, 'encrypted');
     const found = await stores.receivers.find(workspaceId, receiver.id);
     if (!found) throw new Error('it was registered just now');

@@ -4,9 +4,11 @@ import {
   factKeyOf,
   judgeTransition,
   NotFoundError,
+  orderingTimeoutOf,
   renderWebhookBody,
   wantsEvent,
   type ActionUrl,
+  type EndpointOrdering,
   type KnownFact,
   type TaskEventName,
   type TaskId,
@@ -15,7 +17,8 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { newRevision } from '@herald/store/redis/revision';
-import type { Emission, TransitionCommit } from '@herald/store/transitions/transition-store';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import type { Emission, Target, TransitionCommit } from '@herald/store/transitions/transition-store';
 import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 
@@ -153,8 +156,12 @@ function toEmission(
     body: renderWebhookBody(body),
     ...(requestId !== undefined && { requestId }),
     ...(traceparent !== undefined && { traceparent }),
-    targets: endpoints
-      .filter((endpoint) => wantsEvent(endpoint, event))
-      .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
+    targets: endpoints.filter((endpoint) => wantsEvent(endpoint, event)).map(toTarget),
   };
+}
+
+function toTarget(endpoint: EndpointOrdering & Pick<EndpointRecord, 'id' | 'destination' | 'enabled'>): Target {
+  const { id, destination, enabled } = endpoint;
+  const orderingTimeoutMs = orderingTimeoutOf(endpoint);
+  return { endpointId: id, destination, enabled, ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }) };
 }

@@ -34,7 +34,13 @@ const DeliveryFields = {
   taskId: TaskIdText.nullable().meta({ description: 'Null on a test event.' }),
   createdAt: TimeText,
   tries: z.int().min(0).meta({ description: 'Attempts made that count against the schedule.' }),
-  nextAttemptAt: TimeText.nullable().meta({ description: 'When the next try is due. Null when none is.' }),
+  nextAttemptAt: TimeText.nullable().meta({
+    description: 'When the next try is due. With `waitingFor`, the latest time. Null when none is.',
+  }),
+  waitingFor: DeliveryIdText.meta({
+    description:
+      'Only of a receiver or callback with `ordering: "task"`: the delivery of the same Task that must end first.',
+  }).exactOptional(),
   settledAt: TimeText.nullable(),
   lastAttempt: LastAttempt.nullable().meta({ description: 'Null before the first.' }),
   reason: DeliveryReasonCode.exactOptional(),
@@ -95,7 +101,7 @@ export const DeliveryPage = z
 
 export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof DeliveryView> {
   const { id, event, status, endpointId, transitionId, taskId, createdAt, tries, nextAttemptAt, settledAt } = delivery;
-  const { sampleOf, lastAttempt, reason, owedAttempts, erasedAt } = delivery;
+  const { sampleOf, waitingFor, lastAttempt, reason, owedAttempts, erasedAt } = delivery;
   return {
     id,
     // A notice to the platform has another owner, so none gets here.
@@ -108,6 +114,7 @@ export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof Deliver
     createdAt: toTime(createdAt),
     tries,
     nextAttemptAt: nextAttemptAt === undefined ? null : toTime(nextAttemptAt),
+    ...(waitingFor !== undefined && { waitingFor }),
     settledAt: settledAt === undefined ? null : toTime(settledAt),
     lastAttempt: lastAttempt ? toLastAttempt(lastAttempt) : null,
     ...(isCodeOf(DELIVERY_REASONS, reason) && { reason }),

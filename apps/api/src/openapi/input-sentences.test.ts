@@ -42,7 +42,9 @@ const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';
 const CONTROL = 'must not contain control characters other than tab and line break';
-const FIELDS = 'url, events, description, enabled, headers, maxRetryHours';
+const FIELDS = 'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout';
+const CALLBACK_FIELDS = 'url, events, enabled, headers, ordering, orderingTimeout';
+const TIMEOUT = 'orderingTimeout must be a duration from 1m to 5d, such as 30m, 24h or 2d';
 const url = 'https://hooks.example.com/in';
 const outcome = { summary: 'so far' };
 const primary = { id: 'a1', title: 'Pay?', primary: true };
@@ -115,6 +117,13 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ url, maxRetryHours: 1.5 }, 'maxRetryHours must be a whole number'],
     [{ url, maxRetryHours: '24' }, 'maxRetryHours must be a whole number'],
     [{ url, maxRetryHours: null }, 'maxRetryHours must be a whole number'],
+    [{ url, ordering: 'strict' }, 'ordering must be one of none, task'],
+    [{ url, ordering: true }, 'ordering must be one of none, task'],
+    [{ url, orderingTimeout: '59s' }, TIMEOUT],
+    [{ url, orderingTimeout: '121h' }, TIMEOUT],
+    [{ url, orderingTimeout: '1.5h' }, TIMEOUT],
+    [{ url, orderingTimeout: ' 2h' }, TIMEOUT],
+    [{ url, orderingTimeout: 3_600 }, TIMEOUT],
     [{ url, event: ['task.done'] }, 'event is not a field here; did you mean `events`?'],
     [{ url, Events: [] }, 'Events is not a field here; did you mean `events`?'],
     [{ URL: url }, 'url is required', 'URL is not a field here; did you mean `url`?'],
@@ -140,6 +149,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
       'headers.te must not be given: it belongs to the connection',
       'maxRetryHours must be a whole number',
     ],
+    [{ ordering: null, orderingTimeout: '6d' }, 'ordering must be one of none, task', TIMEOUT],
     [
       { enable: false },
       'enable is not a field here; did you mean `enabled`?',
@@ -147,14 +157,14 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   changeCallback: [
-    [{}, 'the body must change at least one of url, events, enabled, headers'],
+    [{}, `the body must change at least one of ${CALLBACK_FIELDS}`],
     [{ url: 'http://a.example/' }, 'url must start with https://'],
     [{ enabled: 1 }, 'enabled must be true or false'],
     [{ headers: { a: '' } }, 'headers.a must not be empty'],
     [
       { description: 'x' },
-      'description is not a field here; known are url, events, enabled, headers',
-      'the body must change at least one of url, events, enabled, headers',
+      `description is not a field here; known are ${CALLBACK_FIELDS}`,
+      `the body must change at least one of ${CALLBACK_FIELDS}`,
     ],
   ],
   testReceiver: [
@@ -188,7 +198,10 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
   createTask: [
     [{ callback: 'https://x' }, 'callback must be an object'],
     [{ callback: {} }, 'callback.url is required'],
-    [{ callback: { url, enabled: false } }, 'callback.enabled is not a field here; known are url, events, headers'],
+    [
+      { callback: { url, enabled: false } },
+      'callback.enabled is not a field here; known are url, events, headers, ordering, orderingTimeout',
+    ],
     [
       { callback: { url, headers: { te: 'x' } } },
       'callback.headers.te must not be given: it belongs to the connection',

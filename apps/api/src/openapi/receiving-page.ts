@@ -2,6 +2,7 @@ import {
   createRetryPolicy,
   DEFAULT_DELIVERY_TIMEOUT_MS,
   DEFAULT_DISABLE_AFTER_MS,
+  DEFAULT_ORDERING_TIMEOUT_MS,
   DEFAULT_SCHEDULE_MS,
   DISABLE_AT_FAILURES,
   EVENT_NAMES,
@@ -45,7 +46,7 @@ with <a href="/docs#/Receivers/registerReceiver"><code>POST /api/public/webhooks
 <li>Answer with any 2xx within ${durationText(DEFAULT_DELIVERY_TIMEOUT_MS)}, and do the work afterwards.</li>
 <li>Whoever runs this service may send from fixed addresses, so that your firewall can let only those in: ask them.</li>
 <li>A redirect is not followed, and counts as a failure.</li>
-<li>The same delivery may come more than once, and deliveries may come in another order. Ignore an
+<li>The same delivery may come more than once, and deliveries may come in another <a href="#order">order</a>. Ignore an
 <code>x-service-delivery</code> that you have processed. <code>sequence</code> has the order of a Task's events.</li>
 </ul>
 <h2 id="events">Events</h2>
@@ -93,6 +94,19 @@ ${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with
 </ul>
 <p>These are the defaults. Whoever runs this service may have set another schedule, one for callbacks, or another
 deadline.</p>
+<h2 id="order">Order</h2>
+<p>With <code>ordering: "task"</code>, a receiver or callback gets the events of one Task one after the other, by the
+<code>sequence</code> in the body. Other Tasks don't wait.</p>
+<ul>
+<li>A later event is never sent before an earlier one has ended as <code>delivered</code>, <code>failed</code> or
+<code>canceled</code>. An earlier one may come again after that, because a repeat is always possible.</li>
+<li>An event waits for <code>orderingTimeout</code> at most, ${durationText(DEFAULT_ORDERING_TIMEOUT_MS)} by default. Then it is sent with the header
+<code>x-service-ordering: released</code>. So is one for which somebody asks by a redelivery. The earlier ones may still
+come.</li>
+<li>An earlier event that <code>failed</code> leaves a gap in <code>sequence</code>, as do events to which you don't
+subscribe. Read the Task with <code>GET /tasks/{id}</code> if you need what is missing.</li>
+<li>A replay keeps the order of what it sends.</li>
+</ul>
 <h2 id="errors">Why an attempt failed</h2>
 <p><a href="/docs#/Deliveries/readDelivery"><code>GET /api/public/deliveries/{id}</code></a> shows what was sent, and each
 attempt with the status of your answer, or with one of these codes.

@@ -4,6 +4,7 @@ import {
   EVENT_NAMES,
   NOTICE_EVENTS,
   NOTICE_PAYLOADS,
+  TaskEventName,
   WEBHOOK_PAYLOADS,
   type DeliveryEvent,
 } from '@herald/core';
@@ -23,6 +24,8 @@ export const EVENT_MEANINGS: Readonly<Record<DeliveryEvent, string>> = {
   'receiver.recovered': 'A receiver that was reported as failing or disabled succeeded again.',
   'callback.disabled': "Herald disabled a Task's callback.",
 };
+
+const isTaskEvent = (event: DeliveryEvent) => TaskEventName.safeParse(event).success;
 
 const PAYLOADS = { ...WEBHOOK_PAYLOADS, ...NOTICE_PAYLOADS };
 
@@ -58,6 +61,15 @@ export const headersOf = (event: DeliveryEvent) =>
         .meta({
           description:
             'Only on a sample, which the test operation sends: its Task does not exist. The signature does not cover this header; the id of the Task in the body starts with `task_sample`.',
+        })
+        .exactOptional(),
+    }),
+    ...(isTaskEvent(event) && {
+      'x-service-ordering': z
+        .literal('released')
+        .meta({
+          description:
+            'Only from `ordering: "task"`: an earlier event of the Task is not settled yet. The timeout passed, or somebody asked for this delivery.',
         })
         .exactOptional(),
     }),

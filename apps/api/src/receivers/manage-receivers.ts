@@ -70,9 +70,10 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(
       workspaceId: WorkspaceId,
-      { url, events, description, enabled, headers, maxRetryHours }: RegisterReceiver,
+      asked: RegisterReceiver,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
+      const { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout } = asked;
       refuseForbiddenUrl(findUrlProblem, url, 'url');
       const receiver: Endpoint = {
         id: newReceiverId(createdAt, random),
@@ -82,6 +83,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         description,
         enabled,
         createdAt,
+        ...(ordering !== undefined && { ordering }),
+        ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
         ...(maxRetryHours !== undefined && { maxRetryHours }),
       };

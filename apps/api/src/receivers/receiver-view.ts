@@ -7,6 +7,7 @@ import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
+import { OrderingFields, toOrderingView } from './ordering-view.ts';
 
 const ReceiverHealth = z
   .strictObject({
@@ -27,6 +28,7 @@ const ReceiverFields = {
   events: z.array(EventName).meta({ description: 'Empty means every event.' }),
   description: z.string(),
   enabled: z.boolean(),
+  ...OrderingFields,
   createdAt: TimeText,
   disabledAt: TimeText.exactOptional(),
   disabledReason: z
@@ -53,6 +55,8 @@ const EXAMPLE = {
   events: ['task.done', 'task.canceled'],
   description: 'Billing, production',
   enabled: true,
+  ordering: 'none',
+  orderingTimeout: '24h',
   createdAt: '2030-01-31T12:00:00.000Z',
   headerNames: ['authorization'],
   maxRetryHours: 72,
@@ -145,6 +149,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
     events: [...events],
     description,
     enabled,
+    ...toOrderingView(receiver),
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),

@@ -48,12 +48,8 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     return task;
   };
 
-  const toCallback = (
-    workspaceId: WorkspaceId,
-    taskId: TaskId,
-    { url, events, headers }: TaskCallback,
-    createdAt: number,
-  ) => {
+  const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, asked: TaskCallback, createdAt: number) => {
+    const { url, events, headers, ordering, orderingTimeout } = asked;
     const id = callbackIdOf(taskId);
     const sealed = headers && sealHeaders(headers, id);
     const endpoint: Endpoint = {
@@ -65,6 +61,8 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
       enabled: true,
       createdAt,
       ...(sealed && sealed.names.length > 0 && { headerNames: sealed.names }),
+      ...(ordering !== undefined && { ordering }),
+      ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
     };
     const secret = newSigningSecret();
     return { endpoint, secret, encryptedSecret: encryptSecret(secret, id), ...(sealed && { headers: sealed }) };

@@ -46,15 +46,24 @@ describe('the callback in the view', () => {
   const task: TaskRecord = { ...TASK, callback };
   const endpoint: Endpoint = { ...callback, workspaceId: 'ws_1', description: '', enabled: true, createdAt: 0 };
   const { url, events } = callback;
+  const unordered = { ordering: 'none', orderingTimeout: '24h' };
 
   test.each<{ when: string; endpoint: Endpoint | undefined; shown: object }>([
-    { when: 'is enabled', endpoint, shown: { url, events, enabled: true } },
+    { when: 'is enabled', endpoint, shown: { url, events, enabled: true, ...unordered } },
     {
       when: 'was disabled',
       endpoint: { ...endpoint, enabled: false, disabledAt: 5_000, disabledReason: 'gone' },
-      shown: { url, events, enabled: false, disabledAt: '1970-01-01T00:00:05.000Z', disabledReason: 'gone' },
+      shown: {
+        ...{ url, events, enabled: false, disabledAt: '1970-01-01T00:00:05.000Z', disabledReason: 'gone' },
+        ...unordered,
+      },
     },
-    { when: 'is lost', endpoint: undefined, shown: { url, events, enabled: false } },
+    {
+      when: 'is in order',
+      endpoint: { ...endpoint, ordering: 'task', orderingTimeoutMs: 5_400_000 },
+      shown: { url, events, enabled: true, ordering: 'task', orderingTimeout: '90m' },
+    },
+    { when: 'is lost', endpoint: undefined, shown: { url, events, enabled: false, ...unordered } },
   ])('of a Task whose record of it $when is $shown', ({ endpoint, shown }) => {
     expect(toTaskView(task, endpoint).callback).toStrictEqual(shown);
   });

@@ -38,7 +38,13 @@ const EXAMPLE = {
   result: { invoice: 'in_42' },
   outcome: { summary: 'The invoice was sent.', progress: 1 },
   usage: { tokens: 1_234 },
-  callback: { url: 'https://hooks.example.com/invoice-42', events: [], enabled: true },
+  callback: {
+    url: 'https://hooks.example.com/invoice-42',
+    events: [],
+    enabled: true,
+    ordering: 'none',
+    orderingTimeout: '24h',
+  },
 };
 
 /** A Task as its workspace sees it, with the public-safe part of the outcome. */

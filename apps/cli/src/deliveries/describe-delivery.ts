@@ -6,7 +6,7 @@ import { nextTryOf, type DeliveryWithWait } from './next-try.ts';
 
 /** A delivery for programs: without its body and its secret, and of the url only the host. */
 export function toDeliveryJson(description: DeliveryWithWait) {
-  const { delivery, host, endpointState, attempts, lastOutcome, wait } = description;
+  const { delivery, host, endpointState, attempts, lastOutcome, wait, waitingFor } = description;
   const { owedAttempts } = delivery;
   return {
     id: delivery.id,
@@ -26,6 +26,7 @@ export function toDeliveryJson(description: DeliveryWithWait) {
     owedAttempts: owedAttempts > 0 ? owedAttempts : undefined,
     createdAt: new Date(delivery.createdAt),
     nextAttemptAt: toDate(delivery.nextAttemptAt) ?? null,
+    waitingFor,
     waitsFor: wait ?? null,
     settledAt: toDate(delivery.settledAt) ?? null,
     erasedAt: toDate(delivery.erasedAt),
@@ -49,7 +50,7 @@ export function toDeliveryRow(description: DeliveryWithWait): Cell[] {
 }
 
 export function toDeliveryFacts(description: DeliveryWithWait) {
-  const { delivery, host, endpointState, lastOutcome } = description;
+  const { delivery, host, endpointState, lastOutcome, waitingFor } = description;
   const { status, reason, owedAttempts } = delivery;
   return {
     delivery: delivery.id,
@@ -65,6 +66,7 @@ export function toDeliveryFacts(description: DeliveryWithWait) {
     tries: delivery.tries,
     'last outcome': lastOutcome,
     'next try': nextTryOf(description),
+    'waiting for': waitingFor,
     settled: toDate(delivery.settledAt),
     'payload erased': toDate(delivery.erasedAt),
     'pending redeliveries': owedAttempts > 0 ? owedAttempts : undefined,

@@ -34,6 +34,14 @@ test('a breaker that is open says what has to happen first, and when that is fou
   });
 });
 
+test('one that waits for its turn goes after another, or by the time at which its timeout ends', () => {
+  expect(nextTryOf({ ...PENDING, waitingFor: 'dlv_0' })).toEqual({
+    before: 'after dlv_0, by ',
+    at: new Date(AT),
+    after: '',
+  });
+});
+
 test.each([
   [
     'ends later than the schedule',

@@ -41,8 +41,9 @@ function toWait(group: Group, now: number): Wait | undefined {
 }
 
 /** When a delivery is tried next, as far as that is known. */
-export function nextTryOf({ delivery, wait }: DeliveryWithWait): Cell {
+export function nextTryOf({ delivery, wait, waitingFor }: DeliveryWithWait): Cell {
   const dueAt = toDate(delivery.nextAttemptAt);
+  if (waitingFor !== undefined && dueAt) return { before: `after ${waitingFor}, by `, at: dueAt, after: '' };
   if (wait?.state === 'breaker_open')
     return { before: 'when the endpoint answers again (next probe ', at: wait.nextProbeAt, after: ')' };
   if (wait?.state !== 'paused' || (dueAt && dueAt >= wait.pausedUntil)) return dueAt;

@@ -1,4 +1,4 @@
-import { EVENT_NAMES, type WorkspaceId } from '@herald/core';
+import { DEFAULT_ORDERING_TIMEOUT_MS, EVENT_NAMES, writeDuration, type WorkspaceId } from '@herald/core';
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
@@ -29,12 +29,15 @@ export async function listReceivers(
     const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
     const { id, url, events, description, disabledReason, createdAt, health } = receiver;
     const { headerNames, maxRetryHours } = receiver;
+    const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = receiver;
     return {
       id,
       workspace: receiver.workspaceId,
       url: withUrls ? url : (URL.parse(url)?.origin ?? ''),
       events,
       description,
+      ordering,
+      orderingTimeout: writeDuration(orderingTimeoutMs),
       state,
       since: new Date(since),
       disabledReason,

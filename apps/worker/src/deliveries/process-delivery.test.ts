@@ -173,6 +173,18 @@ const CASES: Case[] = [
     asked: ['give up'],
   },
   {
+    when: 'its time is up while it waited for its turn',
+    facts: { delivery: { scheduledAt: NOW - 5 * DAY_MS - 1, place: 2 } },
+    verdict: recorded('answered'),
+    asked: ['send', 'record delivered answered'],
+  },
+  {
+    when: 'its time is up after it had its turn',
+    facts: { delivery: { scheduledAt: NOW - 5 * DAY_MS - 1, place: 2, tries: 1 } },
+    verdict: FINISHED,
+    asked: ['give up'],
+  },
+  {
     when: 'its time is up, and a redelivery is pending',
     facts: { delivery: { scheduledAt: NOW - 5 * DAY_MS - 1, owedAttempts: 1 } },
     verdict: recorded('answered'),

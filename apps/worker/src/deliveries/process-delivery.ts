@@ -96,7 +96,9 @@ async function admit(
   const now = deps.now();
   if (!isRedelivery && (delivery.nextAttemptAt ?? 0) > now + EARLY_TOLERANCE_MS) return FINISHED;
   const policy = endpoint ? policyOf(endpoint, deps.retryPolicies) : deps.retryPolicies.usual;
-  const isTooOld = now > delivery.scheduledAt + policy.giveUpAfterMs;
+  // What waited for its turn gets one try at least.
+  const mayBeTooOld = delivery.place === undefined || delivery.tries > 0;
+  const isTooOld = mayBeTooOld && now > delivery.scheduledAt + policy.giveUpAfterMs;
   if (!isRedelivery && isTooOld) {
     // It waited too long for a destination that gave no answers.
     deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));

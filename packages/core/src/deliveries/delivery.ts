@@ -26,6 +26,10 @@ export type Delivery = {
   readonly settledAt?: number;
   /** Why it failed or was canceled. */
   readonly reason?: string;
+  /** Of an ordered one: the sequence of its transition, which is its place among those of its Task to its endpoint. */
+  readonly place?: number;
+  /** It was sent, or goes now, before those in front of it were settled. */
+  readonly isReleased?: true;
   /** Pending redeliveries. */
   readonly owedAttempts: number;
   /** When its body and the texts of its answers were erased. */

@@ -83,6 +83,11 @@ test('a sample bears the name of its event, and the mark of a sample', () => {
   expect(deliveryHeaders({ id, event: 'webhook.test' })).not.toHaveProperty('x-service-sample');
 });
 
+test('one that went before its turn says so', () => {
+  expect(deliveryHeaders({ ...delivery, isReleased: true })).toMatchObject({ 'x-service-ordering': 'released' });
+  expect(deliveryHeaders(delivery)).not.toHaveProperty('x-service-ordering');
+});
+
 test('during an overlap the one-signature header is the previous secret’s and the other carries both, newest first', () => {
   const headers = signatureHeaders(
     { ...delivery, now: 1_700_000_000_000 },

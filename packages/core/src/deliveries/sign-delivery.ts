@@ -33,11 +33,15 @@ const timeHeaders = (now: number) => ({ 'webhook-timestamp': String(Math.floor(n
  * The headers of one attempt, without those of `SIGNATURE_HEADERS`.
  * @param now epoch ms of the attempt; without it, the header that names the time is left out
  */
-export function deliveryHeaders({ id, event, sampleOf }: Pick<Delivery, 'id' | 'event' | 'sampleOf'>, now?: number) {
+export function deliveryHeaders(
+  { id, event, sampleOf, isReleased }: Pick<Delivery, 'id' | 'event' | 'sampleOf' | 'isReleased'>,
+  now?: number,
+) {
   return {
     'content-type': 'application/json',
     ...identityHeaders(id, sampleOf ?? event),
     ...(sampleOf !== undefined && { 'x-service-sample': 'true' }),
+    ...(isReleased && { 'x-service-ordering': 'released' }),
     ...(now !== undefined && timeHeaders(now)),
   };
 }

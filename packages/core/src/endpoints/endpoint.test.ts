@@ -119,7 +119,12 @@ test.each([
 test.each([
   ...sharedRefusals,
   ...receiverRefusals,
-  { body: {}, problems: [': must change at least one of url, events, description, enabled, headers, maxRetryHours'] },
+  {
+    body: {},
+    problems: [
+      ': must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout',
+    ],
+  },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchReceiver, body)).toEqual(problems);
 });
@@ -148,7 +153,7 @@ test.each([
 test.each([
   ...sharedRefusals,
   { body: { url, description: 'mine' }, problems: [': Unrecognized key: "description"'] },
-  { body: {}, problems: [': must change at least one of url, events, enabled, headers'] },
+  { body: {}, problems: [': must change at least one of url, events, enabled, headers, ordering, orderingTimeout'] },
 ])('a patch $body of a callback is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchCallback, body)).toEqual(problems);
 });

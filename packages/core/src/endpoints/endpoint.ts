@@ -4,6 +4,7 @@ import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 import { OwnHeaders } from './own-headers.ts';
+import { OrderingText, OrderingTimeoutText, type EndpointOrdering } from './ordering.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -39,6 +40,8 @@ export const RegisterReceiver = z
     enabled: Enabled.default(true),
     headers: OwnHeaders.exactOptional(),
     maxRetryHours: MaxRetryHours.exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
@@ -52,9 +55,12 @@ export const PatchReceiver = z
     enabled: Enabled.exactOptional(),
     headers: OwnHeaders.exactOptional(),
     maxRetryHours: MaxRetryHours.nullable().exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, description, enabled, headers, maxRetryHours',
+    error:
+      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout',
   })
   .meta({
     id: 'PatchReceiver',
@@ -75,7 +81,13 @@ export type RotateSecret = z.infer<typeof RotateSecret>;
 
 /** The `callback` of `POST /tasks`: for that Task only, never listed with receivers. */
 export const TaskCallback = z
-  .strictObject({ url: EndpointUrl, events: EventFilter.default([]), headers: OwnHeaders.exactOptional() })
+  .strictObject({
+    url: EndpointUrl,
+    events: EventFilter.default([]),
+    headers: OwnHeaders.exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
+  })
   .meta({
     id: 'TaskCallback',
     description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
@@ -89,9 +101,11 @@ export const PatchCallback = z
     events: EventFilter.exactOptional(),
     enabled: z.boolean().meta({ description: 'A disabled callback gets nothing.' }).exactOptional(),
     headers: OwnHeaders.exactOptional(),
+    ordering: OrderingText.exactOptional(),
+    orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, enabled, headers',
+    error: 'must change at least one of url, events, enabled, headers, ordering, orderingTimeout',
   })
   .meta({
     id: 'PatchCallback',
@@ -101,7 +115,7 @@ export const PatchCallback = z
 export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
-export type Endpoint = {
+export type Endpoint = EndpointOrdering & {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly url: string;

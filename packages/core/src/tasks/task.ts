@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventName } from '../events.ts';
 import { TaskCallback } from '../endpoints/endpoint.ts';
+import type { EndpointOrdering } from '../endpoints/ordering.ts';
 import { ID_PATTERNS, type TaskId, type WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 
@@ -112,5 +113,9 @@ export type Task = TaskState & {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly input?: Json;
-  readonly callback?: { readonly id: string; readonly url: string; readonly events: readonly EventName[] };
+  readonly callback?: EndpointOrdering & {
+    readonly id: string;
+    readonly url: string;
+    readonly events: readonly EventName[];
+  };
 };

@@ -33,7 +33,7 @@ export function createDeliveryLists({ redis, keyspace, reader }: DeliveryListsDe
     const found: Delivery[] = [];
     let last: ListPlace | undefined;
     const toPage = async (end?: ListPlace) => ({
-      deliveries: await reader.withLastAttempts(found),
+      deliveries: await Promise.all(found.map(reader.toListed)),
       ...(end && { next: end }),
     });
     let lookedAt = 0;
@@ -118,7 +118,7 @@ export function createDeliveryLists({ redis, keyspace, reader }: DeliveryListsDe
       const found = deliveries.flat().filter((delivery) => delivery !== undefined);
       const last = page.at(-1);
       return {
-        deliveries: await reader.withLastAttempts(found),
+        deliveries: await Promise.all(found.map(reader.toListed)),
         ...(facts.length > limit && last && { next: { at: last.sequence, id: '' } }),
       };
     },

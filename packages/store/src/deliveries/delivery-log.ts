@@ -2,6 +2,7 @@ import { DeliveryEvent, type DeliveryId, type EndpointId, type WorkspaceId } fro
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
 import { createDeliveryReader, readAttempts, type ListedDelivery } from './delivery-reader.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
@@ -30,7 +31,12 @@ export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspac
       ]);
       if (!delivery) return undefined;
       const lastAttempt = attempts.at(-1);
-      const listed: ListedDelivery = { ...delivery, ...(lastAttempt && { lastAttempt }) };
+      const waitingFor = await findWaitingFor(redis, keyspace.of(workspaceId), delivery);
+      const listed: ListedDelivery = {
+        ...delivery,
+        ...(lastAttempt && { lastAttempt }),
+        ...(waitingFor !== undefined && { waitingFor }),
+      };
       return { delivery: listed, attempts };
     },
 

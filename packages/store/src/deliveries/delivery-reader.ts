@@ -1,20 +1,34 @@
 import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
 
-/** A delivery as lists show it. The attempt is absent before the first. */
-export type ListedDelivery = Delivery & { readonly lastAttempt?: AttemptRecord };
+/** A delivery as lists show it. */
+export type ListedDelivery = Delivery & {
+  /** Absent before the first. */
+  readonly lastAttempt?: AttemptRecord;
+  /** The delivery in front of which it may not go. */
+  readonly waitingFor?: DeliveryId;
+};
 
 export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
 
 /** Reads the records of the deliveries of workspaces. None sees those of another. */
 export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
-  const withLastAttempt = async (delivery: Delivery): Promise<ListedDelivery> => {
-    const last = await redis.lindex(keyspace.of(delivery.workspaceId).attempts(delivery.id), -1);
-    return last === null ? delivery : { ...delivery, lastAttempt: readAttempt(last) };
+  const toListed = async (delivery: Delivery): Promise<ListedDelivery> => {
+    const keys = keyspace.of(delivery.workspaceId);
+    const [last, waitingFor] = await Promise.all([
+      redis.lindex(keys.attempts(delivery.id), -1),
+      findWaitingFor(redis, keys, delivery),
+    ]);
+    return {
+      ...delivery,
+      ...(last !== null && { lastAttempt: readAttempt(last) }),
+      ...(waitingFor !== undefined && { waitingFor }),
+    };
   };
   return {
     async read(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery | undefined> {
@@ -25,7 +39,7 @@ export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; 
       const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
       return transition.ws === workspaceId ? readDelivery(id, fields, transition) : undefined;
     },
-    withLastAttempts: (deliveries: readonly Delivery[]) => Promise.all(deliveries.map(withLastAttempt)),
+    toListed,
     /**
      * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
      * `urlChangedAt` (epoch ms) went to another. `headerNames` are of the endpoint's own headers. `body` is absent when it is no longer kept.

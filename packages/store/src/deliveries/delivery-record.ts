@@ -12,7 +12,7 @@ import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.
 // The fields that an attempt needs of each hash, in the order in which `LOAD_LUA` returns their values.
 
 /** The script reads the first three by position. */
-export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why'] as const;
+export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why', 'o', 'rel'] as const;
 export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'as'] as const;
 export const ENDPOINT_FIELDS = [
   ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
@@ -129,7 +129,7 @@ export const SHOWN_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased'] as c
  */
 export function readDelivery(
   id: DeliveryId,
-  { e, x, s, n, at, from, due, owe, end, why }: Fields,
+  { e, x, s, n, at, from, due, owe, end, why, o, rel }: Fields,
   { ws, ev, task, as, erased }: Fields,
 ): Delivery {
   return {
@@ -146,6 +146,8 @@ export function readDelivery(
     tries: Number(n),
     owedAttempts: Number(owe ?? 0),
     ...(due !== undefined && { nextAttemptAt: Number(due) }),
+    ...(o !== undefined && { place: Number(o) }),
+    ...(rel !== undefined && { isReleased: true }),
     ...(end !== undefined && { settledAt: Number(end) }),
     ...(why !== undefined && { reason: why }),
     ...(erased !== undefined && { erasedAt: Number(erased) }),

@@ -1,4 +1,5 @@
-import { scoreOf } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
+import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { DELIVERY_FIELDS, ENDPOINT_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -7,9 +8,10 @@ const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).joi
  * Reads everything that an attempt needs. `load` returns {} when the delivery is missing. Otherwise it returns the
  * values of the delivery's fields, its transition's and its endpoint's, in the order of delivery-record.ts, with false
  * for a field without a value, and 1 for values that this run has returned before: ten deliveries of a transition carry
- * its body once.
+ * its body once. An ordered one that goes although it isn't the first of its line is released.
  */
 const LOAD_LUA = /* lua */ `
+${LINE_LUA}
 local replied = {}
 local function readOnce(key, ...)
   if replied[key] then return 1 end
@@ -20,6 +22,12 @@ end
 local function load(prefix, id)
   local delivery = redis.call('HMGET', prefix .. 'd:' .. id, ${quote(DELIVERY_FIELDS)})
   if not delivery[3] then return {} end
+  local place, isReleased = delivery[${DELIVERY_FIELDS.indexOf('o') + 1}], delivery[${DELIVERY_FIELDS.indexOf('rel') + 1}]
+  if place and not isReleased and delivery[3] == 'pending' then
+    local task = redis.call('HGET', prefix .. 'x:' .. delivery[2], 'task')
+    local first = task and firstInLine(prefix, lineOf(prefix, delivery[1], task))
+    if first and first ~= id then delivery[${DELIVERY_FIELDS.indexOf('rel') + 1}] = '1' end
+  end
   local transition = readOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
   return { delivery, transition, readOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
 end
@@ -54,10 +62,17 @@ return load(ARGV[1], ARGV[2])
 /** The latest failed deliveries that operators see, per shard. */
 const FAILED_LIMIT = 1_000;
 
-/** Ends a delivery. Its record stays for the retention; the body goes with the last delivery of its transition. */
+/**
+ * Ends a delivery. Its record stays for the retention; the body goes with the last delivery of its transition. Needs
+ * GROUP_LUA, ENQUEUE_LUA and `local prefix`.
+ */
 export const SETTLE_LUA = /* lua */ `
+${LINE_LUA}
+${ADVANCE_LUA}
 -- transition: its id   reason: '' for none   tries: their new number, nil when it stays the same
-local function settle(prefix, id, transition, status, reason, now, ttl, tries)
+-- orderedTo: of an ordered delivery, the id of its endpoint, else nil
+-- Returns the line that an ordered one leaves, for the caller to advance.
+local function settle(id, transition, status, reason, now, ttl, orderedTo, tries)
   local record = prefix .. 'd:' .. id
   local fields = { 's', status, 'end', now }
   if reason ~= '' then fields[5], fields[6] = 'why', reason end
@@ -74,6 +89,11 @@ local function settle(prefix, id, transition, status, reason, now, ttl, tries)
     redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${FAILED_LIMIT})
     redis.call('PEXPIRE', index, ttl)
   end
+  local task = orderedTo and redis.call('HGET', key, 'task')
+  if not task then return nil end
+  local line = lineOf(prefix, orderedTo, task)
+  redis.call('ZREM', line, id)
+  return line
 end
 `;
 
@@ -83,12 +103,15 @@ export const END_DELIVERY_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] retention (ms)
 -- ARGV[6] 'canceled' | 'failed'
 -- Returns {'ended', event ('' when the transition is lost)} | {'settled'} (it had ended before) | {'missing'}.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
 ${SETTLE_LUA}
-local status = redis.call('HGET', KEYS[1], 's')
+local known = redis.call('HMGET', KEYS[1], 's', 'x', 'o', 'e')
+local status, transition = known[1], known[2]
 if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
-local transition = redis.call('HGET', KEYS[1], 'x')
-local key = ARGV[1] .. 'x:' .. transition
+local key = prefix .. 'x:' .. transition
 if status ~= 'pending' then
   redis.call('PEXPIRE', KEYS[1], ARGV[5], 'NX')
   redis.call('PEXPIRE', KEYS[1] .. ':a', ARGV[5], 'NX')
@@ -96,6 +119,7 @@ if status ~= 'pending' then
   return { 'settled' }
 end
 local event = redis.call('HGET', key, 'ev') or ''
-settle(ARGV[1], ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5])
+local line = settle(ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5], known[3] and known[4])
+if line then advance(line, tonumber(ARGV[4])) end
 return { 'ended', event }
 `;

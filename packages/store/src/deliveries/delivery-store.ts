@@ -115,12 +115,13 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     load: async (id: DeliveryId): Promise<LoadReply> =>
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
     async record({ delivery, attempt, verdict, notice: draft, ...facts }: RecordedAttempt) {
-      const { id, endpointId, tries } = delivery;
+      const { id, endpointId, tries, isReleased } = delivery;
       const input = {
         ...facts,
         id,
         endpointId,
         tries,
+        ...(isReleased && { released: true }),
         verdict,
         ttl: retention.recordMs,
         newVersion: newRevision(),

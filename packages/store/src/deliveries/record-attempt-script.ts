@@ -17,7 +17,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
---   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
+--   endpointId, tries (before this one), released (before its turn), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
 --   notice: see tellPlatform
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
@@ -48,7 +48,7 @@ end
 local function record(delivery, input, attempt, held, group)
   local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
   local now, verdict = input.now, input.verdict
-  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due')
+  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due', 'o')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
   -- Erasing settles what is pending, so that this look is rare.
@@ -130,9 +130,13 @@ local function record(delivery, input, attempt, held, group)
     end
   end
 
+  if input.released then redis.call('HSET', delivery, 'rel', '1') end
+
   local reply, change = 'recorded', ''
   local function finish(finalStatus, reason)
-    settle(prefix, input.id, transition, finalStatus, reason, now, input.ttl, tries + 1)
+    local orderedTo = known[6] and input.endpointId
+    local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, tries + 1)
+    if line then advance(line, now) end
     status, change = finalStatus, 'settled'
   end
   if status ~= 'pending' then

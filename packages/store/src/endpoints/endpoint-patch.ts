@@ -9,7 +9,7 @@ export type EndpointPatch = Omit<PatchReceiver, 'headers'> & { readonly headers?
 /** The arguments of `patchEndpoint`. A new url resets the health; enabling also removes the reason for disabling. */
 export function patchArgs(
   workspaceId: WorkspaceId,
-  { url, events, description, enabled, headers, maxRetryHours }: EndpointPatch,
+  { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout }: EndpointPatch,
   now: number,
 ): ScriptArg[] {
   const unset: string[] = [];
@@ -29,6 +29,9 @@ export function patchArgs(
   else if (headers) unset.push('hdr', 'hdrOf');
   if (maxRetryHours === null) unset.push('maxH');
   else if (maxRetryHours !== undefined) set.push('maxH', maxRetryHours);
+  if (ordering === 'task') set.push('ord', '1');
+  if (ordering === 'none') unset.push('ord');
+  if (orderingTimeout !== undefined) set.push('ordTo', orderingTimeout);
   return [unset.length, ...unset, ...set];
 }
 

@@ -32,7 +32,10 @@ export type EndpointRecord = Endpoint & {
 /** An endpoint's own headers as they are stored: names in clear; names and values encrypted. No names: no headers. */
 export type SealedHeaders = { readonly names: readonly string[]; readonly encrypted: string };
 
-/** Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret, `hdr` the encrypted headers (see `readHeaderNames`). */
+/**
+ * Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret, `hdr` the encrypted headers
+ * (see `readHeaderNames`); `ord` is '1' for `task` order, `ordTo` its timeout (ms).
+ */
 export function endpointFields(endpoint: Endpoint, encryptedSecret: string, headers?: SealedHeaders): string[] {
   const destination = destinationOf(endpoint.workspaceId, endpoint.url);
   return Object.entries({
@@ -49,12 +52,14 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string, head
     ...(headers &&
       headers.names.length > 0 && { hdr: headers.encrypted, hdrOf: `${destination} ${headers.names.join(',')}` }),
     ...(endpoint.maxRetryHours !== undefined && { maxH: String(endpoint.maxRetryHours) }),
+    ...(endpoint.ordering === 'task' && { ord: '1' }),
+    ...(endpoint.orderingTimeoutMs !== undefined && { ordTo: String(endpoint.orderingTimeoutMs) }),
   }).flat();
 }
 
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told, hdr, hdrOf, maxH } = fields;
+  const { urlAt, told, hdr, hdrOf, maxH, ord, ordTo } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
   const destination = dst ?? destinationOf(ws, url);
   const headerNames = readHeaderNames(hdrOf, destination);
@@ -70,6 +75,8 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
     ...(maxH !== undefined && { maxRetryHours: Number(maxH) }),
     ...(headerNames && hdr !== undefined && { headerNames, encryptedHeaders: hdr }),
+    ...(ord !== undefined && { ordering: 'task' }),
+    ...(ordTo !== undefined && { orderingTimeoutMs: Number(ordTo) }),
     destination,
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),

@@ -10,6 +10,7 @@ const KEPT = [
   'cb',
   'cbUrl',
   'cbEvents',
+  'cbOrd',
   'usage',
   'differs',
   'erased',

@@ -34,10 +34,11 @@ end
 
 for index = 6, #ARGV do
   local key, id = KEYS[index - 4], ARGV[index]
-  local facts = redis.call('HMGET', key, 's', 'owe', 'e')
+  local facts = redis.call('HMGET', key, 's', 'owe', 'e', 'o')
   if facts[2] then redis.call('HDEL', key, 'owe') end
   if facts[1] == 'pending' then
-    settle(prefix, id, ARGV[5], 'canceled', 'payload_erased', ARGV[2], ARGV[3])
+    local line = settle(id, ARGV[5], 'canceled', 'payload_erased', ARGV[2], ARGV[3], facts[4] and facts[3])
+    if line then advance(line, now) end
     canceled = canceled + 1
   elseif facts[2] then
     -- The redelivery kept it from expiring.

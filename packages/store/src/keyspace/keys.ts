@@ -45,6 +45,8 @@ export function createShardKeys(tag: string) {
     delivery: (id: DeliveryId) => `${prefix}d:${id}`,
     /** list: JSON of a delivery's attempts, oldest first */
     attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
+    /** zset: ids of the pending deliveries of a Task to an endpoint that asks for order, by sequence; see `LINE_LUA` */
+    line: (endpoint: EndpointId, task: TaskId) => `${prefix}o:${endpoint}:${task}`,
     /** hash: a replay and how far it is */
     replay: (id: string) => `${prefix}r:${id}`,
     /** zset: ids of the replays under way, by the time from which a worker continues each */

@@ -4,6 +4,7 @@ import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
+import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 
 /** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */
 export type DeliveryDescription = {
@@ -20,6 +21,8 @@ export type DeliveryDescription = {
   readonly lastAttempt?: AttemptRecord;
   /** Status or error code of the last attempt; absent before the first. */
   readonly lastOutcome?: string;
+  /** The delivery in front of which it may not go. */
+  readonly waitingFor?: DeliveryId;
   /** The destination of the endpoint now, in whose group it waits; absent when the endpoint was removed. */
   readonly destination?: DestinationId;
 };
@@ -55,8 +58,10 @@ export async function describeDelivery(
   if (isNotice(delivery.event)) {
     return { delivery, host: 'NOTICE_URL', endpointState: 'enabled', ...history, destination: PLATFORM_GROUP };
   }
+  const waitingFor = await findWaitingFor(redis, keys, delivery);
   return {
     delivery,
+    ...(waitingFor !== undefined && { waitingFor }),
     ...(url != null && { host: URL.parse(url)?.host ?? '' }),
     endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
     ...history,

@@ -28,15 +28,16 @@ if endpoint[1] == '1' then
 end
 if endpoint[2] then places[#places + 1] = endpoint[2] end
 -- Decided here: the endpoint may have been removed since the caller read it.
-local gone = {}
+local gone, lines = {}, {}
 local reason = endpoint[1] and 'receiver_disabled' or 'receiver_removed'
 for index = 2, #KEYS do
   local id = ARGV[index + 3]
-  local facts = redis.call('HMGET', KEYS[index], 's', 'owe', 'x')
+  local facts = redis.call('HMGET', KEYS[index], 's', 'owe', 'x', 'o', 'e')
   if facts[1] == 'pending' then
     redis.call('HDEL', KEYS[index], 'owe')
     local event = redis.call('HGET', prefix .. 'x:' .. facts[3], 'ev') or ''
-    settle(prefix, id, facts[3], 'canceled', reason, ARGV[2], ARGV[3])
+    local line = settle(id, facts[3], 'canceled', reason, ARGV[2], ARGV[3], facts[4] and facts[5])
+    if line then lines[line] = true end
     ended[#ended + 1] = { id, event, reason }
     gone[#gone + 1] = id
   elseif not facts[2] then
@@ -47,5 +48,7 @@ end
 -- Resharding enqueues the deliveries of a removed endpoint for no destination.
 if not endpoint[1] then places[#places + 1] = '' end
 for _, place in ipairs(places) do dequeue(place, gone, now) end
+-- Once, and not for each that ended: the endpoint may be enabled before the next of a line is reached.
+for line in pairs(lines) do advance(line, now) end
 return ended
 `;

@@ -1,4 +1,7 @@
+import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
+import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
 /** Replayed deliveries wait behind all live ones. */
 const BACKGROUND = scoreOf('background', 0);
@@ -31,15 +34,20 @@ return 'created'
 
 export const STEP_REPLAY_LUA = /* lua */ `
 -- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a
--- crash repeats or skips nothing, and two workers at the same replay do each step once.
+-- crash repeats or skips nothing, and two workers at the same replay do each step once. If the endpoint asks for order,
+-- they wait for their turn.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
--- ARGV[5] most deliveries that may wait in the group   ARGV[6] time to live of a finished replay (ms)
+-- ARGV[5] most deliveries of the group that may be due   ARGV[6] time to live of a finished replay (ms)
 -- Returns {'stepped' | 'wait' (others must go first) | 'ended', deliveries set pending}.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
+${LINE_LUA}
+${ADVANCE_LUA}
+local BACKGROUND = ${BACKGROUND}
+${REPLAY_ORDER_LUA}
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
@@ -54,9 +62,14 @@ if replay.s ~= 'running' then
   redis.call('ZREM', KEYS[2], ARGV[2])
   return { 'ended', 0 }
 end
-local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst')
+local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst', 'ord', 'ordTo')
 if endpoint[1] ~= '1' then return finish('stopped', 0) end
-if redis.call('ZCARD', prefix .. 'q:' .. endpoint[2]) > tonumber(ARGV[5]) then return { 'wait', 0 } end
+-- What waits for its turn, or for its next try, delays nobody.
+local due = 0
+for class = 0, 2 do
+  due = due + redis.call('ZCOUNT', prefix .. 'q:' .. endpoint[2], class * CLASS, class * CLASS + now)
+end
+if due > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
 -- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local log = prefix .. 'e:' .. replay.e .. ':log'
@@ -64,7 +77,9 @@ local from = replay.lastAt or replay.since
 local skip = replay.lastAt and redis.call('ZCOUNT', log, from, from) or 0
 local limit = tonumber(ARGV[4])
 local rows = redis.call('ZRANGEBYSCORE', log, from, '(' .. replay['until'], 'WITHSCORES', 'LIMIT', 0, limit + skip)
-local inWork, entries = jobsInWork(), {}
+local inWork, entries, replayedIds = jobsInWork(), {}, {}
+local timeout = tonumber(endpoint[4] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
+local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now), inWork)
 local seen, replayed, lastAt, lastId = 0, 0, replay.lastAt, replay.lastId
 for index = 1, #rows, 2 do
   local id, at = rows[index], rows[index + 1]
@@ -72,21 +87,26 @@ for index = 1, #rows, 2 do
   if isNew and seen < limit then
     seen, lastAt, lastId = seen + 1, at, id
     local record = prefix .. 'd:' .. id
-    local facts = redis.call('HMGET', record, 's', 'x')
+    local facts = redis.call('HMGET', record, 's', 'x', 'o')
     local transition = prefix .. 'x:' .. (facts[2] or '')
     local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
     if wanted and redis.call('HEXISTS', transition, 'body') == 1
       and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
       replayed = replayed + 1
+      replayedIds[replayed] = id
       redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
-      redis.call('HDEL', record, 'end', 'why')
+      redis.call('HDEL', record, 'end', 'why', 'o', 'rel')
+      if endpoint[3] then join(id, facts[3], transition) end
       if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
       redis.call('HINCRBY', transition, 'open', 1)
       for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
-      -- A delivery in work is enqueued when its attempt is recorded.
-      if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, ${BACKGROUND} + now } end
     end
   end
+end
+local dueAt = settleTurns()
+for _, id in ipairs(replayedIds) do
+  -- A delivery in work is enqueued when its attempt is recorded.
+  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, BACKGROUND + (dueAt[id] or now) } end
 end
 enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)

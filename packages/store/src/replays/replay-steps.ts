@@ -7,8 +7,8 @@ import { STEP_REPLAY_LUA } from './replay-scripts.ts';
 
 /** Deliveries that one step looks at. */
 const STEP = 100;
-/** A replay pauses while more deliveries than this wait in its group. */
-const WAITING_LIMIT = 500;
+/** A replay pauses while more deliveries than this are due in its group. */
+const DUE_LIMIT = 500;
 
 export type ReplayStepsDeps = { readonly redis: RedisClient; readonly keys: ShardKeys; readonly keepMs: number };
 
@@ -25,7 +25,7 @@ export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps) {
       Ids.parse(await claim([keys.replays], [now, leaseEndsAt, limit])),
     /** `replayed`: deliveries that the step set pending. */
     async step(id: string, now: number) {
-      const reply = await step([keys.replay(id), keys.replays], [keys.prefix, id, now, STEP, WAITING_LIMIT, keepMs]);
+      const reply = await step([keys.replay(id), keys.replays], [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs]);
       const [kind, replayed] = StepReply.parse(reply);
       return { kind, replayed };
     },

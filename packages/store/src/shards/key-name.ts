@@ -23,6 +23,7 @@ export const KEY_KINDS = {
   notices: { step: 'split', name: /^notices$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   callbackLog: { step: 'list', name: /^w:(.+):callbacks$/ },
+  line: { step: 'list', name: /^o:([^:]+):[^:]+$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },
   removedReceivers: { step: 'record', name: /^w:(.+):removed$/ },

@@ -1,4 +1,5 @@
 import {
+  orderingTimeoutOf,
   TaskStatus,
   type PublicOutcome,
   type Task,
@@ -38,11 +39,12 @@ export function changeFields(change: RecordChange): string[] {
 /** Fields of the Task hash that a transition is decided on. */
 export const DECIDING_FIELDS = [
   ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action', 'result', 'outcome', 'usage'],
-  ...['cb', 'cbUrl', 'cbEvents', 'erased'],
+  ...['cb', 'cbUrl', 'cbEvents', 'cbOrd', 'erased'],
 ];
 
-/** Fields of a new Task's hash. */
+/** Fields of a new Task's hash. `cbOrd`: how long the events of its callback wait for their turn (ms), if they do. */
 export function taskFields(task: Task): string[] {
+  const cbOrd = task.callback && orderingTimeoutOf(task.callback);
   return Object.entries({
     ws: task.workspaceId,
     ews: task.executionWorkspaceId,
@@ -56,12 +58,13 @@ export function taskFields(task: Task): string[] {
       cb: task.callback.id,
       cbUrl: task.callback.url,
       cbEvents: task.callback.events.join(','),
+      ...(cbOrd !== undefined && { cbOrd: String(cbOrd) }),
     }),
   }).flat();
 }
 
 export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord | undefined {
-  const { ws, ews, status, seq, rev, at, upd, cb, cbUrl, cbEvents, erased } = fields;
+  const { ws, ews, status, seq, rev, at, upd, erased } = fields;
   if (ws === undefined || status === undefined) return undefined;
   const parsed: Partial<Record<(typeof JSON_FIELDS)[number], unknown>> = {};
   for (const name of JSON_FIELDS) {
@@ -79,6 +82,12 @@ export function readTask(id: TaskId, fields: Record<string, string>): TaskRecord
     updatedAt: Number(upd),
     ...(parsed as Pick<TaskRecord, keyof typeof parsed>),
     ...(erased !== undefined && { erasedAt: Number(erased) }),
-    ...(cb !== undefined && cbUrl !== undefined && { callback: { id: cb, url: cbUrl, events: readEvents(cbEvents) } }),
+    ...readCallback(fields),
   };
+}
+
+function readCallback({ cb, cbUrl, cbEvents, cbOrd }: Record<string, string>): Pick<Task, 'callback'> {
+  if (cb === undefined || cbUrl === undefined) return {};
+  const ordering = cbOrd === undefined ? {} : ({ ordering: 'task', orderingTimeoutMs: Number(cbOrd) } as const);
+  return { callback: { id: cb, url: cbUrl, events: readEvents(cbEvents), ...ordering } };
 }

@@ -1,4 +1,5 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state,
@@ -10,8 +11,9 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 --   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), taskTtl,
 --     callback (id), callbackTtl, change: [field, value, ...], fact?, factValue?, isRaised? (the fact may be known, as
 --     one that emitted nothing), factLimit? (most facts before this one),
---     transition?: { id, event, fields: [field, value, ...],
---       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination], ...] } }
+--     transition?: { id, event, sequence, fields: [field, value, ...],
+--       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination, of an ordered one: how long it
+--         waits for its turn], ...] } }
 -- ARGV[2n+1] its body, or ''
 -- All other keys start with prefix and are in the same slot.
 -- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (of
@@ -20,6 +22,8 @@ local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
+${LINE_LUA}
+${ADVANCE_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
@@ -39,17 +43,28 @@ local function versionOf(workspace)
   return version
 end
 
+-- Puts an ordered delivery, whose record is written, in its line. Returns the score at which it waits.
+local function joinLine(transition, id, endpoint, timeout, now)
+  local line, due = lineOf(prefix, endpoint, transition.task), tonumber(now) + tonumber(timeout)
+  redis.call('ZADD', line, transition.sequence, id)
+  redis.call('HSET', prefix .. 'd:' .. id, 'o', transition.sequence)
+  if advance(line, tonumber(now)) == id then return common.score end
+  redis.call('HSET', prefix .. 'd:' .. id, 'due', due)
+  return CLASS + due
+end
+
 local function deliver(transition, now, isCallbackOn)
   local pending, canceled = 0, 0
   for _, delivery in ipairs(transition.deliveries) do
-    local id, endpoint, status, destination = delivery[1], delivery[2], delivery[3], delivery[4]
+    local id, endpoint, status, destination, timeout = unpack(delivery)
     local isCallback = endpoint == transition.callback
     if isCallback and not isCallbackOn() then status = 'canceled' end
     local record = prefix .. 'd:' .. id
     if status == 'pending' then
       pending = pending + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
-      entries[#entries + 1] = { destination, id, common.score }
+      local score = timeout and joinLine(transition, id, endpoint, timeout, now) or common.score
+      entries[#entries + 1] = { destination, id, score }
     else
       canceled = canceled + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
@@ -87,7 +102,7 @@ local function commit(input, body)
 
   local transition = input.transition
   if not transition then return { 'accepted', 0 } end
-  transition.callback, transition.workspace = input.callback, input.workspace
+  transition.callback, transition.workspace, transition.task = input.callback, input.workspace, input.task
   local function isCallbackOn() return redis.call('HGET', callback, 'on') == '1' end
   local pending, canceled = deliver(transition, input.now, isCallbackOn)
   local key = prefix .. 'x:' .. transition.id

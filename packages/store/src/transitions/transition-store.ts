@@ -34,6 +34,8 @@ export type Target = {
   readonly endpointId: EndpointId;
   readonly destination: DestinationId;
   readonly enabled: boolean;
+  /** How long the delivery waits for those of the same Task before it, in ms; absent: it goes at once. */
+  readonly orderingTimeoutMs?: number;
 };
 
 /** A transition that endpoints are told of. */
@@ -158,7 +160,7 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
         factValue: writeFactValue({ sequence, ...(digest !== undefined && { digest }) }),
         isRaised,
         factLimit: factKey === undefined || isRaised || isTerminal(status) ? undefined : String(FACT_LIMIT),
-        transition: emission && emission.targets.length > 0 ? toTransition(task, emission, now) : undefined,
+        transition: emission && emission.targets.length > 0 ? toTransition(task, emission, sequence, now) : undefined,
       };
       const commit = commitIn.get(keyspace.of(task.workspaceId));
       if (!commit) throw new Error('every workspace has its shard');
@@ -179,17 +181,19 @@ export type TransitionStore = ReturnType<typeof createTransitionStore>;
 function toTransition(
   task: TaskState,
   { transitionId, event, requestId, traceparent, targets }: Emission,
+  sequence: number,
   now: number,
 ) {
   const fields = ['ev', event, 'ws', task.workspaceId, 'task', task.id, 'at', String(now)];
   if (requestId !== undefined) fields.push('req', requestId);
   fields.push('eps', targets.map(({ endpointId }) => endpointId).join(','));
   if (traceparent !== undefined) fields.push('trace', traceparent);
-  const deliveries = targets.map(({ endpointId, destination, enabled }) => [
+  const deliveries = targets.map(({ endpointId, destination, enabled, orderingTimeoutMs }) => [
     deliveryIdOf(transitionId, endpointId),
     endpointId,
     enabled ? 'pending' : 'canceled',
     destination,
+    ...(orderingTimeoutMs === undefined ? [] : [String(orderingTimeoutMs)]),
   ]);
-  return { id: transitionId, event, fields, deliveries };
+  return { id: transitionId, event, sequence: String(sequence), fields, deliveries };
 }

@@ -37,6 +37,11 @@ test('one that is tried again shows when, and what came of the last attempt', ()
   expect(job).not.toHaveProperty('startedAt');
 });
 
+test('one that waits for its turn shows what it waits for', () => {
+  expect(toBoardJob(describeOne(pending, { waitingFor: 'dlv_0' })).data).toMatchObject({ waitingFor: 'dlv_0' });
+  expect(toBoardJob(describeOne(pending)).data).not.toHaveProperty('waitingFor');
+});
+
 test('one that was never tried has no error', () => {
   expect(toBoardJob(describeOne(pending))).not.toHaveProperty('failedReason');
 });

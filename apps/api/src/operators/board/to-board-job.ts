@@ -45,6 +45,7 @@ export function toFacts({
   endpointState,
   attempts,
   lastOutcome,
+  waitingFor,
 }: DeliveryDescription): BoardJob['data'] {
   const { nextAttemptAt, settledAt, taskId, reason, owedAttempts } = delivery;
   return {
@@ -61,6 +62,7 @@ export function toFacts({
     lastOutcome: lastOutcome ?? 'none yet',
     ...(owedAttempts > 0 && { redeliveriesOwed: owedAttempts }),
     ...(nextAttemptAt !== undefined && { nextTry: toTime(nextAttemptAt) }),
+    ...(waitingFor !== undefined && { waitingFor }),
     accepted: toTime(delivery.createdAt),
     ...(settledAt !== undefined && { settled: toTime(settledAt) }),
   };

@@ -29,7 +29,7 @@ export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string 
 }
 
 /**
- * Moves the delivery logs of endpoints and workspaces. It runs before the records move, since these tell who owned a removed endpoint.
+ * Moves the delivery logs of endpoints and workspaces, and the lines of ordered deliveries. It runs before the records move, since these tell who owned a removed endpoint.
  * It also deletes the places of deliveries in the queue, which are made anew from the records.
  * @returns keys moved
  */
@@ -39,7 +39,7 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
     if (await forgetPlaces(redis, kind, id, name)) return 0;
     if (KEY_KINDS[kind].step !== 'list') return 0;
     const from = keysOf(shard);
-    const owner = kind === 'callbackLog' ? id : await owners.ofEndpoint(from, id);
+    const owner = await ownerOfList(owners, from, { kind, id }, name);
     if (owner === undefined) return 0;
     const home = keyInShard(name, from, target.of(owner));
     if (home === name || !(await copySortedSet(redis, name, home))) return 0;
@@ -47,6 +47,11 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
     await redis.unlink(name);
     return 1;
   });
+}
+
+async function ownerOfList(owners: Owners, from: ShardKeys, { kind, id }: Pick<KeyName, 'kind' | 'id'>, name: string) {
+  if (kind === 'callbackLog') return id;
+  return kind === 'line' ? await owners.ofLine(from, name) : await owners.ofEndpoint(from, id);
 }
 
 /**

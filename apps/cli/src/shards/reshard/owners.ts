@@ -23,6 +23,11 @@ export function createOwners(redis: RedisClient) {
     }
     return undefined;
   };
-  return { ofRecord, ofDelivery, ofEndpoint };
+  /** Of the pending deliveries in a line. */
+  const ofLine = async (keys: ShardKeys, line: string): Promise<WorkspaceId | undefined> => {
+    const [first] = await redis.zrange(line, 0, '0');
+    return first === undefined ? undefined : await ofDelivery(keys, first);
+  };
+  return { ofRecord, ofDelivery, ofEndpoint, ofLine };
 }
 export type Owners = ReturnType<typeof createOwners>;
