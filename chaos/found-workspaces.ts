@@ -15,9 +15,13 @@ export type ChaosWorkspace = {
 };
 
 const WORKSPACES = 3;
+/** Of the first receiver of the first workspace: less than what a fault leaves to be sent, more than the usual load. */
+const RATE_LIMIT = { perSecond: 15 };
 export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
-/** Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. */
+/**
+ * Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. One of
+ * these has a rate limit. */
 export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts: readonly Host[], random: Random) {
   const workspaces: ChaosWorkspace[] = [];
   for (let index = 0; index < WORKSPACES; index++) {
@@ -30,8 +34,9 @@ export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts:
       const wanted = count === 0 ? [...TASK_EVENTS] : TASK_EVENTS.filter(() => random.chance(0.6));
       const host = random.between(0, hosts.length - 1);
       const url = `${hosts[host]?.origin ?? ''}${path}`;
-      const { id, secret, events } = await client.registerReceiver({ url, events: wanted });
-      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, path, events, host }));
+      const rate = index === 0 && count === 0 ? { rateLimit: RATE_LIMIT } : {};
+      const { id, secret, events } = await client.registerReceiver({ url, events: wanted, ...rate });
+      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, path, events, host, ...rate }));
     }
     workspaces.push({ client, folder, receivers });
   }

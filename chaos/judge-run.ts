@@ -2,6 +2,7 @@ import { deliveryIdOf } from '@herald/core';
 import type { WebhookBody } from '../tests/support/webhooks.ts';
 import { describeRecord, isWell, type Evidence } from './evidence.ts';
 import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
+import { judgeRates } from './judge-rates.ts';
 import { judgeReceivers } from './judge-receivers.ts';
 import { isExhausted, isRightlyCanceled, judgeRecord } from './judge-record.ts';
 import { judgeTimes } from './judge-times.ts';
@@ -75,6 +76,7 @@ export function judgeRun(evidence: Evidence): Verdict {
     ...judgeRedeliveries(evidence),
     ...judgeReplays(evidence),
     ...judgeReceivers(evidence),
+    ...judgeRates(evidence),
     ...judgeTimes(evidence),
   );
   return { counts, violations };

@@ -21,6 +21,7 @@ export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys 
 export * from './duration.ts';
 export { EndpointUrl } from './endpoints/endpoint-url.ts';
 export * from './endpoints/endpoint.ts';
+export { RateLimit } from './endpoints/rate-limit.ts';
 export * from './endpoints/signing-secret.ts';
 export { RequestTest } from './endpoints/test-request.ts';
 export * from './errors.ts';

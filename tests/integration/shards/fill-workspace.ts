@@ -12,11 +12,12 @@ export type FilledWorkspace = Awaited<ReturnType<typeof fillWorkspace>>;
 export async function fillWorkspace(data: Data, workspaceId: string, now: number) {
   const { stores, redis, keys, deliveries, log, replays } = data;
   const register = (name: string) => data.register(workspaceId, `https://${name}.example.com/in`);
-  const [good, slow, off, gone] = [
+  const [good, slow, off, gone, limited] = [
     await register('good'),
     await register('slow'),
     await register('off'),
     await register('gone'),
+    await data.register(workspaceId, 'https://limited.example.com/in', { perSecond: 10 }),
   ];
 
   const waiting = await data.accept(good, now);
@@ -38,6 +39,9 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const breaker = { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS, hold: now + 2 * HOUR_MS };
   await redis.hset(keys.queue.group(slow.destination), { ...breaker, sus: now + HOUR_MS });
   const heldBack = await data.accept(slow, now);
+
+  const ofLimited = await data.accept(limited, now);
+  await redis.set(keys.queue.bucket(limited.destination, limited.id), now + 1_000);
 
   const toCallback = await data.acceptToCallback(workspaceId, now);
   const ofDisabled = await data.accept(off, now);
@@ -76,6 +80,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     slow,
     off,
     gone,
+    limited,
     taskId: task.id,
     replayIds,
     breaker,
@@ -87,6 +92,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     replayed,
     retriedReplay,
     heldBack,
+    ofLimited,
     toCallback,
     ofDisabled,
     ofRemoved,
@@ -110,6 +116,7 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.replayed, { group: good.destination, score: background + now + 2_000 }],
     [filled.retriedReplay, { group: good.destination, score: usual + now + 3_000 }],
     [filled.heldBack, { group: slow.destination, score: usual + now }],
+    [filled.ofLimited, { group: filled.limited.group, score: usual + now }],
     [filled.toCallback.id, { group: filled.toCallback.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],

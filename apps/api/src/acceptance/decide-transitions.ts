@@ -145,7 +145,7 @@ function toEmission(
   const body = { transitionId, event, createdAt: now, report, actionUrl, sequence, taskId, status };
   const endpoints = [
     ...subscriptions.receivers,
-    ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
+    ...(callback ? [{ ...callback, enabled: true, group: destinationOf(task.workspaceId, callback.url) }] : []),
   ];
   return {
     transitionId,
@@ -155,6 +155,6 @@ function toEmission(
     ...(traceparent !== undefined && { traceparent }),
     targets: endpoints
       .filter((endpoint) => wantsEvent(endpoint, event))
-      .map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
+      .map(({ id, group, enabled }) => ({ endpointId: id, destination: group, enabled })),
   };
 }

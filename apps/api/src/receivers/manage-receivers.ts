@@ -68,7 +68,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(
       workspaceId: WorkspaceId,
-      { url, events, description, enabled }: RegisterReceiver,
+      { url, events, description, enabled, rateLimit }: RegisterReceiver,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
       refuseForbiddenUrl(findUrlProblem, url, 'url');
@@ -79,6 +79,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         events,
         description,
         enabled,
+        ...(rateLimit && { rateLimit }),
         createdAt,
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
       };

@@ -1,4 +1,4 @@
-import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, ReceiverIdText } from '@herald/core';
+import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, RateLimit, ReceiverIdText } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
@@ -17,6 +17,11 @@ const ReceiverHealth = z
     since: TimeText,
     consecutiveFailures: z.int().min(0),
     backlog: z.int().min(0).meta({ description: 'Due deliveries that wait for the host.' }),
+    waitingForRate: z
+      .int()
+      .min(1)
+      .meta({ description: 'Due deliveries that wait because of `rateLimit`. Absent when none does.' })
+      .exactOptional(),
     lastSuccessAt: TimeText.nullable(),
   })
   .meta({ id: 'ReceiverHealth' });
@@ -27,6 +32,7 @@ const ReceiverFields = {
   events: z.array(EventName).meta({ description: 'Empty means every event.' }),
   description: z.string(),
   enabled: z.boolean(),
+  rateLimit: RateLimit.exactOptional(),
   createdAt: TimeText,
   disabledAt: TimeText.exactOptional(),
   disabledReason: z
@@ -125,7 +131,7 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
 }
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
-  const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
+  const { id, url, events, description, enabled, rateLimit, createdAt, disabledAt, disabledReason } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
@@ -134,6 +140,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
     events: [...events],
     description,
     enabled,
+    ...(rateLimit && { rateLimit }),
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
@@ -142,6 +149,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
       since: toTime(since),
       consecutiveFailures,
       backlog: destination?.due ?? 0,
+      ...(destination?.waitingForRate !== undefined && { waitingForRate: destination.waitingForRate }),
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
   };

@@ -34,6 +34,11 @@ test.each<{ when: string; body: object; receiver: object }>([
     receiver: { url, events: ['task.check_in', 'webhook.test'], description: 'Ops', enabled: false },
   },
   {
+    when: 'a rate',
+    body: { url, rateLimit: { perSecond: 1 } },
+    receiver: { url, events: [], description: '', enabled: true, rateLimit: { perSecond: 1 } },
+  },
+  {
     when: 'repeated events',
     body: { url, events: ['task.done', 'task.check_in', 'task.done'] },
     receiver: { url, events: ['task.check_in', 'task.done'], description: '', enabled: true },
@@ -67,6 +72,15 @@ const receiverRefusals = [
     body: { url, description: 'x'.repeat(1_025) },
     problems: ['description: Too big: expected string to have <=1024 characters'],
   },
+  ...[0, 1_001, -1, 2.5, '10', null].map((perSecond) => ({
+    body: { url, rateLimit: { perSecond } },
+    problems: ['rateLimit.perSecond: must be a whole number from 1 to 1000'],
+  })),
+  { body: { url, rateLimit: 10 }, problems: ['rateLimit: must be {perSecond}, or null for no limit'] },
+  {
+    body: { url, rateLimit: { perSecond: 1, perMinute: 1 } },
+    problems: ['rateLimit: Unrecognized key: "perMinute"'],
+  },
   { body: null, problems: [': Invalid input: expected object, received null'] },
   { body: [], problems: [': Invalid input: expected object, received array'] },
   { body: JSON.parse(`{"url":"${url}","__proto__":{}}`) as unknown, problems: [': Unrecognized key: "__proto__"'] },
@@ -86,6 +100,8 @@ test.each([
   { body: { events: ['task.done', 'task.check_in'] }, patch: { events: ['task.check_in', 'task.done'] } },
   { body: { description: '' }, patch: { description: '' } },
   { body: { enabled: false }, patch: { enabled: false } },
+  { body: { rateLimit: { perSecond: 1_000 } }, patch: { rateLimit: { perSecond: 1_000 } } },
+  { body: { rateLimit: null }, patch: { rateLimit: null } },
 ])('a patch $body changes exactly $patch', ({ body, patch }) => {
   expect(PatchReceiver.parse(body)).toStrictEqual(patch);
 });
@@ -93,7 +109,7 @@ test.each([
 test.each([
   ...sharedRefusals,
   ...receiverRefusals,
-  { body: {}, problems: [': must change at least one of url, events, description, enabled'] },
+  { body: {}, problems: [': must change at least one of url, events, description, enabled, rateLimit'] },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchReceiver, body)).toEqual(problems);
 });

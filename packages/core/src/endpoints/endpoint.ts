@@ -3,6 +3,7 @@ import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
+import { RateLimit } from './rate-limit.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -25,6 +26,7 @@ export const RegisterReceiver = z
     events: EventFilter.default([]),
     description: Description.default(''),
     enabled: Enabled.default(true),
+    rateLimit: RateLimit.nullable().exactOptional(),
   })
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
@@ -36,9 +38,10 @@ export const PatchReceiver = z
     events: EventFilter.exactOptional(),
     description: Description.exactOptional(),
     enabled: Enabled.exactOptional(),
+    rateLimit: RateLimit.nullable().exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, description, enabled',
+    error: 'must change at least one of url, events, description, enabled, rateLimit',
   })
   .meta({ id: 'PatchReceiver', description: 'Omitted fields stay unchanged.', minProperties: 1 });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
@@ -80,6 +83,7 @@ export type Endpoint = {
   readonly events: readonly EventName[];
   readonly description: string;
   readonly enabled: boolean;
+  readonly rateLimit?: RateLimit;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly disabledAt?: number;

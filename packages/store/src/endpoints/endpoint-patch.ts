@@ -1,10 +1,11 @@
 import { destinationOf, type PatchReceiver, type WorkspaceId } from '@herald/core';
 import type { ScriptArg } from '../scripts/script.ts';
+import { PLACES_LUA } from './places-lua.ts';
 
 /** The arguments of `patchEndpoint`. A new url resets the health; enabling also removes the reason for disabling. */
 export function patchArgs(
   workspaceId: WorkspaceId,
-  { url, events, description, enabled }: PatchReceiver,
+  { url, events, description, enabled, rateLimit }: PatchReceiver,
   now: number,
 ): ScriptArg[] {
   const unset: string[] = [];
@@ -15,6 +16,8 @@ export function patchArgs(
   }
   if (events !== undefined) set.push('events', events.join(','));
   if (description !== undefined) set.push('desc', description);
+  if (rateLimit === null) unset.push('rate');
+  else if (rateLimit !== undefined) set.push('rate', rateLimit.perSecond);
   if (enabled === true) {
     set.push('on', '1', 'okFrom', now);
     unset.push('offAt', 'offWhy', 'fails', 'failAt');
@@ -24,18 +27,18 @@ export function patchArgs(
 }
 
 /** Changes fields of a receiver or a callback. */
-export const PATCH_ENDPOINT_LUA = /* lua */ `
+export const PATCH_ENDPOINT_LUA = /* lua */ `${PLACES_LUA}
 -- endpoint (hash)   purge: endpoints whose pending deliveries must end or move (zset)   id: the endpoint's
 -- ARGV[first] number n of fields to remove   ARGV[first+1..first+n] their names   ARGV[first+n+1..] fields to set
 local function patchEndpoint(endpoint, purge, id, first)
-  local last, before = first + tonumber(ARGV[first]), redis.call('HGET', endpoint, 'dst')
+  local last, before = first + tonumber(ARGV[first]), placesOf(endpoint)
   for index = first + 1, last do redis.call('HDEL', endpoint, ARGV[index]) end
   if #ARGV > last then redis.call('HSET', endpoint, unpack(ARGV, last + 1)) end
-  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst')
+  local isMoved = movePlace(endpoint, before, id)
+  local state = redis.call('HMGET', endpoint, 'on', 'offAt')
   if state[1] == '0' then
     redis.call('ZADD', purge, state[2], id)
-  elseif before and before ~= state[3] then
-    redis.call('HSET', endpoint, 'dstWas', before)
+  elseif isMoved then
     redis.call('ZADD', purge, 0, id)
   end
 end

@@ -7,9 +7,12 @@ import {
   type EndpointId,
   type EventName,
 } from '@herald/core';
+import { groupOfLane, laneOf } from '@herald/queue';
 
 export type EndpointRecord = Endpoint & {
   readonly destination: DestinationId;
+  /** Where its deliveries wait in the queue: the group of its destination, or its lane in it while it has a rate. */
+  readonly group: string;
   readonly encryptedSecret: string;
   /** During a rotation's overlap: the old secret, and until when it is in force (epoch ms). */
   readonly previousSecret?: { readonly encrypted: string; readonly until: number };
@@ -32,21 +35,28 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string): str
   return Object.entries({
     ws: endpoint.workspaceId,
     url: endpoint.url,
-    dst: destinationOf(endpoint.workspaceId, endpoint.url),
+    dst: groupOf(endpoint),
     events: endpoint.events.join(','),
     desc: endpoint.description,
     on: endpoint.enabled ? '1' : '0',
     at: String(endpoint.createdAt),
     sec: encryptedSecret,
+    ...(endpoint.rateLimit && { rate: String(endpoint.rateLimit.perSecond) }),
     ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
     ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
   }).flat();
 }
 
+function groupOf({ id, workspaceId, url, rateLimit }: Endpoint): string {
+  const destination = destinationOf(workspaceId, url);
+  return rateLimit ? laneOf(destination, rateLimit.perSecond, id) : destination;
+}
+
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told } = fields;
+  const { urlAt, told, rate } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
+  const group = dst ?? destinationOf(ws, url);
   return {
     id,
     workspaceId: ws,
@@ -57,7 +67,9 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     createdAt: Number(at),
     ...(offAt !== undefined && { disabledAt: Number(offAt) }),
     ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
-    destination: dst ?? destinationOf(ws, url),
+    ...(rate !== undefined && { rateLimit: { perSecond: Number(rate) } }),
+    destination: groupOfLane(group),
+    group,
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
     ...(urlAt !== undefined && { urlChangedAt: Number(urlAt) }),
