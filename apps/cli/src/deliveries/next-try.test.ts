@@ -34,6 +34,10 @@ test('a breaker that is open says what has to happen first, and when that is fou
   });
 });
 
+test('a rate says so', () => {
+  expect(nextTryOf({ ...PENDING, wait: { state: 'rate_limited' } })).toBe('when the rate of its receiver allows it');
+});
+
 test.each([
   [
     'ends later than the schedule',
