@@ -78,7 +78,8 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('changeReceiver', 'PATCH /{id}', {
       summary: 'Change a receiver',
-      description: 'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count.',
+      description:
+        'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A new `rateLimit` is also for what waits already; null removes it.',
       body: PatchReceiver,
       answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
       async handle({ receivers }, req, res, patch) {
