@@ -120,6 +120,7 @@ describe('several changes before a worker has looked', () => {
     const { ids, receiver, present, purge } = await prepareChanges();
     for (const id of ids) await engine.log.redeliver(receiver.workspaceId, id, NOW);
     expect([...(await engine.waitingFor(present))].sort()).toEqual([...ids].sort());
+    await expectSound();
     await purge();
     await expectSound();
     expect((await engine.worker.reserve(NOW, 100)).map(({ id }) => id).sort()).toEqual([...ids].sort());
@@ -147,6 +148,19 @@ describe('several changes before a worker has looked', () => {
     expect(former).toEqual([7, 6, 5, 4, 3, 2, 1, 12].map((rate) => laneOf(receiver.destination, rate, receiver.id)));
     expect((await find()).group).toBe(laneOf(receiver.destination, 8, receiver.id));
   });
+});
+
+test('a probe of a lane that gets no answer doubles the wait for the next', async () => {
+  const { ids, destination } = await prepare(7);
+  const retry = { answered: false, verdict: { kind: 'retry', at: NOW + 3_600_000 } } as const;
+  for (const id of ids.slice(0, 5)) await engine.record(id, { now: NOW + 10, ...retry });
+  const state = () => engine.redis.hmget(engine.keys.queue.group(destination), 'open', 'wait', 'n');
+  expect(await state()).toEqual(['1', '5000', '0']);
+  const at = NOW + 10_000;
+  const [probe, ...others] = await engine.worker.reserve(at);
+  expect([probe?.isProbe, others]).toEqual([true, []]);
+  await engine.record(probe?.id ?? '', { now: at, isProbe: true, ...retry });
+  expect(await state()).toEqual(['1', '10000', '0']);
 });
 
 test('a redelivery waits for no token, and a replay goes on while its own lane has room', async () => {
