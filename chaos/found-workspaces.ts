@@ -15,11 +15,14 @@ export type ChaosWorkspace = {
 };
 
 const WORKSPACES = 3;
+/** Of the first receiver of the first workspace: less than what a fault leaves to be sent, more than the usual load. */
+const RATE_LIMIT = { perSecond: 15 };
 export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
 /**
- * Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event.
- * All but the second ask for order.
+/**
+ * Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. One of
+ * these has a rate limit. All but the second ask for order.
  */
 export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts: readonly Host[], random: Random) {
   const workspaces: ChaosWorkspace[] = [];
@@ -34,9 +37,12 @@ export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts:
       const host = random.between(0, hosts.length - 1);
       const url = `${hosts[host]?.origin ?? ''}${path}`;
       const isOrdered = count !== 1;
-      const ordering = isOrdered ? 'task' : 'none';
-      const { id, secret, events } = await client.registerReceiver({ url, events: wanted, ordering });
-      receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, isOrdered, path, events, host }));
+      const rate = index === 0 && count === 0 ? { rateLimit: RATE_LIMIT } : {};
+      const asked = { url, events: wanted, ordering: isOrdered ? 'task' : 'none', ...rate };
+      const { id, secret, events } = await client.registerReceiver(asked);
+      receivers.push(
+        createKnownEndpoint({ id, secret, workspaceId: client.id, isOrdered, path, events, host, ...rate }),
+      );
     }
     workspaces.push({ client, folder, receivers });
   }

@@ -55,6 +55,10 @@ function record(change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   };
 }
 
+/** So many requests, evenly over so many ms. */
+const arrivals = (count: number, ms: number) =>
+  Array.from({ length: count }, (_, index) => arrival(200, { at: 1_000 + (index * ms) / count }));
+
 type Change = Partial<Omit<Evidence, 'endpoints'>> & { readonly endpoint?: ReturnType<typeof createKnownEndpoint> };
 
 function judge({ endpoint = createKnownEndpoint(FIRST), ...change }: Change) {
@@ -303,4 +307,33 @@ test.each<[string, Change, RegExp]>([
   ],
 ])('%s is a violation', (_case, evidence, sentence) => {
   expect(judge(evidence).violations).toContainEqual(expect.stringMatching(sentence));
+});
+
+describe('a receiver with a rate', () => {
+  const endpoint = createKnownEndpoint({ ...FIRST, rateLimit: { perSecond: 10 } });
+  const got = (count: number, ms: number, change: Change = {}) =>
+    judge({ endpoint, arrivals: arrivals(count, ms), ...change }).violations.filter((each) =>
+      each.includes(' may get '),
+    );
+
+  // A burst, its rate, and a burst that each of three workers was late with.
+  test.each([
+    [50, 999, []],
+    [51, 999, ['wh_1 got 51 requests in 1 s, and may get 50']],
+    [140, 9_999, []],
+    [141, 9_999, ['wh_1 got 141 requests in 10 s, and may get 140']],
+  ])('that got %i in %i ms: %j', (count, ms, violations) => {
+    expect(got(count, ms)).toEqual(violations);
+  });
+
+  test('may get what was redelivered, and another burst after a failover', () => {
+    const redeliveries = [{ deliveryId: ID, endpoint, from: 0 }];
+    expect(got(1_000, 999, { redeliveries })).toEqual([]);
+    expect(got(60, 999, { mayForgetUnanswered: true })).toEqual([]);
+    expect(got(61, 999, { mayForgetUnanswered: true })).toHaveLength(1);
+  });
+
+  test('is the only one with a limit', () => {
+    expect(got(1_000, 999, { endpoint: createKnownEndpoint(FIRST) })).toEqual([]);
+  });
 });

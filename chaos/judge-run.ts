@@ -3,6 +3,7 @@ import type { WebhookBody } from '../tests/support/webhooks.ts';
 import { describeRecord, isWell, type Evidence } from './evidence.ts';
 import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
 import { judgeOrder } from './judge-order.ts';
+import { judgeRates } from './judge-rates.ts';
 import { judgeReceivers } from './judge-receivers.ts';
 import { isExhausted, isRightlyCanceled, judgeRecord } from './judge-record.ts';
 import { judgeTimes } from './judge-times.ts';
@@ -77,6 +78,7 @@ export function judgeRun(evidence: Evidence): Verdict {
     ...judgeReplays(evidence),
     ...judgeReceivers(evidence),
     ...judgeOrder(evidence),
+    ...judgeRates(evidence),
     ...judgeTimes(evidence),
   );
   return { counts, violations };

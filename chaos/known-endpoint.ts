@@ -10,6 +10,8 @@ export type KnownEndpoint = {
   readonly isOrdered?: boolean;
   /** Path of its url. It never changes and identifies the endpoint. */
   readonly path: string;
+  /** Never changes. */
+  readonly rateLimit?: { readonly perSecond: number };
   readonly exists: Timeline<boolean>;
   readonly enabled: Timeline<boolean>;
   /** Empty: every event. */
@@ -20,7 +22,7 @@ export type KnownEndpoint = {
   readonly secret: Timeline<string | undefined>;
 };
 
-export type FirstState = Pick<KnownEndpoint, 'id' | 'workspaceId' | 'taskId' | 'isOrdered' | 'path'> & {
+export type FirstState = Pick<KnownEndpoint, 'id' | 'workspaceId' | 'taskId' | 'isOrdered' | 'path' | 'rateLimit'> & {
   readonly events: readonly string[];
   readonly host: number;
   readonly secret: string | undefined;

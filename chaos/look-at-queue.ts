@@ -1,9 +1,10 @@
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { type ShardKeys } from '@herald/store/keyspace/keys';
+import { groupOfLane } from '@herald/queue';
 
 /** A group of a shard's queue. Times are epoch ms, by Redis' clock. */
 export type GroupSeen = {
-  /** Of all shards. */
+  /** Of all shards. A lane is seen by itself, with the state of its group. */
   readonly name: string;
   /** The group's own count of its deliveries in work. */
   readonly inWork: number;
@@ -19,6 +20,10 @@ export type GroupSeen = {
 /** Concurrency limits: of a destination by default, and of a suspect one. See packages/queue/README.md. */
 const LIMIT = 50;
 const SUSPECT_LIMIT = 10;
+/** A bucket that is full holds the tokens of so many ms. */
+const BURST_MS = 1_000;
+/** The most members to read to find one that is no marker of a lane. */
+const MARKERS = 64;
 /** Distance between the scores of two classes. */
 const CLASS = 1e13;
 const CLASSES = [0, 1, 2];
@@ -39,20 +44,36 @@ export async function lookAtQueue(redis: RedisClient, { prefix, queue }: QueueOf
     names.map(async (key) => {
       const group = key.slice(`${prefix}q:`.length);
       const [fields, ...heads] = await Promise.all([
-        redis.hmget(queue.group(group), ...FIELDS),
+        redis.hmget(queue.group(groupOfLane(group)), ...FIELDS),
         ...CLASSES.map((each) =>
-          redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'),
+          redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, MARKERS, 'WITHSCORES'),
         ),
       ]);
+      const firsts = heads.map(firstJobOf);
+      const tokenAt = await readTokenAt(redis, queue, group);
       const lookAgainAt = await redis.zscore(queue.later, group);
       const known = JSON.stringify({
+        tokenAt,
         ...Object.fromEntries(FIELDS.map((name, index) => [name, fields[index]])),
         lookAgainAt,
         now,
       });
-      return { ...judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, heads, now), known };
+      return { ...judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, firsts, now, tokenAt), known };
     }),
   );
+}
+
+/** Jobs and their scores from the first that is no marker. */
+function firstJobOf(rows: readonly string[]): readonly string[] {
+  const index = rows.findIndex((member, at) => at % 2 === 0 && !member.startsWith('~'));
+  return index < 0 ? [] : rows.slice(index);
+}
+
+/** Since or from when a lane has a token; 0 for a group. */
+async function readTokenAt(redis: RedisClient, queue: ShardKeys['queue'], group: string): Promise<number> {
+  const [base = '', perSecond, name = ''] = group.split('~');
+  if (perSecond === undefined) return 0;
+  return Number((await redis.get(queue.bucket(base, name))) ?? 0) - BURST_MS + 1_000 / Number(perSecond);
 }
 
 function judgeGroup(
@@ -61,6 +82,7 @@ function judgeGroup(
   [n, lim, ok, sus, open, probe, hold]: readonly (string | null | undefined)[],
   heads: readonly (readonly string[])[],
   now: number,
+  tokenAt: number,
 ): Omit<GroupSeen, 'known'> {
   const inWork = Number(n ?? 0);
   const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
@@ -70,7 +92,9 @@ function judgeGroup(
   const limit = isExpress ? Infinity : open === '1' || pausedUntil > now ? Math.min(1, most) : most;
   const first = heads
     .flatMap(([id, score], jobClass) =>
-      id === undefined ? [] : [{ id, since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : pausedUntil) }],
+      id === undefined
+        ? []
+        : [{ id, since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : Math.max(pausedUntil, tokenAt)) }],
     )
     .find(({ since }) => since <= now);
   return { name, inWork, isSuspect, limit, ...(first && { head: first }) };
@@ -81,6 +105,7 @@ export async function findLeftovers(redis: RedisClient, { prefix, queue }: Queue
   const keysLike = async (pattern: string) =>
     (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}${pattern}`)))).flat();
   const left: string[] = [];
+  for (const lane of await redis.zrange(queue.lanes, '0', '-1')) left.push(`${queue.lanes} has the lane ${lane}`);
   for (const key of await keysLike('q:*')) left.push(`${key} has ${await redis.zcard(key)} waiting`);
   for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2)]) {
     for (const group of await redis.zrange(key, 0, '-1')) {

@@ -55,6 +55,29 @@ test('a change keeps what it does not name, and is what is read afterwards', asy
   expect(bodyOf(await workspace.request('GET', path), 200)).toEqual(enabled);
 });
 
+test('a rate limit is shown while there is one, changed and removed, and a wrong one changes nothing', async () => {
+  const workspace = await herald.createWorkspace();
+  const rateLimit = { perSecond: 10 };
+  const { id, secret: _once, ...created } = await workspace.registerReceiver({ url: URL, rateLimit });
+  expect(created).toMatchObject({ rateLimit });
+  const path = `/api/public/webhooks/${id}`;
+  const patch = (body: object) => workspace.request('PATCH', path, { body });
+  expect(bodyOf(await patch({ description: 'billing' }), 200)).toMatchObject({ rateLimit });
+  expect(bodyOf(await patch({ rateLimit: { perSecond: 1 } }), 200)).toMatchObject({ rateLimit: { perSecond: 1 } });
+  const refused = await patch({ description: 'other', rateLimit: { perSecond: 1_001 } });
+  expect(problemOf(refused)).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ path: 'rateLimit.perSecond', message: 'rateLimit.perSecond must be a whole number from 1 to 1000' }],
+  });
+  expect(bodyOf(await workspace.request('GET', path), 200)).toMatchObject({
+    description: 'billing',
+    rateLimit: { perSecond: 1 },
+  });
+  expect(bodyOf(await patch({ rateLimit: null }), 200)).not.toHaveProperty('rateLimit');
+  const unlimited = await workspace.registerReceiver({ url: URL, rateLimit: null });
+  expect(unlimited).not.toHaveProperty('rateLimit');
+});
+
 test('a removed receiver is gone for every operation', async () => {
   const workspace = await herald.createWorkspace();
   const { id } = await workspace.registerReceiver({ url: URL });

@@ -23,6 +23,7 @@ export { EndpointUrl } from './endpoints/endpoint-url.ts';
 export * from './endpoints/endpoint.ts';
 export * from './endpoints/ordering.ts';
 export type { OwnHeaders } from './endpoints/own-headers.ts';
+export { RateLimit } from './endpoints/rate-limit.ts';
 export * from './endpoints/signing-secret.ts';
 export { RequestTest } from './endpoints/test-request.ts';
 export * from './errors.ts';

@@ -4,6 +4,7 @@ export type { BoardJob, BoardJobs } from './board/board-jobs.ts';
 export { createGroupBackend, type GroupBackend, type GroupBackendOptions } from './group-backend.ts';
 export { ENQUEUE_LUA } from './groups/enqueue-lua.ts';
 export { EXPRESS_MARK, GROUP_LUA } from './groups/group-lua.ts';
+export { groupOfLane, laneOf } from './groups/lane.ts';
 export { LEASE_LUA } from './groups/lease-lua.ts';
 export { scoreOf } from './job-class.ts';
 export { createQueueKeys } from './queue-keys.ts';

@@ -83,6 +83,25 @@ describe('herald receivers', () => {
     printed.splice(-2, 2); // it was asked for
   });
 
+  test('list and deliveries tell when it is the rate of a receiver that makes deliveries wait', async () => {
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver([200]);
+    const { id } = await workspace.registerReceiver({ url: receiver.url, rateLimit: { perSecond: 1 } });
+    secrets.push(workspace.key);
+    for (let task = 0; task < 15; task++) await workspace.closeTask((await workspace.createTask()).id);
+    await receiver.waitForCount(1);
+    const [listed] = await read<Row[]>('receivers', 'list', '--workspace', workspace.id);
+    expect(listed).toMatchObject({ id, rateLimit: { perSecond: 1 }, state: 'healthy' });
+    expect(Number(listed?.waitingForRate)).toBeGreaterThan(5);
+    const { stdout } = await run('receivers', 'list', '--workspace', workspace.id);
+    expect(stdout).toMatch(/healthy, \d+ wait for its rate of 1\/s/);
+    const pending = await read<Row[]>('deliveries', 'list', '--receiver', id, '--status', 'pending');
+    expect(pending[0]).toMatchObject({ waitsFor: { state: 'rate_limited' } });
+    const shown = await run('deliveries', 'show', String(pending[0]?.id));
+    expect(shown.stdout).toContain('when the rate of its receiver allows it');
+    await workspace.request('DELETE', `/api/public/webhooks/${id}`);
+  });
+
   test('its test tells what the receiver answered, and fails unless it was a 2xx', async () => {
     const { registered, receiver } = await startScene([204, { status: 500, body: 'out of \u001b[31morder' }, 200]);
     expect(await run('receivers', 'test', registered.id)).toMatchObject({

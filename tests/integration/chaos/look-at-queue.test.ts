@@ -1,4 +1,5 @@
 import { findLeftovers, lookAtQueue, type QueueOfShard } from '../../../chaos/look-at-queue.ts';
+import { laneOf } from '@herald/queue';
 import { createQueueScripts } from '../queue/queue-scripts.ts';
 import { startQueue } from '../queue/start-queue.ts';
 
@@ -37,6 +38,23 @@ test('what is not due, or is held back, is none that may go; what is urgent pass
   await queue.add({ group: 'b', id: 'urgent', jobClass: 'urgent' });
   expect((await heads()).filter(Boolean)).toEqual(['urgent']);
   expect((await lookAtQueue(queue.redis, keys)).find(({ head }) => head)?.limit).toBe(1);
+});
+
+test('a lane is seen with the first of its jobs while it has a token, and its group without its markers', async () => {
+  const scripts = createQueueScripts(queue, Date.now);
+  const lane = laneOf('a', 1, 'lane');
+  await queue.add(...['one', 'two'].map((id) => ({ group: lane, id })));
+  await queue.add({ group: 'a', id: 'plain', dueAt: Date.now() + 60_000 });
+  const heads = async () => new Map((await lookAtQueue(queue.redis, keys)).map(({ name, head }) => [name, head?.id]));
+  expect(await heads()).toEqual(
+    new Map([
+      ['{q}:a', undefined],
+      [`{q}:${lane}`, 'one'],
+    ]),
+  );
+  await scripts.reserve();
+  expect((await heads()).get(`{q}:${lane}`)).toBeUndefined();
+  expect((await lookAtQueue(queue.redis, keys)).map(({ inWork }) => inWork)).toEqual([1, 1]);
 });
 
 test('what is left in a queue is told: waiting jobs, places, leases and counts; of one that is done nothing is', async () => {

@@ -30,7 +30,7 @@ const DISABLE_AFTER_MS = 5 * 86_400_000;
 export const LIMIT = 10;
 
 export type Engine = Awaited<ReturnType<typeof startEngine>>;
-export type Receiver = Endpoint & { readonly destination: string };
+export type Receiver = Endpoint & { readonly destination: string; readonly group: string };
 
 /** What an attempt came to, as the worker tells the store. */
 export interface Attempt {
@@ -120,7 +120,7 @@ export async function startEngine() {
         transitionId,
         event: 'task.done',
         body: '{"a":1}',
-        targets: receivers.map(({ id, destination, enabled }) => ({ endpointId: id, destination, enabled })),
+        targets: receivers.map(({ id, group, enabled }) => ({ endpointId: id, destination: group, enabled })),
       },
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');

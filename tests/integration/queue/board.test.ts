@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { defineScript } from '@herald/store/scripts/script';
-import { createBoardQueue, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
+import { createBoardQueue, laneOf, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
@@ -23,7 +23,8 @@ const { BullMQAdapter } = requireFromApi('@bull-board/api/bullMQAdapter') as {
 };
 
 const START = 1_800_000_000_000;
-const GROUPS = ['a', 'b', 'c', '!x'];
+const LANE = laneOf('c', 2, 'lane');
+const GROUPS = ['a', 'b', 'c', '!x', LANE];
 
 /** A queue, BullMQ's view of it, and what was asked of its owner. */
 async function setUp() {
@@ -166,6 +167,35 @@ test('of a group with an open breaker one job waits, as its probe, and the other
   await expect(idsOf('delayed')).resolves.toEqual(['two']);
   await expect(Promise.all(['one', 'two'].map((id) => view.getJobState(id)))).resolves.toEqual(['waiting', 'delayed']);
   await expect(view.getJobCounts('waiting', 'delayed')).resolves.toEqual({ waiting: 1, delayed: 1 });
+});
+
+test('jobs of a lane are listed with their group, in pages too: those without a token are delayed, and no marker shows', async () => {
+  await using set = await setUp();
+  const { queue, scripts, view, idsOf, passMs } = set;
+  const ids = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+  await queue.add(...ids('limited', 6).map((id) => ({ group: LANE, id })));
+  await queue.add(
+    ...ids('plain', 2).map((id) => ({ group: 'c', id })),
+    { group: 'c', id: 'plain later', dueAt: START + 60_000 },
+    { group: LANE, id: 'limited later', dueAt: START + 60_000 },
+    { group: LANE, id: 'replayed', jobClass: 'background' },
+  );
+  const waiting = ['plain0', 'plain1', 'limited0', 'limited1'];
+  const delayed = ['plain later', ...ids('limited', 6).slice(2), 'limited later', 'replayed'];
+  await expect(idsOf('waiting')).resolves.toEqual(waiting);
+  await expect(idsOf('delayed')).resolves.toEqual(delayed);
+  for (const id of waiting) await expect(view.getJobState(id)).resolves.toBe('waiting');
+  for (const id of delayed) await expect(view.getJobState(id)).resolves.toBe('delayed');
+  await expect(view.getJobCounts('waiting', 'delayed')).resolves.toEqual({ waiting: 4, delayed: 7 });
+  const pages = [];
+  for (let start = 0; start < 8; start += 2) pages.push(...(await idsOf('delayed', start, start + 1)));
+  expect(pages).toEqual(delayed);
+  expect(await scripts.reserve()).toHaveLength(4);
+  await expect(idsOf('waiting')).resolves.toEqual([]);
+  await expect(idsOf('delayed')).resolves.toEqual(delayed);
+  passMs(500);
+  await expect(idsOf('waiting')).resolves.toEqual(['limited2']);
+  await expect(view.getJobState('limited2')).resolves.toBe('waiting');
 });
 
 test('what a dead worker had waits again, also before it is recovered', async () => {

@@ -1,3 +1,4 @@
+import { groupOfLane } from '@herald/queue';
 import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
@@ -6,9 +7,11 @@ import type { QueueKeys } from '../../../packages/queue/src/queue-keys.ts';
 type Queue = { readonly redis: RedisClient; readonly keys: QueueKeys };
 
 export type GroupSeen = {
-  /** Ids of its waiting jobs, and their scores. */
+  /** Ids of its waiting jobs, and their scores. A lane has its own. */
   readonly waiting: ReadonlyMap<string, number>;
-  /** Handles of its jobs in work. */
+  /** Markers of its lanes, and their scores. */
+  readonly markers: ReadonlyMap<string, number>;
+  /** Handles of its jobs in work, those of its lanes included. */
   readonly leases: readonly string[];
   /** Where it stands: rings and `later`. */
   readonly places: readonly string[];
@@ -22,14 +25,16 @@ export async function readQueue({ redis, keys }: Queue): Promise<ReadonlyMap<str
   for (const ring of RINGS) sets.set(String(ring), await redis.zrange(keys.ready(ring), '0', '-1'));
   sets.set('later', await redis.zrange(keys.later, '0', '-1'));
   const names = new Set([...sets.values()].flat());
-  for (const handle of leases) names.add(groupOf(handle));
+  for (const handle of leases) names.add(groupOfLane(groupOf(handle)));
   for (const key of await redis.keys(`${keys.prefix}q:*`)) names.add(key.slice(keys.prefix.length + 2));
   for (const key of await redis.keys(`${keys.prefix}g:*`)) names.add(key.slice(keys.prefix.length + 2));
   const groups = new Map<string, GroupSeen>();
   for (const name of names) {
+    const members = [...toScores(await redis.zrange(keys.waiting(name), '0', '-1', 'WITHSCORES'))];
     groups.set(name, {
-      waiting: toScores(await redis.zrange(keys.waiting(name), '0', '-1', 'WITHSCORES')),
-      leases: leases.filter((handle) => groupOf(handle) === name),
+      waiting: new Map(members.filter(([id]) => !id.startsWith('~'))),
+      markers: new Map(members.filter(([id]) => id.startsWith('~'))),
+      leases: leases.filter((handle) => groupOfLane(groupOf(handle)) === name),
       places: [...sets].filter(([, members]) => members.includes(name)).map(([place]) => place),
       fields: await redis.hgetall(keys.group(name)),
     });
@@ -50,23 +55,55 @@ export async function findFaults(queue: Queue): Promise<readonly string[]> {
   const total = [...groups.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
   if (counted !== total) faults.push(`${total} jobs wait and ${counted} are counted`);
   const seen = new Set<string>();
-  for (const [name, { waiting, leases, places, fields }] of groups) {
+  faults.push(...(await findLaneFaults(queue, groups)));
+  for (const [name, { waiting, markers, leases, places, fields }] of groups) {
     for (const id of [...waiting.keys(), ...leases.map(idOf)]) {
       if (seen.has(id)) faults.push(`job ${id} is in two places`);
       seen.add(id);
     }
+    if (isLane(name)) continue;
     const place = fields.p === 'l' || fields.p === 'f' ? 'later' : fields.p;
-    const expected = waiting.size > 0 ? 1 : 0;
+    const standing = new Map([...waiting, ...markers]);
+    const expected = standing.size > 0 ? 1 : 0;
     if (places.length !== expected)
-      faults.push(`group ${name} has ${waiting.size} waiting and stands in [${places.join()}]`);
+      faults.push(`group ${name} has ${standing.size} waiting and stands in [${places.join()}]`);
     if (places[0] !== place) faults.push(`group ${name} stands in ${places.join()} and says ${String(place)}`);
     if (Number(fields.n ?? 0) !== leases.length)
       faults.push(`group ${name} counts ${fields.n ?? 'no'} jobs in work and has ${leases.length}`);
     if (fields.p === 'l') {
       const lookAt = Number(await redis.zscore(keys.later, name));
-      const mayGoAt = Math.min(...[...waiting.values()].map((score) => mayGoFrom(score, name, fields)));
+      const mayGoAt = Math.min(...[...standing.values()].map((score) => mayGoFrom(score, name, fields)));
       if (lookAt > mayGoAt) faults.push(`group ${name} is looked at ${lookAt - mayGoAt} ms after its first may go`);
     }
+  }
+  return faults;
+}
+
+const isLane = (name: string): boolean => name.includes('~');
+
+/** A lane that has jobs of a class stands with a marker in its group, or waits for tokens in `later`. */
+async function findLaneFaults({ redis, keys }: Queue, groups: ReadonlyMap<string, GroupSeen>) {
+  const faults: string[] = [];
+  const known = new Set<string>();
+  for (const [lane, { waiting, places }] of groups) {
+    if (!isLane(lane)) continue;
+    const { markers = new Map<string, number>() } = groups.get(groupOfLane(lane)) ?? {};
+    for (const jobClass of [0, 1, 2]) {
+      const scores = [...waiting.values()].filter((score) => Math.floor(score / CLASS_FACTOR) === jobClass);
+      const marker = `~${jobClass}~${lane.split('~').slice(1).join('~')}`;
+      known.add(`${groupOfLane(lane)} ${marker}`);
+      const first = scores.length === 0 ? undefined : Math.min(...scores);
+      const stands = markers.get(marker);
+      const waitsForToken = stands === undefined && jobClass > 0 && places.join() === 'later';
+      if (stands !== first && !waitsForToken)
+        faults.push(`${marker} stands at ${stands} and its first job at ${first}`);
+    }
+    if (places.length > 0 && waiting.size === 0) faults.push(`lane ${lane} stands in ${places.join()} without a job`);
+    const isKnown = (await redis.zscore(keys.lanes, lane)) !== null;
+    if (isKnown !== waiting.size > 0) faults.push(`lane ${lane} is ${isKnown ? '' : 'not '}among those that have jobs`);
+  }
+  for (const [name, { markers }] of groups) {
+    for (const marker of markers.keys()) if (!known.has(`${name} ${marker}`)) faults.push(`${marker} marks no lane`);
   }
   return faults;
 }

@@ -14,11 +14,12 @@ export type FilledWorkspace = Awaited<ReturnType<typeof fillWorkspace>>;
 export async function fillWorkspace(data: Data, workspaceId: string, now: number) {
   const { stores, redis, keys, deliveries, log, replays } = data;
   const register = (name: string) => data.register(workspaceId, `https://${name}.example.com/in`);
-  const [good, slow, off, gone] = [
+  const [good, slow, off, gone, limited] = [
     await register('good'),
     await register('slow'),
     await register('off'),
     await register('gone'),
+    await data.register(workspaceId, 'https://limited.example.com/in', { rateLimit: { perSecond: 10 } }),
   ];
 
   const waiting = await data.accept(good, now);
@@ -44,6 +45,8 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const inOrder = await data.register(workspaceId, 'https://in-order.example.com/in', { ordering: 'task' });
   const orderedTask = await createTaskOf(stores, workspaceId);
   const [first = '', second = ''] = await orderedTask.acceptMany(inOrder, 2, now);
+  const ofLimited = await data.accept(limited, now);
+  await redis.set(keys.queue.bucket(limited.destination, limited.id), now + 1_000);
 
   const toCallback = await data.acceptToCallback(workspaceId, now);
   const ofDisabled = await data.accept(off, now);
@@ -85,6 +88,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     inOrder,
     first,
     second,
+    limited,
     taskId: task.id,
     replayIds,
     breaker,
@@ -96,6 +100,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     replayed,
     retriedReplay,
     heldBack,
+    ofLimited,
     toCallback,
     ofDisabled,
     ofRemoved,
@@ -121,6 +126,7 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
     [filled.heldBack, { group: slow.destination, score: usual + now }],
     [filled.first, { group: filled.inOrder.destination, score: usual + now }],
     [filled.second, { group: filled.inOrder.destination, score: usual + now + DAY_MS }],
+    [filled.ofLimited, { group: filled.limited.group, score: usual + now }],
     [filled.toCallback.id, { group: filled.toCallback.destination, score: usual + now }],
     [filled.ofDisabled, { group: off.destination, score: usual + now }],
     [filled.ofRemoved, { group: '', score: usual + now }],

@@ -15,7 +15,7 @@ export interface Layout {
 
 const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'purge']);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
-const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'keyVersions']);
+const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'keyVersions', 'bucket', 'lanes']);
 /** What is not a destination's stays with no shard. */
 const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;
 

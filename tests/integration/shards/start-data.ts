@@ -7,6 +7,7 @@ import {
   type DeliveryId,
   type Endpoint,
   type Task,
+  type RateLimit,
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
@@ -29,7 +30,7 @@ tellPlatform(cjson.decode(ARGV[2]), ARGV[3], 'receiver.failing', now, now, '')
 `;
 
 export type Data = Awaited<ReturnType<typeof startData>>;
-type Receiver = Endpoint & { readonly destination: string };
+type Receiver = Endpoint & { readonly destination: string; readonly group: string };
 
 /** All that Herald keeps in Redis, in one shard, and no process that works on it. */
 export async function startData() {
@@ -45,7 +46,7 @@ export async function startData() {
   };
 
   /** One transition to one endpoint. */
-  const commit = async ({ workspaceId, id, destination }: Receiver, task: Task, now: number): Promise<DeliveryId> => {
+  const commit = async ({ workspaceId, id, group }: Receiver, task: Task, now: number): Promise<DeliveryId> => {
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
     const reply = await stores.transitions.commit({
@@ -59,7 +60,7 @@ export async function startData() {
         transitionId,
         event: 'task.done',
         body: '{"a":1}',
-        targets: [{ endpointId: id, destination, enabled: true }],
+        targets: [{ endpointId: id, destination: group, enabled: true }],
       },
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
@@ -79,7 +80,7 @@ export async function startData() {
     const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://told.example.com/' });
     await stores.tasks.create(task, { endpoint, encryptedSecret: 'encrypted.callback' });
     const destination = destinationOf(workspaceId, endpoint.url);
-    return { id: await commit({ ...endpoint, destination }, task, now), destination };
+    return { id: await commit({ ...endpoint, destination, group: destination }, task, now), destination };
   };
 
   /** As if a worker were just sending it. */

@@ -148,7 +148,7 @@ function toEmission(
   const body = { transitionId, event, createdAt: now, report, actionUrl, sequence, taskId, status };
   const endpoints = [
     ...subscriptions.receivers,
-    ...(callback ? [{ ...callback, enabled: true, destination: destinationOf(task.workspaceId, callback.url) }] : []),
+    ...(callback ? [{ ...callback, enabled: true, group: destinationOf(task.workspaceId, callback.url) }] : []),
   ];
   return {
     transitionId,
@@ -160,8 +160,8 @@ function toEmission(
   };
 }
 
-function toTarget(endpoint: EndpointOrdering & Pick<EndpointRecord, 'id' | 'destination' | 'enabled'>): Target {
-  const { id, destination, enabled } = endpoint;
+function toTarget(endpoint: EndpointOrdering & Pick<EndpointRecord, 'id' | 'group' | 'enabled'>): Target {
+  const { id, group, enabled } = endpoint;
   const orderingTimeoutMs = orderingTimeoutOf(endpoint);
-  return { endpointId: id, destination, enabled, ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }) };
+  return { endpointId: id, destination: group, enabled, ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }) };
 }

@@ -42,7 +42,7 @@ const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';
 const CONTROL = 'must not contain control characters other than tab and line break';
-const FIELDS = 'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout';
+const FIELDS = 'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit';
 const CALLBACK_FIELDS = 'url, events, enabled, headers, ordering, orderingTimeout';
 const TIMEOUT = 'orderingTimeout must be a duration from 1m to 5d, such as 30m, 24h or 2d';
 const url = 'https://hooks.example.com/in';
@@ -72,6 +72,13 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [
       { url: 'https://hooks.example.com/a b' },
       'url must not contain white space, control characters or backslashes; write https://hooks.example.com/a%20b',
+    ],
+    [{ url, rateLimit: 10 }, 'rateLimit must be {perSecond}, or null for no limit'],
+    [{ url, rateLimit: {} }, 'rateLimit.perSecond must be a whole number from 1 to 1000'],
+    [{ url, rateLimit: { perSecond: 0 } }, 'rateLimit.perSecond must be a whole number from 1 to 1000'],
+    [
+      { url, rateLimit: { perMinute: 1, perSecond: 1 } },
+      'rateLimit.perMinute is not a field here; the only one is perSecond',
     ],
     [{ url: `${url}/\u200b` }, 'url must not contain invisible or broken characters'],
     [{ url: `${url}/${'x'.repeat(2_048)}` }, 'url must have at most 2048 characters'],

@@ -87,6 +87,8 @@ ${tries.join('\n')}
 <code>too_old</code>; you can still redeliver or replay it.</li>
 <li>A 429 or 503 with <code>Retry-After</code> pauses all deliveries to the host, for at most
 ${durationText(policy.retryAfterLimitMs)}.</li>
+<li>A receiver with a <code>rateLimit</code> gets no more than that in a second, after a quiet time a burst of one
+second's worth. What waits for it spends no try.</li>
 <li>A 410 disables the receiver or callback at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over
 ${durationText(DEFAULT_DISABLE_AFTER_MS)}. Enable it again with
 <a href="/docs#/Receivers/changeReceiver"><code>PATCH /api/public/webhooks/{id}</code></a>, or a callback with

@@ -73,7 +73,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       asked: RegisterReceiver,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
-      const { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout } = asked;
+      const { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit } = asked;
       refuseForbiddenUrl(findUrlProblem, url, 'url');
       const receiver: Endpoint = {
         id: newReceiverId(createdAt, random),
@@ -82,6 +82,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         events,
         description,
         enabled,
+        ...(rateLimit && { rateLimit }),
         createdAt,
         ...(ordering !== undefined && { ordering }),
         ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),

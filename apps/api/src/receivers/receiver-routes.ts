@@ -79,7 +79,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     operation('changeReceiver', 'PATCH /{id}', {
       summary: 'Change a receiver',
       description:
-        'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`.',
+        'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.',
       body: PatchReceiver,
       answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
       async handle({ receivers }, req, res, patch) {

@@ -1,4 +1,12 @@
-import { DELIVERY_REASONS, DeliveryIdText, EventName, isCodeOf, MaxRetryHours, ReceiverIdText } from '@herald/core';
+import {
+  DELIVERY_REASONS,
+  DeliveryIdText,
+  EventName,
+  isCodeOf,
+  MaxRetryHours,
+  RateLimit,
+  ReceiverIdText,
+} from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
@@ -18,6 +26,11 @@ const ReceiverHealth = z
     since: TimeText,
     consecutiveFailures: z.int().min(0),
     backlog: z.int().min(0).meta({ description: 'Due deliveries that wait for the host.' }),
+    waitingForRate: z
+      .int()
+      .min(1)
+      .meta({ description: 'Due deliveries that wait because of `rateLimit`. Absent when none does.' })
+      .exactOptional(),
     lastSuccessAt: TimeText.nullable(),
   })
   .meta({ id: 'ReceiverHealth' });
@@ -29,6 +42,7 @@ const ReceiverFields = {
   description: z.string(),
   enabled: z.boolean(),
   ...OrderingFields,
+  rateLimit: RateLimit.exactOptional(),
   createdAt: TimeText,
   disabledAt: TimeText.exactOptional(),
   disabledReason: z
@@ -140,7 +154,7 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
-  const { headerNames, maxRetryHours } = receiver;
+  const { headerNames, maxRetryHours, rateLimit } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, destination);
   return {
@@ -150,6 +164,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
     description,
     enabled,
     ...toOrderingView(receiver),
+    ...(rateLimit && { rateLimit }),
     createdAt: toTime(createdAt),
     ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
     ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
@@ -160,6 +175,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
       since: toTime(since),
       consecutiveFailures,
       backlog: destination?.due ?? 0,
+      ...(destination?.waitingForRate !== undefined && { waitingForRate: destination.waitingForRate }),
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
   };

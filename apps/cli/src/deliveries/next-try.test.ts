@@ -42,6 +42,10 @@ test('one that waits for its turn goes after another, or by the time at which it
   });
 });
 
+test('a rate says so', () => {
+  expect(nextTryOf({ ...PENDING, wait: { state: 'rate_limited' } })).toBe('when the rate of its receiver allows it');
+});
+
 test.each([
   [
     'ends later than the schedule',

@@ -4,31 +4,34 @@ import type { Herald } from '../context/open-herald.ts';
 import type { Cell } from '../output/cell.ts';
 import { toDate } from '../output/time-text.ts';
 
-/** What keeps a pending delivery from its next try: its destination doesn't answer, or asked to be left alone. */
+/** What keeps a pending delivery from its next try: its destination doesn't answer or asked to be left alone, or the rate. */
 export type Wait =
   | { readonly state: 'breaker_open'; readonly nextProbeAt: Date }
-  | { readonly state: 'paused'; readonly pausedUntil: Date };
+  | { readonly state: 'paused'; readonly pausedUntil: Date }
+  | { readonly state: 'rate_limited' };
 
 /** A delivery, and what it waits for besides the time of its next try. */
 export type DeliveryWithWait = DeliveryDescription & { readonly wait?: Wait };
 
-/** Adds to each delivery what it waits for; reads the state of each destination once. */
+/** Adds to each delivery what it waits for; reads the state of each place once. */
 export async function addWaits(
   herald: Herald,
   descriptions: readonly DeliveryDescription[],
 ): Promise<DeliveryWithWait[]> {
-  const placeOf = ({ delivery, destination }: DeliveryDescription) => `${delivery.workspaceId} ${destination ?? ''}`;
+  const placeOf = ({ delivery, group }: DeliveryDescription) => `${delivery.workspaceId} ${group ?? ''}`;
   const waiting = descriptions.filter(({ delivery, destination }) => {
     // A redelivery passes an open breaker and a pause.
     return delivery.status === 'pending' && delivery.owedAttempts === 0 && destination !== undefined;
   });
   const byPlace = new Map(waiting.map((each) => [placeOf(each), each]));
   const groups = await createFindDestinations(herald)(
-    [...byPlace.values()].map(({ delivery, destination = '' }) => ({ ...delivery, destination })),
+    [...byPlace.values()].map(({ delivery, destination = '', group = '' }) => ({ ...delivery, destination, group })),
   );
   const waits = new Map([...byPlace.keys()].map((place, index) => [place, toWait(groups[index], herald.now())]));
   return descriptions.map((each) => {
-    const wait = waiting.includes(each) ? waits.get(placeOf(each)) : undefined;
+    const found = waiting.includes(each) ? waits.get(placeOf(each)) : undefined;
+    const isDue = (each.delivery.nextAttemptAt ?? 0) <= herald.now();
+    const wait = found?.state === 'rate_limited' && !isDue ? undefined : found;
     return wait ? { ...each, wait } : each;
   });
 }
@@ -37,7 +40,8 @@ type Group = Awaited<ReturnType<ReturnType<typeof createFindDestinations>>>[numb
 
 function toWait(group: Group, now: number): Wait | undefined {
   if (group?.isOpen) return { state: 'breaker_open', nextProbeAt: new Date(Math.max(now, group.nextProbeAt ?? now)) };
-  return group?.heldUntil === undefined ? undefined : { state: 'paused', pausedUntil: new Date(group.heldUntil) };
+  if (group?.heldUntil !== undefined) return { state: 'paused', pausedUntil: new Date(group.heldUntil) };
+  return group?.waitingForRate === undefined ? undefined : { state: 'rate_limited' };
 }
 
 /** When a delivery is tried next, as far as that is known. */
@@ -46,6 +50,7 @@ export function nextTryOf({ delivery, wait, waitingFor }: DeliveryWithWait): Cel
   if (waitingFor !== undefined && dueAt) return { before: `after ${waitingFor}, by `, at: dueAt, after: '' };
   if (wait?.state === 'breaker_open')
     return { before: 'when the endpoint answers again (next probe ', at: wait.nextProbeAt, after: ')' };
+  if (wait?.state === 'rate_limited') return 'when the rate of its receiver allows it';
   if (wait?.state !== 'paused' || (dueAt && dueAt >= wait.pausedUntil)) return dueAt;
   return { before: '', at: wait.pausedUntil, after: ' (the endpoint asked for a pause)' };
 }

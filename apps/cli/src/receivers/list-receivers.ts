@@ -27,7 +27,7 @@ export async function listReceivers(
   const destinations = await createFindDestinations({ redis, keyspace, now })(found);
   return found.map((receiver, index) => {
     const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
-    const { id, url, events, description, disabledReason, createdAt, health } = receiver;
+    const { id, url, events, description, rateLimit, disabledReason, createdAt, health } = receiver;
     const { headerNames, maxRetryHours } = receiver;
     const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = receiver;
     return {
@@ -38,6 +38,7 @@ export async function listReceivers(
       description,
       ordering,
       orderingTimeout: writeDuration(orderingTimeoutMs),
+      rateLimit,
       state,
       since: new Date(since),
       disabledReason,
@@ -45,6 +46,7 @@ export async function listReceivers(
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
       backlog: destinations[index]?.due ?? 0,
+      waitingForRate: destinations[index]?.waitingForRate ?? 0,
       lastSuccessAt: toDate(health.lastSuccessAt) ?? null,
       createdAt: new Date(createdAt),
     };
@@ -60,8 +62,12 @@ export function toReceiverRow(receiver: ListedReceiver): Cell[] {
   const { id, workspace, url, since, backlog, lastSuccessAt } = receiver;
   const hasAll = receiver.events.length === 0 || receiver.events.length === EVENT_NAMES.length;
   const events = hasAll ? 'all' : receiver.events.join(',');
-  const state = PAINT[receiver.state](`${receiver.state}${detailOf(receiver)}`);
+  const state = PAINT[receiver.state](`${receiver.state}${detailOf(receiver)}${rateOf(receiver)}`);
   return [id, workspace, url, events, state, since, backlog, lastSuccessAt ?? undefined];
+}
+
+function rateOf({ rateLimit, waitingForRate }: ListedReceiver): string {
+  return rateLimit && waitingForRate > 0 ? `, ${waitingForRate} wait for its rate of ${rateLimit.perSecond}/s` : '';
 }
 
 function detailOf({ state, disabledReason, consecutiveFailures }: ListedReceiver): string {

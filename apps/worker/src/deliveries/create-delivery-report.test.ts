@@ -15,6 +15,7 @@ const endpoint: EndpointRecord = {
   enabled: true,
   createdAt: NOW,
   destination: 'dst',
+  group: 'dst',
   encryptedSecret: 'encrypted',
   health: { consecutiveFailures: 0 },
 };

@@ -29,6 +29,7 @@ const endpoint: EndpointRecord = {
   enabled: true,
   createdAt: NOW,
   destination: 'dst',
+  group: 'dst',
   encryptedSecret: 'encrypted',
   health: { consecutiveFailures: 0 },
 };

@@ -15,6 +15,7 @@ export function createPlatform({ url, secret }: NoticeConfig, encryptSecret: Sec
     enabled: true,
     createdAt: 0,
     destination: PLATFORM_GROUP,
+    group: PLATFORM_GROUP,
     encryptedSecret: encryptSecret(secret, PLATFORM),
     health: { consecutiveFailures: 0 },
   };

@@ -48,6 +48,11 @@ test.each<{ when: string; body: object; receiver: object }>([
     },
   },
   {
+    when: 'a rate',
+    body: { url, rateLimit: { perSecond: 1 } },
+    receiver: { url, events: [], description: '', enabled: true, rateLimit: { perSecond: 1 } },
+  },
+  {
     when: 'repeated events',
     body: { url, events: ['task.done', 'task.check_in', 'task.done'] },
     receiver: { url, events: ['task.check_in', 'task.done'], description: '', enabled: true },
@@ -89,6 +94,15 @@ const receiverRefusals = [
   { body: { url, maxRetryHours: 0 }, problems: ['maxRetryHours: Too small: expected number to be >=1'] },
   { body: { url, maxRetryHours: 121 }, problems: ['maxRetryHours: Too big: expected number to be <=120'] },
   { body: { url, maxRetryHours: 1.5 }, problems: ['maxRetryHours: Invalid input: expected int, received number'] },
+  ...[0, 1_001, -1, 2.5, '10', null].map((perSecond) => ({
+    body: { url, rateLimit: { perSecond } },
+    problems: ['rateLimit.perSecond: must be a whole number from 1 to 1000'],
+  })),
+  { body: { url, rateLimit: 10 }, problems: ['rateLimit: must be {perSecond}, or null for no limit'] },
+  {
+    body: { url, rateLimit: { perSecond: 1, perMinute: 1 } },
+    problems: ['rateLimit: Unrecognized key: "perMinute"'],
+  },
   { body: null, problems: [': Invalid input: expected object, received null'] },
   { body: [], problems: [': Invalid input: expected object, received array'] },
   { body: JSON.parse(`{"url":"${url}","__proto__":{}}`) as unknown, problems: [': Unrecognized key: "__proto__"'] },
@@ -112,6 +126,8 @@ test.each([
   { body: { headers: { 'X-A': '1' } }, patch: { headers: { 'x-a': '1' } } },
   { body: { maxRetryHours: 120 }, patch: { maxRetryHours: 120 } },
   { body: { maxRetryHours: null }, patch: { maxRetryHours: null } },
+  { body: { rateLimit: { perSecond: 1_000 } }, patch: { rateLimit: { perSecond: 1_000 } } },
+  { body: { rateLimit: null }, patch: { rateLimit: null } },
 ])('a patch $body changes exactly $patch', ({ body, patch }) => {
   expect(PatchReceiver.parse(body)).toStrictEqual(patch);
 });
@@ -122,7 +138,7 @@ test.each([
   {
     body: {},
     problems: [
-      ': must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout',
+      ': must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit',
     ],
   },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {

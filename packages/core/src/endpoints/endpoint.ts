@@ -5,6 +5,7 @@ import { TypedText } from '../text.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 import { OwnHeaders } from './own-headers.ts';
 import { OrderingText, OrderingTimeoutText, type EndpointOrdering } from './ordering.ts';
+import { RateLimit } from './rate-limit.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -42,6 +43,7 @@ export const RegisterReceiver = z
     maxRetryHours: MaxRetryHours.exactOptional(),
     ordering: OrderingText.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
+    rateLimit: RateLimit.nullable().exactOptional(),
   })
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
@@ -57,14 +59,15 @@ export const PatchReceiver = z
     maxRetryHours: MaxRetryHours.nullable().exactOptional(),
     ordering: OrderingText.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
+    rateLimit: RateLimit.nullable().exactOptional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
     error:
-      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout',
+      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit',
   })
   .meta({
     id: 'PatchReceiver',
-    description: `Omitted fields stay unchanged. ${NEW_ORIGIN_DROPS_HEADERS} \`headers\` replaces all of them, and \`{}\` removes them. \`maxRetryHours\` of null removes it.`,
+    description: `Omitted fields stay unchanged. ${NEW_ORIGIN_DROPS_HEADERS} \`headers\` replaces all of them, and \`{}\` removes them. \`maxRetryHours\` or \`rateLimit\` of null removes it.`,
     minProperties: 1,
   });
 export type PatchReceiver = z.infer<typeof PatchReceiver>;
@@ -123,6 +126,7 @@ export type Endpoint = EndpointOrdering & {
   readonly events: readonly EventName[];
   readonly description: string;
   readonly enabled: boolean;
+  readonly rateLimit?: RateLimit;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly disabledAt?: number;

@@ -1,3 +1,5 @@
+import { LANE_LUA } from './lane-lua.ts';
+
 /** Jobs in one ZADD at most: Lua limits the arguments of a call. */
 const JOBS_AT_ONCE = 1_000;
 
@@ -6,19 +8,24 @@ const JOBS_AT_ONCE = 1_000;
  *
  * `enqueue(entries, now, mode)` adds jobs. A job that waits already moves to the new score, unless the mode is 'NX'.
  * The caller must not add a job in work: see `jobsInWork`. The name of a group with a `|`, which separates the parts of
- * a handle, is an error before anything is added.
+ * a handle, or with a `~` that names no lane, is an error before anything is added. So is an id that begins like a
+ * marker, with a `~`.
+ *
+ * A group may be a lane (see LANE_LUA, which this has too).
  *
  * `dequeue(group, ids, now)` removes jobs that wait. Both update `n` of the settings, the number of all waiting jobs.
  */
-export const ENQUEUE_LUA = /* lua */ `
+export const ENQUEUE_LUA = /* lua */ `${LANE_LUA}
 -- entries: list of {group, job id, score}   now (ms)   mode: 'NX', or nil
 local function enqueue(entries, now, mode)
   local jobs, groups, added = {}, {}, 0
   for _, entry in ipairs(entries) do
+    if isMarker(entry[2]) then error('the id of a job must not begin with a "~": ' .. entry[2]) end
     local group = entry[1]
     local list = jobs[group]
     if not list then
       if string.find(group, '|', 1, true) then error('the name of a group must not have a "|": ' .. group) end
+      if not splitLane(group) then error('the name of a group must not have a "~", except as a lane: ' .. group) end
       list = {}
       jobs[group] = list
       groups[#groups + 1] = group
@@ -33,9 +40,9 @@ local function enqueue(entries, now, mode)
       if mode then added = added + redis.call('ZADD', key, mode, unpack(list, first, last))
       else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
     end
-    local state = readGroup(group)
-    -- A ready group stays ready. A full one becomes ready when a slot is free.
-    if not state.place or state.place == 'l' then place(group, state, now) end
+    local base, rate, name = splitLane(group)
+    if rate then placeLane(base, rate, name, now) end
+    placeAdded(base, now)
   end
   if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
 end
@@ -52,7 +59,9 @@ local function dequeue(group, ids, now)
   end
   if removed > 0 then
     redis.call('HINCRBY', prefix .. 'queue', 'n', -removed)
-    place(group, readGroup(group), now)
+    local base, rate, name = splitLane(group)
+    if rate then placeLane(base, rate, name, now) end
+    place(base, readGroup(base), now)
   end
   return scores
 end

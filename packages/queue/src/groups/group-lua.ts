@@ -24,6 +24,12 @@ export const EXPRESS_MARK = '!';
 export const GROUP_LUA = /* lua */ `
 local CLASS = ${CLASS_FACTOR}
 
+-- The group to which a lane belongs, its rate and its own name (see LANE_LUA); any other group comes back alone.
+local function splitLane(group)
+  if not string.find(group, '~', 1, true) then return group end
+  return string.match(group, '^([^~]*)~(%d+)~(.*)$')
+end
+
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
 local function readGroup(group)
@@ -75,6 +81,13 @@ local function isLater(place) return place == 'l' or place == 'f' end
 
 local function setOf(place) return isLater(place) and prefix .. 'later' or prefix .. 'ready:' .. place end
 
+-- Has a group looked at again at a time (ms). Workers sleep until the first of these times.
+local function standLater(group, at)
+  local head = redis.call('ZRANGE', prefix .. 'later', 0, 0, 'WITHSCORES')
+  redis.call('ZADD', prefix .. 'later', at, group)
+  if not head[1] or at < tonumber(head[2]) then redis.call('ZADD', prefix .. 'wake:0', 0, '0') end
+end
+
 -- Moves a group to a ring, to later, or nowhere (nil), and wakes workers. at: for later, when to look again (ms).
 local function put(group, state, place, now, at)
   local key, former = prefix .. 'g:' .. group, state.place
@@ -85,10 +98,7 @@ local function put(group, state, place, now, at)
     return
   end
   if isLater(place) then
-    local head = redis.call('ZRANGE', prefix .. 'later', 0, 0, 'WITHSCORES')
-    redis.call('ZADD', prefix .. 'later', at, group)
-    -- Workers sleep until the first time in later.
-    if place == 'l' and (not head[1] or at < tonumber(head[2])) then redis.call('ZADD', prefix .. 'wake:0', 0, '0') end
+    if place == 'l' then standLater(group, at) else redis.call('ZADD', prefix .. 'later', at, group) end
   else
     if former ~= place then redis.call('ZADD', prefix .. 'ready:' .. place, now, group) end
     redis.call('ZADD', prefix .. 'wake:' .. place, 0, '0')
@@ -113,5 +123,11 @@ local function place(group, state, now, limit)
     return put(group, state, 'f', now, at)
   end
   put(group, state, ringOf(group, state, now), now)
+end
+
+-- Puts a group to which jobs were added. A ready group stays ready. A full one becomes ready when a slot is free.
+local function placeAdded(group, now)
+  local state = readGroup(group)
+  if not state.place or state.place == 'l' then place(group, state, now) end
 end
 `;

@@ -9,12 +9,12 @@ const LAST_PROBE_MS = 300_000;
 /**
  * For scripts that end jobs in the same step in which they record the outcome. Needs GROUP_LUA.
  *
- * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group, its id, and the score at which
+ * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group or lane, its id, and the score at which
  * it stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
  *
  * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
  * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil). Returns the
- * change of its breaker: '', 'opened' or 'closed'.
+ * change of its breaker: '', 'opened' or 'closed'. The outcome of a lane's job is its group's.
  */
 export const LEASE_LUA = /* lua */ `
 local function readHandle(handle)
@@ -79,6 +79,7 @@ local function noteAnswered(state, key, limit)
 end
 
 local function settleGroup(group, now, limit, finish)
+  group = splitLane(group)
   local key, state = prefix .. 'g:' .. group, readGroup(group)
   local change, isOther = '', false
   if finish.freed > 0 then

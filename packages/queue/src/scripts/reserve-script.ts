@@ -1,4 +1,5 @@
 import { GROUP_LUA } from '../groups/group-lua.ts';
+import { LANE_LUA } from '../groups/lane-lua.ts';
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
 const JOBS_A_TURN = 4;
@@ -21,7 +22,7 @@ export function createReserveScript(loadLua: string): string {
 -- wake marks (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
--- ARGV[6..8] most jobs of each ring   ARGV[9..] groups that keep this worker waiting far longer than usual
+-- ARGV[6..8] most jobs of each ring   ARGV[9..] groups, not lanes, that keep this worker waiting far longer than usual
 -- Returns {'reserved' | 'paused', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look
 -- again (ms) or 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
@@ -32,6 +33,7 @@ export function createReserveScript(loadLua: string): string {
 -- others.
 local prefix = ARGV[1]
 ${GROUP_LUA}
+${LANE_LUA}
 ${loadLua}
 local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
@@ -46,18 +48,31 @@ for index = 9, #ARGV do
   end
 end
 
+-- Looks at a lane that has tokens again, and at its group.
+local function placeAgain(base, rate, name)
+  placeLane(base, rate, name, now)
+  local state = readGroup(base)
+  if not state.place or isLater(state.place) then place(base, state, now, limit) end
+end
+
 for _, group in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LIMIT', 0, ${GROUPS_LOOKED_AT})) do
-  local state = readGroup(group)
-  -- The state of the group may have expired.
-  if not isLater(state.place) then redis.call('ZREM', KEYS[3], group) end
-  place(group, state, now, limit)
+  local base, rate, name = splitLane(group)
+  if rate then
+    placeAgain(base, rate, name)
+  else
+    local state = readGroup(group)
+    -- The state of the group may have expired.
+    if not isLater(state.place) then redis.call('ZREM', KEYS[3], group) end
+    place(group, state, now, limit)
+  end
 end
 
 local jobs, leases = {}, {}
 
 for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCORE')) do
-  local group, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
+  local place, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
   if name == nonce then
+    local group = splitLane(place)
     local state = readGroup(group)
     -- A job that was in work when the breaker opened is no probe. The next probe waits for the lease of the one that is
     -- out.
@@ -68,6 +83,7 @@ end
 -- The first run has counted these jobs off.
 local isRepeated, taken = #jobs > 0, 0
 
+-- group: the group or the lane in which the jobs waited
 local function add(group, state, ring, isProbe, popped)
   for index = 1, #popped, 2 do
     local id, score = popped[index], popped[index + 1]
@@ -80,39 +96,67 @@ local function add(group, state, ring, isProbe, popped)
   end
 end
 
--- At most so many due jobs, in their order, as ids and scores; jobs that are not due go back. Also whether the group is
--- empty now.
+-- At most so many due jobs, in their order, as ids and scores, and markers of lanes that have such jobs; what is not due
+-- goes back. Also whether the group is empty now.
 local function pop(group, count)
   local key = prefix .. 'q:' .. group
-  local popped, due, early = redis.call('ZPOPMIN', key, count), {}, {}
+  local popped, due, markers, early = redis.call('ZPOPMIN', key, count), {}, {}, {}
+  local function take(member, score)
+    if isMarker(member) then
+      markers[#markers + 1] = member
+    else
+      due[#due + 1] = member
+      due[#due + 1] = score
+    end
+  end
   for index = 1, #popped, 2 do
     local score = tonumber(popped[index + 1])
     if score % CLASS <= now then
-      due[#due + 1] = popped[index]
-      due[#due + 1] = popped[index + 1]
+      take(popped[index], popped[index + 1])
     else
       early[#early + 1] = popped[index + 1]
       early[#early + 1] = popped[index]
     end
   end
-  if #early == 0 then return due, #popped < 2 * count end
+  if #early == 0 then return due, markers, #popped < 2 * count end
   redis.call('ZADD', key, unpack(early))
   -- Jobs of later classes may be due behind a job that is not.
   local class = math.floor(tonumber(early[1]) / CLASS) + 1
-  while #due < 2 * count and class <= 2 do
-    local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, count - #due / 2, 'WITHSCORES')
+  while #due / 2 + #markers < count and class <= 2 do
+    local room = count - #due / 2 - #markers
+    local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
     for index = 1, #more, 2 do
       redis.call('ZREM', key, more[index])
-      due[#due + 1] = more[index]
-      due[#due + 1] = more[index + 1]
+      take(more[index], more[index + 1])
     end
     class = class + 1
   end
-  return due, false
+  return due, markers, false
+end
+
+-- Takes jobs of a group and of its lanes. Returns how many, and whether the group is empty now.
+local function takeJobs(group, state, ring, isProbe, count)
+  local due, markers, isEmpty = pop(group, count)
+  add(group, state, ring, isProbe, due)
+  local left = count - #due / 2
+  for _, marker in ipairs(markers) do
+    local lane, ofLane = takeFromLane(group, marker, now, left)
+    add(lane, state, ring, isProbe, ofLane)
+    left = left - #ofLane / 2
+  end
+  return count - left, isEmpty and #markers == 0
 end
 
 -- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took.
 local function serve(group, turn, ring, room)
+  local base, rate, name = splitLane(group)
+  if rate then
+    -- A process of the former version, which knows no lanes, put it here.
+    redis.call('ZREM', KEYS[4 + ring], group)
+    redis.call('HDEL', prefix .. 'g:' .. group, 'p')
+    placeAgain(base, rate, name)
+    return 0
+  end
   local state = readGroup(group)
   -- The entry in the ring counts: the state of the group may have expired.
   if state.place ~= ring then
@@ -135,10 +179,10 @@ local function serve(group, turn, ring, room)
     return 0
   end
   local key = prefix .. 'g:' .. group
-  local popped, isEmpty = pop(group, count)
-  add(group, state, ring, isProbe, popped)
+  local served, isEmpty = takeJobs(group, state, ring, isProbe, count)
   redis.call('HSET', key, 'n', state.inWork)
-  if isProbe then
+  -- A lane may have no token after all.
+  if isProbe and served > 0 then
     state.probeAt = leaseEnd
     redis.call('HSET', key, 'probe', leaseEnd)
   end
@@ -150,7 +194,7 @@ local function serve(group, turn, ring, room)
     -- would go first for long.
     if state.place == ring then redis.call('ZADD', KEYS[4 + ring], math.max(turn + ${TURN_MS}, now), group) end
   end
-  return #popped / 2
+  return served
 end
 
 for index = 0, 2 do

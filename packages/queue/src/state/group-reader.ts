@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { groupOfLane } from '../groups/lane.ts';
 import { createQueueKeys } from '../queue-keys.ts';
 import { FIND_GROUP_LUA, LIST_GROUPS_LUA } from './group-scripts.ts';
 import type { QueueAccess } from '../script.ts';
@@ -20,12 +21,14 @@ export type GroupState = {
   readonly heldUntil?: number;
   /** It is suspect at least until then; absent once that has passed. */
   readonly suspectUntil?: number;
+  /** Due jobs of the lane by which it was found that wait for a token; absent when there are none. */
+  readonly waitingForRate?: number;
   /** The waiting job that goes first. */
   readonly first?: { readonly id: string; readonly dueAt: number };
 };
 
 const Count = z.number();
-const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count]);
+const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count, Count]);
 
 /** Reads the state of groups. Its scripts only read, and their work is bounded. */
 export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
@@ -41,18 +44,18 @@ export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
       const rows = z.array(Row).parse(await list([keys.later], [prefix, at, limit]));
       return rows.map((row) => toGroupState(row, at));
     },
-    /** Undefined when no job waits in the group and nothing is known of it. */
+    /** By its name, or by that of a lane. Undefined when no job waits in the group and nothing is known of it. */
     async find(group: string): Promise<GroupState | undefined> {
       const at = now();
-      const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(group)], [prefix, at, group]));
+      const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(groupOfLane(group))], [prefix, at, group]));
       return row.length === 0 ? undefined : toGroupState(row, at);
     },
   };
 }
 
 function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
-  const [group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil, firstId, firstDueAt] =
-    row;
+  const [group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil, ...rest] = row;
+  const [firstId, firstDueAt, waitingForRate] = rest;
   return {
     group,
     waiting,
@@ -63,6 +66,7 @@ function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
     ...(isOpen === 1 && { nextProbeAt }),
     ...(heldUntil > now && { heldUntil }),
     ...(suspectUntil > now && { suspectUntil }),
+    ...(waitingForRate > 0 && { waitingForRate }),
     ...(firstId !== '' && { first: { id: firstId, dueAt: firstDueAt } }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
+import { groupOfLane } from '@herald/queue';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -46,11 +47,11 @@ export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; 
      */
     readContent: async ({ workspaceId, endpointId, transitionId }: Delivery) => {
       const keys = keyspace.of(workspaceId);
-      const [[url, changedAt, headersOf, destination], body] = await Promise.all([
+      const [[url, changedAt, headersOf, group], body] = await Promise.all([
         redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt', 'hdrOf', 'dst'),
         redis.hget(keys.transition(transitionId), 'body'),
       ]);
-      const headerNames = readHeaderNames(headersOf, destination);
+      const headerNames = readHeaderNames(headersOf, groupOfLane(group ?? ''));
       return {
         ...(url != null && { url }),
         ...(headerNames && { headerNames }),

@@ -1,5 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { PLACES_LUA } from '../endpoints/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
@@ -14,6 +15,7 @@ local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
+${PLACES_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e')
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
@@ -21,16 +23,17 @@ local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
 if facts[1] ~= ARGV[3] then return { 'missing' } end
 if facts[3] then return { 'erased' } end
 -- A notice's endpoint has no record.
-local endpoint = names[2] == '${PLATFORM}' and { '1', '${PLATFORM_GROUP}' }
-  or redis.call('HMGET', prefix .. 'e:' .. names[2], 'on', 'dst', 'dstWas')
-if not endpoint[1] then return { 'removed' } end
-if endpoint[1] ~= '1' then return { 'disabled', names[2] } end
+local isNotice = names[2] == '${PLATFORM}'
+local on = isNotice and '1' or redis.call('HGET', prefix .. 'e:' .. names[2], 'on')
+if not on then return { 'removed' } end
+if on ~= '1' then return { 'disabled', names[2] } end
+local places = isNotice and { '${PLATFORM_GROUP}' } or placesOf(prefix .. 'e:' .. names[2])
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end
-if endpoint[3] then dequeue(endpoint[3], { id }, now) end
+for index = 2, #places do dequeue(places[index], { id }, now) end
 if not jobsInWork()[id] and not redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then
   -- Urgent, which is class 0.
-  enqueue({ { endpoint[2], id, ARGV[4] } }, now)
+  enqueue({ { places[1], id, ARGV[4] } }, now)
 end
 return { 'pending', facts[2] }
 `;

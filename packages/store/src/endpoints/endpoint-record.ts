@@ -7,9 +7,12 @@ import {
   type EndpointId,
   type EventName,
 } from '@herald/core';
+import { groupOfLane, laneOf } from '@herald/queue';
 
 export type EndpointRecord = Endpoint & {
   readonly destination: DestinationId;
+  /** Where its deliveries wait in the queue: the group of its destination, or its lane in it while it has a rate. */
+  readonly group: string;
   readonly encryptedSecret: string;
   /** The headers of its own (see `createSealHeaders`); absent when it has none. */
   readonly encryptedHeaders?: string;
@@ -41,12 +44,13 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string, head
   return Object.entries({
     ws: endpoint.workspaceId,
     url: endpoint.url,
-    dst: destination,
+    dst: groupOf(endpoint, destination),
     events: endpoint.events.join(','),
     desc: endpoint.description,
     on: endpoint.enabled ? '1' : '0',
     at: String(endpoint.createdAt),
     sec: encryptedSecret,
+    ...(endpoint.rateLimit && { rate: String(endpoint.rateLimit.perSecond) }),
     ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
     ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
     ...(headers &&
@@ -57,11 +61,16 @@ export function endpointFields(endpoint: Endpoint, encryptedSecret: string, head
   }).flat();
 }
 
+function groupOf({ id, rateLimit }: Endpoint, destination: DestinationId): string {
+  return rateLimit ? laneOf(destination, rateLimit.perSecond, id) : destination;
+}
+
 export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told, hdr, hdrOf, maxH, ord, ordTo } = fields;
+  const { urlAt, told, hdr, hdrOf, maxH, ord, ordTo, rate } = fields;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
-  const destination = dst ?? destinationOf(ws, url);
+  const group = dst ?? destinationOf(ws, url);
+  const destination = groupOfLane(group);
   const headerNames = readHeaderNames(hdrOf, destination);
   return {
     id,
@@ -77,7 +86,9 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     ...(headerNames && hdr !== undefined && { headerNames, encryptedHeaders: hdr }),
     ...(ord !== undefined && { ordering: 'task' }),
     ...(ordTo !== undefined && { orderingTimeoutMs: Number(ordTo) }),
+    ...(rate !== undefined && { rateLimit: { perSecond: Number(rate) } }),
     destination,
+    group,
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
     ...(urlAt !== undefined && { urlChangedAt: Number(urlAt) }),
@@ -98,7 +109,7 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
  */
 export function readHeaderNames(
   hdrOf: string | null | undefined,
-  destination: DestinationId | null | undefined,
+  destination: DestinationId,
 ): readonly string[] | undefined {
   const [of, names] = hdrOf?.split(' ') ?? [];
   return of === destination ? names?.split(',') : undefined;

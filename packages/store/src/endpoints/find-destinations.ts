@@ -17,13 +17,14 @@ export function createGroupReaders({ redis, keyspace, now }: GroupReadersDeps) {
 /** A destination's group in the queue; undefined when nothing waits in it and nothing is known of it. */
 export type DestinationHealth = GroupState | undefined;
 
-type Place = Pick<EndpointRecord, 'workspaceId' | 'destination'>;
+/** `group`: with that of an endpoint that has a rate, its own waiting for it is found too. */
+type Place = Pick<EndpointRecord, 'workspaceId' | 'destination'> & Partial<Pick<EndpointRecord, 'group'>>;
 
 /** Finds the groups of these endpoints' destinations, in their order. */
 export function createFindDestinations(deps: GroupReadersDeps) {
   const readers = createGroupReaders(deps);
-  const find = async ({ workspaceId, destination }: Place): Promise<DestinationHealth> =>
-    await readers.get(deps.keyspace.of(workspaceId))?.find(destination);
+  const find = async ({ workspaceId, destination, group = destination }: Place): Promise<DestinationHealth> =>
+    await readers.get(deps.keyspace.of(workspaceId))?.find(group);
   return (endpoints: readonly Place[]) => Promise.all(endpoints.map(find));
 }
 export type FindDestinations = ReturnType<typeof createFindDestinations>;

@@ -1,5 +1,6 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
+import { PLACES_LUA } from './places-lua.ts';
 
 /** Removed receivers that the list of a workspace's deliveries still has: each costs every page a look into its log. */
 export const REMOVED_LIMIT = 40;
@@ -42,10 +43,11 @@ export const REMOVE_RECEIVER_LUA = /* lua */ `
 -- KEYS[6] removed receivers whose logs still have deliveries (zset)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
+${PLACES_LUA}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
 local mark = ARGV[1]
-for _, destination in ipairs(redis.call('HMGET', KEYS[2], 'dst', 'dstWas')) do
-  if destination then mark = mark .. '|' .. destination end
+for _, place in ipairs(placesOf(KEYS[2])) do
+  if place ~= '' then mark = mark .. '|' .. place end
 end
 redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[3], ARGV[2])

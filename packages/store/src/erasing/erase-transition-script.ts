@@ -1,5 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
+import { PLACES_LUA } from '../endpoints/places-lua.ts';
 
 /** Fields of a transition that tell nothing of its content. */
 const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased'];
@@ -16,6 +17,7 @@ local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${SETTLE_LUA}
+${PLACES_LUA}
 local event = redis.call('HGET', KEYS[1], 'ev')
 if not event then return { '', 0 } end
 redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
@@ -26,10 +28,7 @@ for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 
 local function leaveQueue(endpoint, id)
-  local places = redis.call('HMGET', prefix .. 'e:' .. endpoint, 'dst', 'dstWas')
-  for index = 1, 2 do
-    if places[index] then dequeue(places[index], { id }, now) end
-  end
+  for _, place in ipairs(placesOf(prefix .. 'e:' .. endpoint)) do dequeue(place, { id }, now) end
 end
 
 for index = 6, #ARGV do

@@ -1,6 +1,7 @@
 import { isNotice, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
+import { groupOfLane } from '@herald/queue';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
@@ -23,8 +24,10 @@ export type DeliveryDescription = {
   readonly lastOutcome?: string;
   /** The delivery in front of which it may not go. */
   readonly waitingFor?: DeliveryId;
-  /** The destination of the endpoint now, in whose group it waits; absent when the endpoint was removed. */
+  /** The destination of the endpoint now; absent when the endpoint was removed. */
   readonly destination?: DestinationId;
+  /** Where it waits: the group of the destination, or the endpoint's lane in it; absent when the endpoint was removed. */
+  readonly group?: string;
 };
 
 /** Undefined when there is no record. A page at once costs two pipelines: the client makes one of each tick. */
@@ -40,7 +43,7 @@ export async function describeDelivery(
   ]);
   const { x, e } = fields;
   if (x === undefined || e === undefined) return undefined;
-  const [values, [url, on, destination]] = await Promise.all([
+  const [values, [url, on, group]] = await Promise.all([
     redis.hmget(keys.transition(x), ...SHOWN_TRANSITION_FIELDS),
     redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
   ]);
@@ -56,7 +59,14 @@ export async function describeDelivery(
     ...(lastOutcome !== undefined && { lastOutcome }),
   };
   if (isNotice(delivery.event)) {
-    return { delivery, host: 'NOTICE_URL', endpointState: 'enabled', ...history, destination: PLATFORM_GROUP };
+    return {
+      delivery,
+      host: 'NOTICE_URL',
+      endpointState: 'enabled',
+      ...history,
+      destination: PLATFORM_GROUP,
+      group: PLATFORM_GROUP,
+    };
   }
   const waitingFor = await findWaitingFor(redis, keys, delivery);
   return {
@@ -65,6 +75,6 @@ export async function describeDelivery(
     ...(url != null && { host: URL.parse(url)?.host ?? '' }),
     endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
     ...history,
-    ...(destination != null && { destination }),
+    ...(group != null && { destination: groupOfLane(group), group }),
   };
 }

@@ -1,4 +1,5 @@
 import { scoreOf } from '@herald/queue';
+import { PLACES_LUA } from '../endpoints/places-lua.ts';
 
 /**
  * The pending deliveries of one Task to one endpoint stand in a line, if the endpoint asks for order: a zset, scored by
@@ -36,10 +37,10 @@ end
  *
  * `advance(line, now)` makes the first of a line due, if it has waited for its turn until now. Returns its id, or nil.
  */
-export const ADVANCE_LUA = /* lua */ `
+export const ADVANCE_LUA = /* lua */ `${PLACES_LUA}
 local function moveWaiting(id, endpoint, score, now)
-  for _, place in ipairs(redis.call('HMGET', prefix .. 'e:' .. endpoint, 'dst', 'dstWas')) do
-    if place and redis.call('ZSCORE', prefix .. 'q:' .. place, id) then
+  for _, place in ipairs(placesOf(prefix .. 'e:' .. endpoint)) do
+    if redis.call('ZSCORE', prefix .. 'q:' .. place, id) then
       enqueue({ { place, id, score } }, now)
       return
     end

@@ -1,35 +1,36 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
+import { PLACES_LUA } from '../endpoints/places-lua.ts';
 
 export const PURGE_LUA = /* lua */ `
 -- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work
--- leaves when its worker is done. If the endpoint is enabled and has another destination, move the deliveries that wait
--- in the former one's group; those in work there are being sent. A second run changes nothing.
+-- leaves when its worker is done. If the endpoint is enabled and has another destination or rate, move the deliveries
+-- that wait in the groups of former ones; those in work there are being sent. A second run changes nothing.
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[5..n+4] delivery ids
--- ARGV[4] destinations for which they may wait, joined by |, the present one first
+-- ARGV[4] groups in which they may wait, joined by |, besides those that the endpoint names
 -- Returns {id, event, reason} of each delivery that it ended; none when the endpoint is enabled.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${SETTLE_LUA}
-local ended, places = {}, {}
-for place in string.gmatch(ARGV[4], '[^|]+') do places[#places + 1] = place end
-local endpoint = redis.call('HMGET', KEYS[1], 'on', 'dstWas')
-if endpoint[1] == '1' then
-  local present = places[1]
-  if not endpoint[2] or endpoint[2] == present then return ended end
+${PLACES_LUA}
+local ended, places, on = {}, placesOf(KEYS[1]), redis.call('HGET', KEYS[1], 'on')
+if on == '1' then
   local entries = {}
-  for id, score in pairs(dequeue(endpoint[2], { unpack(ARGV, 5) }, now)) do
-    entries[#entries + 1] = { present, id, score }
+  for index = 2, #places do
+    local isUsed = places[index] ~= places[1] and redis.call('EXISTS', prefix .. 'q:' .. places[index]) == 1
+    for id, score in pairs(isUsed and dequeue(places[index], { unpack(ARGV, 5) }, now) or {}) do
+      entries[#entries + 1] = { places[1], id, score }
+    end
   end
   enqueue(entries, now, 'NX')
   return ended
 end
-if endpoint[2] then places[#places + 1] = endpoint[2] end
+for place in string.gmatch(ARGV[4], '[^|]+') do places[#places + 1] = place end
 -- Decided here: the endpoint may have been removed since the caller read it.
 local gone, lines = {}, {}
-local reason = endpoint[1] and 'receiver_disabled' or 'receiver_removed'
+local reason = on and 'receiver_disabled' or 'receiver_removed'
 for index = 2, #KEYS do
   local id = ARGV[index + 3]
   local facts = redis.call('HMGET', KEYS[index], 's', 'owe', 'x', 'o', 'e')
@@ -45,8 +46,7 @@ for index = 2, #KEYS do
     gone[#gone + 1] = id
   end
 end
--- Resharding enqueues the deliveries of a removed endpoint for no destination.
-if not endpoint[1] then places[#places + 1] = '' end
+-- The first place of an endpoint that was removed is '', for which resharding enqueues its deliveries.
 for _, place in ipairs(places) do dequeue(place, gone, now) end
 -- Once, and not for each that ended: the endpoint may be enabled before the next of a line is reached.
 for line in pairs(lines) do advance(line, now) end

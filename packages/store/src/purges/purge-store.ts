@@ -17,15 +17,16 @@ const Purged = z.array(
 );
 
 /**
- * An endpoint whose pending deliveries must end or move. The mark of a removed one also names their destinations.
- * @param mark the endpoint's id, then destinations, separated by `|`
+ * An endpoint whose pending deliveries must end or move. The mark of a removed one also names its places (see
+ * PLACES_LUA).
+ * @param mark the endpoint's id, then its places, separated by `|`
  */
 export function readPurgeMark(mark: string) {
   const [endpointId = '', ...destinations] = mark.split('|');
   return { endpointId, destinations };
 }
 
-/** Ends pending deliveries of disabled and removed endpoints, and moves those that wait for an old url. */
+/** Ends pending deliveries of disabled and removed endpoints, and moves those that wait for a former url or rate. */
 export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) {
   const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
   const purge = defineScript(redis, 'purge', PURGE_LUA);
@@ -36,11 +37,12 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
       Ids.parse(await claim([keys.purge], [now, leaseEndsAt, limit])),
     /**
      * Ends an endpoint's pending deliveries, and yields those of each step. For an endpoint that is enabled again it
-     * ends none: deliveries in the group of a former destination move to that of the present one.
+     * ends none: deliveries in former places move to the present one.
      */
     async *purge(mark: string, now: number): AsyncGenerator<readonly PurgedDelivery[]> {
       const { endpointId, destinations } = readPurgeMark(mark);
       const present = await redis.hget(keys.endpoint(endpointId), 'dst');
+      // It may be removed between two steps.
       const places = [...(present === null ? [] : [present]), ...destinations].join('|');
       for (let offset = 0; ; offset += STEP) {
         const page = await redis.zrange(keys.endpointLog(endpointId), offset, String(offset + STEP - 1));

@@ -1,5 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
+import { PLACES_LUA } from '../endpoints/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
@@ -16,6 +17,7 @@ local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
+${PLACES_LUA}
 local inWork, entries = nil, {}
 
 local function waits(group, id) return redis.call('ZSCORE', prefix .. 'q:' .. group, id) end
@@ -34,11 +36,12 @@ for index, key in ipairs(KEYS) do
     local isTest = not isOwed and redis.call('HGET', prefix .. 'x:' .. (facts[3] or ''), 'ev') == 'webhook.test'
     -- A notice's endpoint has no record.
     local places = facts[4] == '${PLATFORM}' and { '${PLATFORM_GROUP}' }
-      or redis.call('HMGET', prefix .. 'e:' .. (facts[4] or ''), 'dst', 'dstWas')
-    -- An endpoint that was removed has no destination: a worker cancels what is enqueued for it.
-    local group = isTest and '${TEST_GROUP}' or places[1] or ''
-    -- A delivery that waits for a former url is moved by the purge.
-    local isSomewhere = inWork[id] or waits(group, id) or (places[2] and waits(places[2], id))
+      or placesOf(prefix .. 'e:' .. (facts[4] or ''))
+    -- An endpoint that was removed has no destination, '': a worker cancels what is enqueued for it.
+    local group = isTest and '${TEST_GROUP}' or places[1]
+    local isSomewhere = inWork[id] or waits(group, id)
+    -- A delivery that waits in a former place is moved by the purge.
+    for place = 2, #places do isSomewhere = isSomewhere or waits(places[place], id) end
     if not isSomewhere then
       -- A test event is sent at once or never: a worker that finds it claimed cancels it.
       if isTest then redis.call('HSETNX', key, 'claim', now) end

@@ -38,6 +38,8 @@ export const KEY_KINDS = {
   decisions: { step: 'attached', name: /^t:([^:]+):decisions$/ },
   delivery: { step: 'attached', name: /^d:([^:]+)$/ },
   attempts: { step: 'attached', name: /^d:([^:]+):a$/ },
+  bucket: { step: 'rebuilt', name: /^m:([^:]*)$/ },
+  lanes: { step: 'rebuilt', name: /^lanes$/ },
   waiting: { step: 'rebuilt', name: /^q:([^:]*)$/ },
   ready: { step: 'rebuilt', name: /^ready:(\d)$/ },
   wake: { step: 'rebuilt', name: /^wake:(\d)$/ },

@@ -32,6 +32,7 @@ export const FACT_LIMIT = 10_000;
 /** An endpoint that a transition goes to. A disabled one gets a canceled delivery, which a replay can send. */
 export type Target = {
   readonly endpointId: EndpointId;
+  /** The group of its destination, or its lane in it. */
   readonly destination: DestinationId;
   readonly enabled: boolean;
   /** How long the delivery waits for those of the same Task before it, in ms; absent: it goes at once. */

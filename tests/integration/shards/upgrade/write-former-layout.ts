@@ -5,7 +5,7 @@ import { Queue } from 'bullmq';
 import { listKeys } from '../../../support/start-topology.ts';
 import type { FilledWorkspace } from '../fill-workspace.ts';
 
-const QUEUE_KINDS = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'group']);
+const QUEUE_KINDS = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'group', 'bucket', 'lanes']);
 /** What a former version had waiting for a destination that was live stood so far before what was replayed. */
 const LIVE_BEFORE_REPLAYED_MS = 1e12;
 const BREAKER_TTL_MS = 90_000_000;

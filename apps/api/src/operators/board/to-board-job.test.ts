@@ -19,7 +19,15 @@ const pending: Delivery = {
 const { nextAttemptAt: _due, ...unscheduled } = pending;
 
 function describeOne(delivery: Delivery, more: Partial<DeliveryDescription> = {}): DeliveryDescription {
-  return { delivery, host: 'a.example', endpointState: 'enabled', attempts: 2, destination: 'dst_a', ...more };
+  return {
+    delivery,
+    host: 'a.example',
+    endpointState: 'enabled',
+    attempts: 2,
+    destination: 'dst_a',
+    group: 'dst_a',
+    ...more,
+  };
 }
 
 test('one that is tried again shows when, and what came of the last attempt', () => {

@@ -30,12 +30,9 @@ function whyFailed({ delivery: { reason }, lastAttempt }: DeliveryDescription): 
 }
 
 /** The groups in which it can wait: none if nothing is to be sent. */
-function groupsOf({ delivery, destination }: DeliveryDescription): readonly string[] {
+function groupsOf({ delivery, group }: DeliveryDescription): readonly string[] {
   if (delivery.status !== 'pending' && delivery.owedAttempts === 0) return [];
-  return [
-    ...(delivery.event === 'webhook.test' ? [TEST_GROUP] : []),
-    ...(destination === undefined ? [] : [destination]),
-  ];
+  return [...(delivery.event === 'webhook.test' ? [TEST_GROUP] : []), ...(group === undefined ? [] : [group])];
 }
 
 /** The data of a job, in the order in which people read it. */

@@ -1,5 +1,5 @@
 import { deliveryIdOf } from '@herald/core';
-import { EXPRESS_MARK } from '@herald/queue';
+import { EXPRESS_MARK, groupOfLane } from '@herald/queue';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createShardKeys, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
@@ -105,8 +105,9 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
       return { owner: id, attached: [] };
     case 'endpoint': {
       const [owner, destination, former] = await redis.hmget(keys.endpoint(id), 'ws', 'dst', 'dstWas');
-      const destinations = [destination, former].filter((each) => each != null);
-      return { owner: owner ?? undefined, attached: destinations.map(keys.queue.group) };
+      const places = [destination, ...(former?.split('|') ?? [])].filter((each) => each != null);
+      const destinations = new Set(places.map(groupOfLane));
+      return { owner: owner ?? undefined, attached: [...destinations].map(keys.queue.group) };
     }
     case 'replay':
       return { owner: await owners.ofRecord(keys.replay(id)), attached: [] };

@@ -1,0 +1,73 @@
+import { waitFor } from '@herald/test-kit';
+import { shardKeys } from '../../support/delivery-state.ts';
+import { sized } from '../../support/sized.ts';
+import { startHerald } from '../../support/start-herald.ts';
+import { emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
+
+import.meta.jest.setTimeout(180_000);
+
+const PER_SECOND = 10;
+const WATCHED_S = sized(8, 60);
+/** What still waits when the limit is lifted. */
+const REST = 300;
+const DELIVERIES = PER_SECOND * (1 + WATCHED_S) + REST;
+
+type Shown = { readonly rateLimit?: object; readonly health: { readonly waitingForRate?: number; backlog: number } };
+
+test('four workers hold the rate of a receiver within 5 %, also when one is killed, and hold up nobody else of its host', async () => {
+  await using herald = await startHerald({ workers: 4 });
+  const workspace = await herald.createWorkspace();
+  const seen: { readonly limited: number[]; readonly free: number[] } = { limited: [], free: [] };
+  const accepted = new Map<string, number>();
+  const receiver = await herald.startReceiver(({ path, headers }) => {
+    seen[path === '/limited' ? 'limited' : 'free'].push(performance.now());
+    const id = headers['x-service-delivery'] ?? '';
+    accepted.set(id, (accepted.get(id) ?? 0) + 1);
+    return 200;
+  });
+  const { origin } = new URL(receiver.url);
+  const limited = await workspace.registerReceiver({
+    url: `${origin}/limited`,
+    rateLimit: { perSecond: PER_SECOND },
+  });
+  const free = await workspace.registerReceiver({ url: `${origin}/free` });
+  const read = async ({ id }: { readonly id: string }) =>
+    (await workspace.request('GET', `/api/public/webhooks/${id}`)).body as Shown;
+
+  await emitMany(herald, workspace, DELIVERIES);
+  await waitFor('the other receiver to have all', () => seen.free.length, {
+    until: (count) => count === DELIVERIES,
+    deadlineMs: 20_000,
+  });
+  const [first = 0] = seen.limited;
+  const whileOthersWent = (performance.now() - first) / 1_000;
+  expect(seen.limited.length).toBeLessThanOrEqual(PER_SECOND * (1.1 + whileOthersWent));
+  const [ofLimited, ofFree] = [await read(limited), await read(free)];
+  expect(ofLimited).toMatchObject({ rateLimit: { perSecond: PER_SECOND }, health: { state: 'healthy' } });
+  expect(ofLimited.health.waitingForRate).toBeGreaterThan(REST);
+  expect(ofFree).not.toHaveProperty('rateLimit');
+  expect(ofFree.health).not.toHaveProperty('waitingForRate');
+  await herald.workers[0]?.kill();
+  await waitFor('the time to be over', () => performance.now() - first > 1_000 * (1 + WATCHED_S), {
+    deadlineMs: 1_000 * (10 + WATCHED_S),
+  });
+
+  // Without the burst, and until shortly before the limit is lifted.
+  const watched = seen.limited.filter((at) => at - first > 1_000 && at - first <= 1_000 * WATCHED_S).length;
+  const expected = PER_SECOND * (WATCHED_S - 1);
+  expect(watched).toBeGreaterThanOrEqual(Math.floor(0.95 * expected));
+  expect(watched).toBeLessThanOrEqual(Math.ceil(1.05 * expected));
+
+  await workspace.request('PATCH', `/api/public/webhooks/${limited.id}`, { body: { rateLimit: null } });
+  await waitFor('the rest to come at once', () => seen.limited.length, {
+    // What the killed worker had comes when its lease has ended.
+    until: (count) => count >= DELIVERIES - PER_SECOND,
+    deadlineMs: 10_000,
+  });
+  await expectNothingLeft(herald.redis, 40_000);
+  expect(accepted.size).toBe(2 * DELIVERIES);
+  const { attempts } = shardKeys();
+  const recorded = await Promise.all([...accepted.keys()].map((id) => herald.redis.llen(attempts(id))));
+  expect(new Set(recorded)).toEqual(new Set([1]));
+  expectNoInternalErrors(herald);
+});
