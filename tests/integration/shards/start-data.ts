@@ -7,7 +7,6 @@ import {
   type DeliveryId,
   type Endpoint,
   type Task,
-  type RateLimit,
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';

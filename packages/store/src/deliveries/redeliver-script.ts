@@ -1,6 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
-import { PLACES_LUA } from '../endpoints/places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 

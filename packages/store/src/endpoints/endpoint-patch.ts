@@ -2,7 +2,7 @@ import { destinationOf, type PatchReceiver, type WorkspaceId } from '@herald/cor
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import type { ScriptArg } from '../scripts/script.ts';
 import type { SealedHeaders } from './endpoint-record.ts';
-import { PLACES_LUA } from './places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** A patch whose headers are encrypted. */
 export type EndpointPatch = Omit<PatchReceiver, 'headers'> & { readonly headers?: SealedHeaders };

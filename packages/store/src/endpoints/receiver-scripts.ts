@@ -1,6 +1,6 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
-import { PLACES_LUA } from './places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** Removed receivers that the list of a workspace's deliveries still has: each costs every page a look into its log. */
 export const REMOVED_LIMIT = 40;

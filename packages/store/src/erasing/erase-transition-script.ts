@@ -1,6 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
-import { PLACES_LUA } from '../endpoints/places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** Fields of a transition that tell nothing of its content. */
 const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased'];

@@ -1,5 +1,5 @@
 import { scoreOf } from '@herald/queue';
-import { PLACES_LUA } from '../endpoints/places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /**
  * The pending deliveries of one Task to one endpoint stand in a line, if the endpoint asks for order: a zset, scored by

@@ -1,6 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
-import { PLACES_LUA } from '../endpoints/places-lua.ts';
+import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 export const PURGE_LUA = /* lua */ `
 -- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work
