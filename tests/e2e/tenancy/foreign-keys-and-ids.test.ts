@@ -2,7 +2,7 @@ import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-st
 import { waitFor } from '@herald/test-kit';
 import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
 import { document, type OperationObject } from '../../support/openapi-document.ts';
-import type { RequestOptions } from '../../support/http-request.ts';
+import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
@@ -18,7 +18,7 @@ interface Caller {
   code: string;
 }
 
-type Operation = { id: string; method: string; path: string; scope: Scope | undefined; call: Call };
+type Operation = { id: string; method: string; path: string; scope: Scope | 'any' | undefined; call: Call };
 
 const TENANT_SCOPES = ['webhooks', 'tasks'] as const;
 const OTHER_SCOPE = { webhooks: 'tasks', tasks: 'webhooks' } as const;
@@ -35,8 +35,10 @@ const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
 const guarded = operations.filter(({ scope }) => scope !== undefined);
 const ofTenants = guarded.filter(({ scope }) => scope !== 'execute');
 
-function scopeOf({ security = [] }: OperationObject): Scope | undefined {
-  return security[0]?.apiKey?.[0] as Scope | undefined;
+/** `any`: every key of a workspace will do. */
+function scopeOf({ security = [] }: OperationObject): Operation['scope'] {
+  const scopes = security[0]?.apiKey;
+  return scopes && ((scopes[0] ?? 'any') as Scope | 'any');
 }
 
 let herald: Herald;
@@ -108,7 +110,7 @@ async function changingNothing(run: () => Promise<void>): Promise<void> {
 
 test('every operation of the document has a place in the table, and no other has', () => {
   expect(Object.keys(CALLS).sort()).toEqual(operations.map(({ id }) => id).sort());
-  const open = operations.filter(({ call }) => call.isOpen);
+  const open = operations.filter(({ call }) => call.isOpen ?? call.isOperators);
   expect(open.map(({ scope }) => scope)).toEqual(open.map(() => undefined));
   expect(operations).toHaveLength(open.length + guarded.length);
   for (const { path, call } of operations) expect(path.match(/\{\w+\}/g) ?? []).toHaveLength(call.params.length);
@@ -138,6 +140,36 @@ test.each(guarded)(
   },
 );
 
+test.each(guarded)(
+  '$method $path is for the portal links that the table names, and for no other',
+  async (operation) => {
+    const { portalLinks } = operation.call;
+    const before = await takeSnapshot(herald.redis);
+    for (const readOnly of [true, false]) {
+      const body = { readOnly };
+      const made = await send('POST', '/api/public/portal-links', { key: victim.workspace.key, body });
+      const { token } = bodyOf(made, 201) as { token: string };
+      const [path, options] = requestOf(operation, own(operation));
+      const { status, body: answer } = await send(operation.method, path, { ...options, key: token });
+      const may = portalLinks === 'read' || (portalLinks === 'change' && !readOnly);
+      // The worker is away.
+      const allowed = operation.id === 'testReceiver' ? [503] : [200, 201, 202];
+      expect({ readOnly, may, status }).toEqual({
+        readOnly,
+        may,
+        status: may ? (allowed.find((each) => each === status) ?? allowed) : 403,
+      });
+      if (!may)
+        expect(answer).toMatchObject({ code: 'insufficient_scope', detail: expect.stringMatching(/portal link/) });
+    }
+    await restoreSnapshot(herald.redis, before);
+  },
+);
+
+async function createShortKey(scope: keyof typeof OTHER_SCOPE): Promise<[string, string]> {
+  return ['the own workspace with the other scope', await herald.createKey(victim.workspace.id, [OTHER_SCOPE[scope]])];
+}
+
 async function createCallers({ scope }: Operation): Promise<Caller[]> {
   const { workspace } = victim;
   const unauthenticated: readonly [string, RequestOptions][] = [
@@ -159,10 +191,8 @@ async function createCallers({ scope }: Operation): Promise<Caller[]> {
         ]
       : [
           ['an executor', herald.executor.key],
-          [
-            'the own workspace with the other scope',
-            await herald.createKey(workspace.id, [OTHER_SCOPE[scope ?? 'tasks']]),
-          ],
+          // Every scope will do for `any`.
+          ...(scope === 'webhooks' || scope === 'tasks' ? [await createShortKey(scope)] : []),
         ];
   return [
     ...unauthenticated.map(([name, options]) => ({ name, options, status: 401, code: 'unauthenticated' })),
@@ -207,6 +237,20 @@ test('what has no id shows and changes nothing of another workspace', async () =
     for (const id of [victim.workspace.id, ...Object.values(victim.ids)]) expect(answer.text).not.toContain(id);
   }
   expect(ofVictim(await dumpRedis(herald.redis))).toEqual(before);
+});
+
+test('a portal link sees nothing of another workspace, whatever is asked for with it', async () => {
+  const made = await send('POST', '/api/public/portal-links', { key: intruder.workspace.key, body: {} });
+  const { token } = bodyOf(made, 201) as { token: string };
+  for (const operation of ofTenants.filter(({ call }) => call.portalLinks)) {
+    const [path, options] = requestOf(operation, own(operation));
+    const answer = await send(operation.method, path, { ...options, key: token });
+    if (operation.call.params.length > 0) expect({ path, status: answer.status }).toEqual({ path, status: 404 });
+    for (const id of Object.values(victim.ids)) {
+      // A problem may repeat the id that was asked for.
+      if (answer.status < 300) expect(answer.text).not.toContain(id);
+    }
+  }
 });
 
 test('a cursor from the list of another workspace leads to nothing but what is in the own list', async () => {
