@@ -27,8 +27,6 @@ import { whenIdle } from '@herald/store/scripts/when-idle';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import { createExposition } from '@herald/store/service-state/create-exposition';
-import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -44,6 +42,8 @@ import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
+import { createOperatorDeps } from './operators/create-operator-deps.ts';
+import { createConsoleDeps } from './portal-links/create-console-deps.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
@@ -192,6 +192,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     keyFingerprints: cipher.fingerprints,
     tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
     apiKeys: createApiKeyStore({ redis, now }),
+    ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis, 'rateLimit'),
     idempotencyRecords: createIdempotencyStore({
@@ -240,14 +241,17 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       }),
     ),
     /** Absent: there are no operator pages. */
-    operators: config.operator &&
-      operatorRedis && {
-        ...config.operator,
+    operators:
+      config.operator &&
+      operatorRedis &&
+      createOperatorDeps({
+        operator: config.operator,
         redis: operatorRedis,
-        exposition: createExposition(
-          metrics.registry,
-          createServiceStateReader({ redis: operatorRedis, keyspace, presence, now }),
-        ),
-      },
+        keyspace,
+        keepMs: config.retentionMs,
+        registry: metrics.registry,
+        presence,
+        now,
+      }),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DestinationEnv } from '@herald/egress/egress-env';
-import { IntegerText, Port, readEnv } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, Port, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
@@ -9,6 +9,13 @@ const ActionUrlTemplate = z
   .string({ error: 'must be set, such as https://app.example.com/tasks/{taskId}/actions/{actionVersion}' })
   .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
+
+/** Without a slash at the end, so that paths can follow. */
+function readPublicUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
+  return text.replace(/\/+$/, '');
+}
 
 export const ApiEnv = withBothCredentials(
   withOneRedis(
@@ -22,6 +29,11 @@ export const ApiEnv = withBothCredentials(
       RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
       /** Proxies in front of the API, whose entries in X-Forwarded-For are trusted. */
       TRUST_PROXY: IntegerText(0, 16).default(0),
+      /** Where people reach the service; links to the console begin with it. */
+      PUBLIC_URL: ParsedText(
+        readPublicUrl,
+        'must be a url such as https://herald.example.com, without user, query and fragment',
+      ).optional(),
       ...OperatorEnv.shape,
     }),
   ),
@@ -43,6 +55,8 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
     rateLimit: given.RATE_LIMIT,
     proxyCount: given.TRUST_PROXY,
+    /** Undefined: links to the console are paths. */
+    publicUrl: given.PUBLIC_URL,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),
   };

@@ -1,5 +1,9 @@
 import { VERSION } from '@herald/runtime/version';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
+import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
+import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
+import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
@@ -20,7 +24,7 @@ const DESCRIPTION = `
 Herald delivers signed webhooks for Task transitions. Read [how to receive them](/docs/receiving), and
 [what each error code means](/errors).
 
-Requests carry \`Authorization: Bearer <API key>\`. Bodies are JSON. A field that is not named here is an error, never ignored.
+Requests carry \`Authorization: Bearer <API key>\`, or the token of a portal link. Bodies are JSON. A field that is not named here is an error, never ignored.
 A query holds the parameters of its operation, each once. Health pages ignore other parameters.
 Errors are problem details (RFC 9457) with a stable \`code\`. Objects of another workspace are not found (404, never 403).
 
@@ -46,10 +50,14 @@ const TABLES: readonly RouteTable<never>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
+  STATS_ROUTES,
   TASK_ROUTES,
   TRANSITION_ROUTES,
   HEALTH_ROUTES,
   PAGE_ROUTES,
+  PORTAL_LINK_ROUTES,
+  ACCESS_ROUTES,
+  OPERATOR_ROUTES,
 ];
 
 /** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
@@ -69,6 +77,8 @@ export function createOpenApiDocument(): OpenApiDocument {
         { name: 'Deliveries', description: 'Read deliveries and their attempts, and send them again.' },
         { name: 'Tasks', description: 'Operations on the Tasks of a workspace.' },
         { name: 'Executors', description: 'Reports and reads for the programs that run Tasks.' },
+        { name: 'Console', description: 'Links that let people into the console.' },
+        { name: 'Operators', description: 'The whole service, for those who run it. Absent without `OPERATOR_USER`.' },
         { name: 'Health', description: 'For operators. No key is needed.' },
         { name: 'Documents', description: 'What the API says about itself. No key is needed.' },
         { name: 'Webhooks', description: 'Requests that Herald sends to receivers and callbacks.' },
@@ -84,6 +94,16 @@ export function createOpenApiDocument(): OpenApiDocument {
             type: 'http',
             scheme: 'bearer',
             description: 'An API key, `hrld_…`, of a workspace or an executor.',
+          },
+          portalLink: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The token of a portal link, `hrlp_…`.',
+          },
+          operator: {
+            type: 'http',
+            scheme: 'basic',
+            description: '`OPERATOR_USER` and `OPERATOR_PASSWORD`. A change must come from a page of this origin.',
           },
         },
         schemas: { Problem: AnsweredProblem },

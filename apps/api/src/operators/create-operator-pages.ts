@@ -1,25 +1,25 @@
-import type { OperatorConfig } from '@herald/config/operator-env';
-import type { Exposition } from '@herald/store/service-state/create-exposition';
 import { Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
-import { refuseOtherMethods } from '../routing/create-router.ts';
+import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
+import { createRouter, refuseOtherMethods, refuseUnknownPath } from '../routing/create-router.ts';
+import { createQueryJudge } from '../routing/judge-query.ts';
 import { BOARD_PATH } from './board/board-server.ts';
 import { createBoard, type BoardDeps } from './board/create-board.ts';
+import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
+import type { OperatorDeps } from './create-operator-deps.ts';
 import { createOperatorGuard } from './guard-operators.ts';
-
-export type OperatorPagesOptions = OperatorConfig & Pick<BoardDeps, 'redis'> & { readonly exposition: Exposition };
 
 /** Failed sign-ins of one address. An open board fails twelve times a minute when its password changes. */
 const SIGN_IN_FAILURES_PER_MINUTE = 30;
 
-/** The pages for operators: `/metrics` for Prometheus and the board, behind one guard. */
-export function createOperatorPages(
-  deps: Omit<BoardDeps, 'redis' | 'canWrite'>,
-  { redis, canWrite, exposition, ...credentials }: OperatorPagesOptions,
-): Router {
+export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> & Pick<OperatorRoutesDeps, 'portalLinks'>;
+
+/** The pages for operators: `/metrics` for Prometheus, what the console reads, and the board, behind one guard. */
+export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
+  const { operator, redis, exposition } = operators;
   const { logger, now } = deps;
   const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
-  const guard = createOperatorGuard({ credentials, failures, logger });
+  const guard = createOperatorGuard({ credentials: operator, failures, logger });
   const router = Router();
   router.use('/metrics', guard);
   router
@@ -29,6 +29,14 @@ export function createOperatorPages(
       res.set('content-type', exposition.contentType).send(text);
     })
     .all(refuseOtherMethods('GET'));
-  router.use(BOARD_PATH, guard, createBoard({ ...deps, redis, canWrite }));
+  router.use(
+    OPERATOR_ROUTES.path,
+    guard,
+    createQueryJudge(OPERATOR_ROUTES),
+    ...parseJson(BODY_LIMIT_BYTES),
+    createRouter(OPERATOR_ROUTES, { ...operators, portalLinks: deps.portalLinks }),
+    refuseUnknownPath,
+  );
+  router.use(BOARD_PATH, guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
   return router;
 }

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
+import { fieldsOf } from '../stats/attempt-fields.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { writeAttempt, type AttemptRecord } from './attempt-record.ts';
@@ -114,7 +115,8 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   return {
     load: async (id: DeliveryId): Promise<LoadReply> =>
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
-    async record({ delivery, attempt, verdict, notice: draft, ...facts }: RecordedAttempt) {
+    async record({ notice: draft, ...recorded }: RecordedAttempt) {
+      const { delivery, attempt, verdict, ...facts } = recorded;
       const { id, endpointId, tries, isReleased } = delivery;
       const input = {
         ...facts,
@@ -125,6 +127,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         ttl: retention.recordMs,
         newVersion: newRevision(),
+        ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
       };
       const args = [JSON.stringify(input), writeAttempt(attempt)];
@@ -149,3 +152,16 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
 }
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export type RecordReply = Awaited<ReturnType<DeliveryStore['record']>>;
+
+/** The fields for which an attempt counts. Test events and notices have none. */
+function fieldsOfAttempt(recorded: Omit<RecordedAttempt, 'notice'>) {
+  const { delivery, attempt, verdict, isRedelivery, now, disableAfterMs } = recorded;
+  const { tries, createdAt, scheduledAt } = delivery;
+  if (disableAfterMs === undefined) return {};
+  const isAtOnce = tries === 0 && !isRedelivery && scheduledAt === createdAt;
+  return fieldsOf({
+    isSuccess: verdict.kind === 'delivered',
+    durationMs: attempt.durationMs,
+    arrivedAfterMs: isAtOnce ? now - createdAt : undefined,
+  });
+}

@@ -1,6 +1,7 @@
 import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { NOTICE_LUA } from '../notices/notice-lua.ts';
+import { COUNT_LUA } from '../stats/count-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 import { ERASED_ATTEMPT_LUA } from './erased-attempt-lua.ts';
 
@@ -17,8 +18,9 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
---   endpointId, tries (before this one), released (before its turn), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
---   notice: see tellPlatform
+--   endpointId, tries (before this one), released (before its turn), ttl (ms), newVersion (of the subscriptions, should
+--   the endpoint be disabled); notice: see tellPlatform; of an attempt that counts, its field and its shardField
+--   (attempt-fields.ts)
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -32,6 +34,21 @@ ${LEASE_LUA}
 ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
+${COUNT_LUA}
+-- What the attempts of this run count for, by field: of the shard, and of each owner of counters. It is written in the
+-- end, at once.
+local shardCounts, ownCounts, countedAt = {}, {}, 0
+
+local function countAttempt(owner, field, shardField, now)
+  local counts = ownCounts[owner]
+  if not counts then
+    counts = {}
+    ownCounts[owner] = counts
+  end
+  counts[field] = (counts[field] or 0) + 1
+  shardCounts[shardField] = (shardCounts[shardField] or 0) + 1
+  countedAt = math.max(countedAt, now)
+end
 
 -- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
 local function trackGroups(input, group, held, isRepeated)
@@ -58,7 +75,7 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
-  local notice = ''
+  local notice, workspace = '', nil
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
@@ -83,8 +100,9 @@ local function record(delivery, input, attempt, held, group)
   local function trackEndpoint()
     if isRepeated or not input.disableAfterMs then return '' end
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
-    local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
+    local on, hasFailed, told = facts[1], facts[2], tonumber(facts[4] or '')
     if not on then return '' end
+    workspace = facts[3]
     -- It went to a former url: neither its 410 nor its success is one of the present url.
     if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
     if verdict.kind == 'delivered' then
@@ -174,6 +192,11 @@ local function record(delivery, input, attempt, held, group)
     local score = redeliveries > 0 and now or CLASS + (due or now)
     enqueue({ { current, input.id, score } }, now)
   end
+  -- A removed receiver has no workspace any more, and gets no counters again. Callbacks (cb_) share those of theirs.
+  if workspace and input.field then
+    local isCallback = string.byte(input.endpointId) == string.byte('c')
+    countAttempt(isCallback and prefix .. 'w:' .. workspace or endpoint, input.field, input.shardField, now)
+  end
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
 
@@ -193,5 +216,7 @@ for index, delivery in ipairs(KEYS) do
   local succeeded, reply = pcall(recordOrKeep, delivery, ARGV[2 * index], ARGV[2 * index + 1])
   replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
+for owner, counts in pairs(ownCounts) do count(owner .. ':stats', countedAt, counts) end
+if next(shardCounts) then count(prefix .. 'stats', countedAt, shardCounts) end
 return replies
 `;

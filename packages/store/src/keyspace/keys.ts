@@ -29,6 +29,12 @@ export function createShardKeys(tag: string) {
     keyVersions: `${prefix}generations`,
     /** zset: ids of an endpoint's deliveries, by time of acceptance */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
+    /** string: counters of the attempts to a receiver, see `counter-layout.ts` */
+    endpointStats: (id: EndpointId) => `${prefix}e:${id}:stats`,
+    /** string: those of the attempts to all callbacks of a workspace */
+    callbackStats: (id: WorkspaceId) => `${prefix}w:${id}:stats`,
+    /** string: those of all deliveries of the shard */
+    shardStats: `${prefix}stats`,
     /** hash: a Task */
     task: (id: TaskId) => `${prefix}t:${id}`,
     /** hash: keys of the facts that a Task knows → the sequence each was given (0: emitted nothing), see `writeFactValue` */
@@ -84,6 +90,8 @@ export const GLOBAL_KEYS = {
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
   /** string: number of requests of an API key; expires after a second */
   apiKeyRate: (id: string) => `herald:rate:${id}`,
+  /** hash: a portal link's record, found by the SHA-256 of its token; expires with the link */
+  portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
   apiKeyIndex: 'herald:keys',
   /** string: the controller workspace of a Task */
