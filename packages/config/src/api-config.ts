@@ -3,6 +3,7 @@ import { DestinationEnv } from '@herald/egress/egress-env';
 import { IntegerText, Port, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withOneRedis } from './redis-env.ts';
+import { FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
 const ActionUrlTemplate = z
@@ -22,6 +23,8 @@ export const ApiEnv = withBothCredentials(
       RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
       /** Proxies in front of the API, whose entries in X-Forwarded-For are trusted. */
       TRUST_PROXY: IntegerText(0, 16).default(0),
+      /** Origins whose pages may show the console in a frame. */
+      CONSOLE_FRAME_ANCESTORS: FrameAncestors,
       ...OperatorEnv.shape,
     }),
   ),
@@ -43,6 +46,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
     rateLimit: given.RATE_LIMIT,
     proxyCount: given.TRUST_PROXY,
+    frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),
   };
