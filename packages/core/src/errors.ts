@@ -32,7 +32,7 @@ export class ReplayLimitReachedError extends DomainError {
   }
 }
 
-type Thing = 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay';
+type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay';
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
 export class NotFoundError extends DomainError {

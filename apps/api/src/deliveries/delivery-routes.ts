@@ -15,6 +15,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/deliveries',
   scope: 'webhooks',
+  forPortalLinks: true,
   ids: { id: 'delivery' },
   operations: [
     operation('listDeliveries', 'GET /', {

@@ -1,12 +1,16 @@
 import type { InputProblem, Seed, WorkspaceId } from '@herald/core';
 import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { PortalLink } from '@herald/store/portal-links/portal-link-store';
 import type { Request } from 'express';
+
+/** The key that a request was authenticated with, or a portal link in the form of a key. */
+export type Caller = ApiKey & { readonly portalLink?: PortalLink };
 
 /** Facts about a request that middleware finds out for the handlers behind it. */
 export type RequestState = {
   requestId?: string;
   /** The key that the request was authenticated with. */
-  apiKey?: ApiKey;
+  apiKey?: Caller;
   /** The trace of the request, for work that outlives it (W3C Trace Context). Absent: the request is not traced. */
   traceparent?: string;
   /** Makes the ids of what the request creates, the same in every run of it. Absent without an `Idempotency-Key`. */
@@ -31,7 +35,7 @@ export function stateOf(req: Request): RequestState {
 }
 
 /** @throws Error if the route asks for no key */
-export function apiKeyOf(req: Request): ApiKey {
+export function apiKeyOf(req: Request): Caller {
   const { apiKey } = stateOf(req);
   if (!apiKey) throw new Error('this route asks for no API key');
   return apiKey;

@@ -1,5 +1,9 @@
 import { VERSION } from '@herald/runtime/version';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
+import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
+import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
+import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
@@ -44,10 +48,14 @@ const TABLES: readonly RouteTable<never>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
+  STATS_ROUTES,
   TASK_ROUTES,
   TRANSITION_ROUTES,
   HEALTH_ROUTES,
   PAGE_ROUTES,
+  PORTAL_LINK_ROUTES,
+  ACCESS_ROUTES,
+  OPERATOR_ROUTES,
 ];
 
 /** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
@@ -67,6 +75,8 @@ export function createOpenApiDocument(): OpenApiDocument {
         { name: 'Deliveries', description: 'Read deliveries and their attempts, and send them again.' },
         { name: 'Tasks', description: 'Operations on the Tasks of a workspace.' },
         { name: 'Executors', description: 'Reports and reads for the programs that run Tasks.' },
+        { name: 'Console', description: 'Links that let people into the console.' },
+        { name: 'Operators', description: 'The whole service, for those who run it. Absent without `OPERATOR_USER`.' },
         { name: 'Health', description: 'For operators. No key is needed.' },
         { name: 'Documents', description: 'What the API says about itself. No key is needed.' },
         { name: 'Webhooks', description: 'Requests that Herald sends to receivers and callbacks.' },
@@ -82,6 +92,16 @@ export function createOpenApiDocument(): OpenApiDocument {
             type: 'http',
             scheme: 'bearer',
             description: 'An API key, `hrld_…`, of a workspace or an executor.',
+          },
+          portalLink: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The token of a portal link, `hrlp_…`.',
+          },
+          operator: {
+            type: 'http',
+            scheme: 'basic',
+            description: '`OPERATOR_USER` and `OPERATOR_PASSWORD`. A change must come from a page of this origin.',
           },
         },
         schemas: { Problem: AnsweredProblem },

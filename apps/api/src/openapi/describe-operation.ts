@@ -4,11 +4,13 @@ import {
   ReceiverIdText,
   ReplayIdText,
   TaskIdText,
+  WorkspaceIdText,
   type ProblemCode,
 } from '@herald/core';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { Operation, RouteTable } from '../routing/operation.ts';
+import { isForPortalLinks } from '../routing/judge-portal-link.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { problemResponses } from './problem-responses.ts';
 
@@ -23,13 +25,13 @@ const ID_TEXTS = {
   delivery: DeliveryIdText,
   replay: ReplayIdText,
   approval: ApprovalIdText,
+  workspace: WorkspaceIdText,
 } as const;
 
 /** An operation of a table, as OpenAPI describes it. */
 export function describeOperation(operation: Described, table: Table): ZodOpenApiOperationObject {
   const { id, summary, description, answer, unavailable } = operation;
-  const { tag, scope } = table;
-  const scopeText = scope && `Needs an API key with the scope \`${scope}\`.`;
+  const { tag } = table;
   const query = operation.query instanceof z.ZodObject ? operation.query : undefined;
   const body = operation.batch ?? operation.body;
   const params = Object.fromEntries(idsOf(operation, table).map(([name, thing]) => [name, ID_TEXTS[thing]]));
@@ -38,8 +40,8 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
     operationId: id,
     tags: [tag],
     summary,
-    description: [description, scopeText].filter((text) => text !== undefined).join('\n\n'),
-    security: scope === undefined ? [] : [{ apiKey: [scope] }],
+    description: [description, credentialsText(operation, table)].filter((text) => text !== undefined).join('\n\n'),
+    security: securityOf(operation, table),
     requestParams: { path: z.object(params), ...(query && { query }) },
     ...(isIdempotent(operation, table) && { parameters: [IDEMPOTENCY_KEY_REF] }),
     ...(body && {
@@ -53,14 +55,32 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
   };
 }
 
+/** What the operation needs, in words. */
+function credentialsText(operation: Described, table: Table): string | undefined {
+  const { scope } = table;
+  if (scope === undefined) return undefined;
+  if (scope === 'operator') return 'For operators, who sign in as on the board.';
+  const key = scope === 'any' ? 'an API key of a workspace' : `an API key with the scope \`${scope}\``;
+  if (!isForPortalLinks(operation, table)) return `Needs ${key}.`;
+  return `Needs ${key}, or a portal link${operation.method === 'get' ? '' : ' that is not read-only'}.`;
+}
+
+function securityOf(operation: Described, table: Table): Record<string, string[]>[] {
+  const { scope } = table;
+  if (scope === undefined) return [];
+  if (scope === 'operator') return [{ operator: [] }];
+  const key = { apiKey: scope === 'any' ? [] : [scope] };
+  return isForPortalLinks(operation, table) ? [key, { portalLink: [] }] : [key];
+}
+
 /** The ids in the path of an operation. An id of another form is answered with 404, like one that leads nowhere. */
 function idsOf({ path }: Described, { ids }: Table) {
   return Object.entries(ids).filter(([name]) => path.includes(`{${name}}`));
 }
 
-/** Every POST takes an `Idempotency-Key`. */
+/** Every POST with a key takes an `Idempotency-Key`. */
 function isIdempotent(operation: Described, { scope }: Table): boolean {
-  return operation.method === 'post' && scope !== undefined;
+  return operation.method === 'post' && scope !== undefined && scope !== 'operator';
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {
@@ -70,8 +90,8 @@ function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseO
     'x-request-id',
     ...headers,
     ...(isIdempotent(operation, table) ? (['idempotency-replayed'] as const) : []),
-    // Executor keys have no limit.
-    ...(scope === undefined || scope === 'execute' ? [] : RATE_LIMIT_HEADERS),
+    // Executor keys and operators have no limit.
+    ...(scope === undefined || scope === 'execute' || scope === 'operator' ? [] : RATE_LIMIT_HEADERS),
   ];
   return {
     description,
@@ -88,7 +108,9 @@ function problemsOf(operation: Described, table: Table): ProblemCode[] {
   const codes: ProblemCode[] = ['malformed_request'];
   if (body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   // Every operation refuses unknown query parameters.
-  codes.push('validation_failed', 'unauthenticated', 'insufficient_scope');
+  codes.push('validation_failed', 'unauthenticated');
+  if (table.scope !== 'operator') codes.push('insufficient_scope');
+  else if (operation.method !== 'get') codes.push('foreign_origin');
   // A path parameter that cannot be decoded leads to no route.
   if (notFound.length > 0) codes.push('route_not_found', ...notFound);
   codes.push(...problems);

@@ -18,7 +18,7 @@ export const HEADERS = {
   'www-authenticate': {
     description: 'How to authenticate.',
     required: true,
-    schema: { type: 'string', pattern: '^Bearer\\b' },
+    schema: { type: 'string', pattern: '^(Bearer|Basic)\\b' },
   },
   'retry-after': {
     description: 'Seconds to wait before the next try.',

@@ -17,6 +17,8 @@ import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import type { ReadWorkspaceStats } from '../stats/read-stats.ts';
+import { ReadStats, StatsView } from '../stats/stats-view.ts';
 import type { SendTestEvent } from './limit-test-events.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import {
@@ -34,6 +36,7 @@ export type ReceiverRoutesDeps = {
   readonly deliveryLog: DeliveryLog;
   readonly replays: ReplayOperations;
   readonly sendTestEvent: SendTestEvent;
+  readonly readStats: ReadWorkspaceStats;
 };
 
 /** The receivers of a workspace (spec section 4). */
@@ -41,6 +44,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
   tag: 'Receivers',
   path: '/api/public/webhooks',
   scope: 'webhooks',
+  forPortalLinks: true,
   ids: { id: 'receiver' },
   operations: [
     operation('listReceivers', 'GET /', {
@@ -123,6 +127,15 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const { workspaceId, id } = receiver;
         res.json(toDeliveryPage(await deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after)));
+      },
+    }),
+    operation('readReceiverStats', 'GET /{id}/stats', {
+      summary: 'Read what attempts to a receiver came to',
+      query: ReadStats,
+      answer: { status: 200, description: 'The statistics.', schema: StatsView },
+      async handle({ receivers, readStats }, req, res, { window }) {
+        const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
+        res.json(await readStats.ofReceiver(receiver.workspaceId, receiver.id, window));
       },
     }),
     operation('replayDeliveries', 'POST /{id}/replay', {

@@ -8,6 +8,7 @@ export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations
   tag: 'Deliveries',
   path: '/api/public/replays',
   scope: 'webhooks',
+  forPortalLinks: true,
   ids: { id: 'replay' },
   operations: [
     operation('readReplay', 'GET /{id}', {

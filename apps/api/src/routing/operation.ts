@@ -39,6 +39,8 @@ export type Operation<
   };
   /** Describes an answer with status 503 and the same schema. Absent: 503 is always a problem. */
   readonly unavailable?: string;
+  /** Portal links may use it, although they may not use the other operations of its table. */
+  readonly forPortalLinks?: true;
   /** Problem codes of this operation. Those that follow from its form are added, such as `task_not_found`. */
   readonly problems?: readonly ProblemCode[];
   /** Sends the answer. Its status is already set. */
@@ -55,8 +57,13 @@ export type RouteTable<Deps> = {
   /** The group of the operations in the document. */
   readonly tag: string;
   readonly path: string;
-  /** The scope that an API key needs. Absent: no key is needed. */
-  readonly scope?: Scope;
+  /**
+   * The scope that an API key needs. `any`: any key of a workspace will do. `operator`: operators alone, who sign in.
+   * Absent: no key is needed.
+   */
+  readonly scope?: Scope | 'any' | 'operator';
+  /** Portal links may use all its operations, read-only ones those with GET. */
+  readonly forPortalLinks?: true;
   /** The kind of thing that each id in a path names. */
   readonly ids: Readonly<Record<string, keyof typeof ID_PATTERNS>>;
   readonly operations: readonly Operation<Deps>[];

@@ -135,6 +135,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       },
     }),
     operation('listTaskDeliveries', 'GET /{id}/deliveries', {
+      forPortalLinks: true,
       summary: "List a Task's deliveries",
       description: 'Includes those to its callback. Newest transition first.',
       query: ListTaskDeliveries,

@@ -7,6 +7,11 @@ const CHECK_ID = 'Check the id, and that the API key belongs to the right worksp
 
 /** Foreseen faults of the domain: the codes of `DomainError`s. */
 const DOMAIN_PROBLEMS = {
+  workspace_not_found: {
+    status: 404,
+    meaning: 'Nothing is known of such a workspace.',
+    action: 'Check the id. `GET /api/operator/search` finds the workspace of a receiver, a delivery or a Task.',
+  },
   receiver_not_found: { status: 404, meaning: 'The workspace has no such receiver.', action: CHECK_ID },
   task_not_found: { status: 404, meaning: 'The workspace has no such Task.', action: CHECK_ID },
   approval_not_found: {
@@ -87,13 +92,14 @@ const REQUEST_PROBLEMS = {
   },
   unauthenticated: {
     status: 401,
-    meaning: 'The API key is missing, unknown, expired or revoked.',
-    action: 'Send `Authorization: Bearer <API key>`. Ask your platform for a key.',
+    meaning: 'The API key, or the portal link, is missing, unknown, expired or revoked.',
+    action:
+      'Send `Authorization: Bearer <API key>`. Ask your platform for a key, or for a new link. Operators sign in by HTTP Basic.',
   },
   insufficient_scope: {
     status: 403,
-    meaning: 'The API key lacks the scope of the operation.',
-    action: 'Use a key with the scope that `detail` names.',
+    meaning: 'The API key lacks the scope of the operation, or a portal link may not use it.',
+    action: '`detail` names what is needed.',
   },
   foreign_origin: {
     status: 403,

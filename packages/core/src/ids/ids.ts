@@ -19,6 +19,8 @@ export const ID_PATTERNS = {
   replay: /^rpl_[0-9a-f]{24}$/,
   /** Chosen by the executor. */
   approval: /^[A-Za-z0-9._:-]{1,128}$/,
+  /** Chosen by the platform. */
+  workspace: /^[A-Za-z0-9_-]{1,64}$/,
 } as const;
 
 /**

@@ -34,7 +34,7 @@ export type Outcome = z.infer<typeof Outcome>;
 
 export const WorkspaceIdText = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
+  .regex(ID_PATTERNS.workspace, 'must be 1 to 64 letters, digits, _ or -')
   .meta({ examples: ['ws_acme'] });
 /** An id that the executor chooses. */
 export const GivenId = z.string().regex(ID_PATTERNS.approval, 'must be 1 to 128 letters, digits, . _ : or -');

@@ -82,6 +82,8 @@ export const GLOBAL_KEYS = {
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
   /** string: number of requests of an API key; expires after a second */
   apiKeyRate: (id: string) => `herald:rate:${id}`,
+  /** hash: a portal link's record, found by the SHA-256 of its token; expires with the link */
+  portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
   apiKeyIndex: 'herald:keys',
   /** string: the controller workspace of a Task */

@@ -1,0 +1,71 @@
+import { operation, type RouteTable } from '../../routing/operation.ts';
+import { OpenWorkspace, PortalLinkView } from '../../portal-links/portal-link-view.ts';
+import type { ManagePortalLinks } from '../../portal-links/manage-portal-links.ts';
+import { DestinationList, ListDestinations } from './destination-rows.ts';
+import { FailedPage, ListFailed } from './failed-rows.ts';
+import type { ReadOverview as ReadServiceOverview } from './read-overview.ts';
+import type { OperatorReads } from './operator-reads.ts';
+import { OverviewView, ReadOverview } from './overview-view.ts';
+import { Search, SearchResults } from './search-view.ts';
+
+export type OperatorRoutesDeps = {
+  readonly readOverview: ReadServiceOverview;
+  readonly reads: OperatorReads;
+  readonly portalLinks: Pick<ManagePortalLinks, 'createAsOperator'>;
+};
+
+/** What operators see of the whole service, behind the sign-in of the board. */
+export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
+  tag: 'Operators',
+  path: '/api/operator',
+  scope: 'operator',
+  ids: { id: 'workspace' },
+  operations: [
+    operation('readOverview', 'GET /overview', {
+      summary: 'Read the state of the service',
+      query: ReadOverview,
+      answer: { status: 200, description: 'The state now.', schema: OverviewView },
+      async handle({ readOverview }, _req, res, { window }) {
+        res.json(await readOverview(window));
+      },
+    }),
+    operation('listDestinations', 'GET /destinations', {
+      summary: 'List the destinations with waiting deliveries',
+      description: 'Those with the most first. Of very many, only those that are served soonest.',
+      query: ListDestinations,
+      answer: { status: 200, description: 'The destinations.', schema: DestinationList },
+      async handle({ reads }, _req, res, { limit, find }) {
+        res.json({ destinations: await reads.listDestinations(limit, find) });
+      },
+    }),
+    operation('search', 'GET /search', {
+      summary: 'Find a workspace by one of its ids or hosts',
+      description:
+        'An id is looked up exactly. A host is looked for among the destinations with waiting deliveries, and the receivers of a workspace of that id.',
+      query: Search,
+      answer: { status: 200, description: 'What was found.', schema: SearchResults },
+      async handle({ reads }, _req, res, { q }) {
+        res.json({ results: await reads.search(q) });
+      },
+    }),
+    operation('listFailedDeliveries', 'GET /deliveries/failed', {
+      summary: 'List the deliveries of all workspaces that failed lately',
+      description: 'Newest first, at most a thousand of each shard.',
+      query: ListFailed,
+      answer: { status: 200, description: 'A page.', schema: FailedPage },
+      async handle({ reads }, _req, res, { limit, cursor }) {
+        res.json(await reads.listFailed(limit, cursor));
+      },
+    }),
+    operation('openWorkspace', 'POST /workspaces/{id}/portal-links', {
+      summary: "Make a link to a workspace's console, as operator",
+      description:
+        'Without `OPERATOR_WRITE=true` the link is read-only whatever is asked. The log names who made it, and what was changed with it.',
+      body: OpenWorkspace,
+      answer: { status: 201, description: 'The link.', schema: PortalLinkView, headers: ['cache-control'] },
+      async handle({ portalLinks }, req, res, request) {
+        res.json(await portalLinks.createAsOperator(req.params.id, request));
+      },
+    }),
+  ],
+};

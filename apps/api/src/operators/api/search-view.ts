@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { SearchText } from './destination-rows.ts';
+
+/** Query of the search. */
+export const Search = z.strictObject({ q: SearchText });
+
+export const SearchResults = z
+  .strictObject({
+    results: z.array(
+      z.strictObject({
+        kind: z.enum(['workspace', 'receiver', 'delivery', 'task', 'host']),
+        id: z.string(),
+        workspaceId: z.string(),
+        label: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'SearchResults' });
+export type SearchResults = z.infer<typeof SearchResults>;

@@ -1,0 +1,40 @@
+import { SCOPES } from '@herald/store/api-keys/api-key-store';
+import { z } from 'zod';
+import { apiKeyOf, workspaceOf } from '../http/request-state.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
+import { operation, type RouteTable } from '../routing/operation.ts';
+
+const AccessView = z
+  .strictObject({
+    workspaceId: z.string(),
+    kind: z.enum(['api_key', 'portal_link']),
+    scopes: z.array(z.enum(SCOPES)),
+    readOnly: z.boolean(),
+    expiresAt: TimeText.meta({ description: 'Absent when it does not expire.' }).exactOptional(),
+  })
+  .meta({ id: 'Access', description: 'What the credentials of a request may do.' });
+
+/** What a key or a link may do: a page asks it first. */
+export const ACCESS_ROUTES: RouteTable<object> = {
+  tag: 'Console',
+  path: '/api/public/access',
+  scope: 'any',
+  forPortalLinks: true,
+  ids: {},
+  operations: [
+    operation('readAccess', 'GET /', {
+      summary: 'Read what these credentials may do',
+      answer: { status: 200, description: 'The workspace and its limits.', schema: AccessView },
+      handle(_deps, req, res) {
+        const { scopes, expiresAt, portalLink } = apiKeyOf(req);
+        res.json({
+          workspaceId: workspaceOf(req),
+          kind: portalLink ? 'portal_link' : 'api_key',
+          scopes: [...scopes],
+          readOnly: portalLink?.readOnly ?? false,
+          ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+        });
+      },
+    }),
+  ],
+};

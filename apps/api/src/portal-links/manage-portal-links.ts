@@ -1,0 +1,68 @@
+import type { CreatePortalLink, OpenWorkspace, PortalLinkView } from './portal-link-view.ts';
+import { NotFoundError, type WorkspaceId } from '@herald/core';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import type { z } from 'zod';
+import { HttpFault } from '../http/problem.ts';
+import { toTime } from '../http/to-time.ts';
+
+/** The life of a link that an operator makes, in ms. */
+const OPERATOR_LIFE_MS = 3_600_000;
+
+export type ManagePortalLinksDeps = {
+  readonly portalLinks: PortalLinkStore;
+  readonly isKnownWorkspace: (id: WorkspaceId) => Promise<boolean>;
+  /** Where the service is reached. Undefined: links are paths. */
+  readonly publicUrl: string | undefined;
+  /** Undefined: there are no operator pages. */
+  readonly operator: { readonly user: string; readonly canWrite: boolean } | undefined;
+  readonly logger: Logger;
+};
+
+export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
+  const { portalLinks, isKnownWorkspace, publicUrl = '', operator, logger } = deps;
+  const toView = (
+    made: NonNullable<Awaited<ReturnType<PortalLinkStore['create']>>>,
+  ): z.infer<typeof PortalLinkView> => ({
+    // Browsers keep a fragment to themselves: no server and no log sees the token.
+    url: `${publicUrl}/console#token=${made.token}`,
+    token: made.token,
+    expiresAt: toTime(made.link.expiresAt),
+    readOnly: made.link.readOnly,
+  });
+  return {
+    async create(apiKey: ApiKey, { expiresInSeconds, readOnly }: z.infer<typeof CreatePortalLink>) {
+      const { id: keyId, workspaceId = '' } = apiKey;
+      const made = await portalLinks.create({
+        workspaceId,
+        readOnly,
+        lifeMs: expiresInSeconds * 1_000,
+        madeBy: apiKey,
+      });
+      if (!made) throw new HttpFault('unauthenticated', 'this API key was revoked just now');
+      logger.info('portal_link.created', { portalLinkId: made.link.id, workspaceId, keyId, readOnly });
+      return toView(made);
+    },
+    async createAsOperator(workspaceId: WorkspaceId, { readOnly }: z.infer<typeof OpenWorkspace>) {
+      if (!operator) throw new Error('only operators get here');
+      if (!(await isKnownWorkspace(workspaceId))) throw new NotFoundError('workspace', workspaceId);
+      const made = await portalLinks.create({
+        workspaceId,
+        readOnly: readOnly || !operator.canWrite,
+        lifeMs: OPERATOR_LIFE_MS,
+        madeBy: { operator: operator.user },
+      });
+      if (!made) throw new Error('no key has to be there for it');
+      const { id: portalLinkId, readOnly: isReadOnly } = made.link;
+      logger.info('operator.opened_workspace', {
+        operator: operator.user,
+        workspaceId,
+        portalLinkId,
+        readOnly: isReadOnly,
+      });
+      return toView(made);
+    },
+  };
+}
+export type ManagePortalLinks = ReturnType<typeof createManagePortalLinks>;
