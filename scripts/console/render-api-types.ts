@@ -5,7 +5,7 @@ import { createOpenApiDocument } from '../../apps/api/src/openapi/create-documen
 export async function renderApiTypes(): Promise<string> {
   // It reads a document as JSON has it.
   const document = JSON.stringify(createOpenApiDocument());
-  return `// Written by \`npm run console:types\` from the OpenAPI document.\n${astToString(await openapiTypescript(document))}`;
+  return `// Written by \`npm run console:types\` from the OpenAPI document.\n${astToString(await openapiTypescript(document, { defaultNonNullable: false }))}`;
 }
 
 /** The file that has them. */

@@ -7,6 +7,8 @@ import type { BuiltFile, BuiltFiles } from './built-files.ts';
 /** A file under this path has a hash of its content in its name. */
 const ASSETS = '/console/assets';
 const FOR_EVER = 'public, max-age=31536000, immutable';
+/** The best first. */
+const ENCODINGS = ['br', 'gzip'] as const;
 const NOT_BUILT = 'the console is not built; type npm run build, then start the API again';
 
 /** This origin alone, and nothing inline. */
@@ -71,7 +73,7 @@ function sendPage(files: BuiltFiles | undefined, frameAncestors: readonly string
 }
 
 function sendFile({ type, bytes }: BuiltFile, req: Request, res: Response): void {
-  const encoding = req.acceptsEncodings('br', 'gzip') || 'identity';
+  const encoding = ENCODINGS.find((each) => each === req.acceptsEncodings([...ENCODINGS])) ?? 'identity';
   if (encoding !== 'identity') res.set('content-encoding', encoding);
   res.vary('accept-encoding').set('content-type', type).end(bytes[encoding]);
 }

@@ -17,7 +17,9 @@ export const api = createClient<paths>({
     const token = session.get();
     const isOperators = new URL(request.url).pathname.startsWith('/api/operator');
     if (token !== undefined && !isOperators) request.headers.set('authorization', `Bearer ${token}`);
-    const response = await fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]) });
+    const response = await fetch(request, {
+      signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]),
+    });
     noteServerTime(response.headers.get('date'));
     return response;
   },

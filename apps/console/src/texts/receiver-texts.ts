@@ -5,7 +5,14 @@ export const receiverTexts = {
   emptyTitle: 'No receiver yet',
   empty: 'A receiver is a URL of yours. Herald sends it a signed POST request for every event that you choose.',
   limit: (count: number) => `${count} of 10 receivers`,
-  headings: { receiver: 'Receiver', state: 'State', day: '24 hours', p95: 'p95', last: 'Last delivery', waiting: 'Waiting' },
+  headings: {
+    receiver: 'Receiver',
+    state: 'State',
+    day: '24 hours',
+    p95: 'p95',
+    last: 'Last delivery',
+    waiting: 'Waiting',
+  },
   allEvents: 'All events',
   noTraffic: 'no traffic',
   sparkline: (delivered: number, failed: number) => `In 24 hours ${delivered} delivered, ${failed} failed attempts`,
@@ -23,9 +30,11 @@ export const receiverTexts = {
       `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying. Read the last answer below.`,
     paused: (backlog: number) =>
       `The host gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes the host and goes on by itself. Redelivering one tries it now.`,
-    by_request: 'Somebody disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.',
+    by_request:
+      'Somebody disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.',
     gone: 'It answered 410 Gone, which says that it doesn’t exist any more. Enable it when it does again, then replay what it missed.',
-    failing_disabled: 'It failed for too long without one success. Mend it, send a test event, enable it, then replay what it missed.',
+    failing_disabled:
+      'It failed for too long without one success. Mend it, send a test event, enable it, then replay what it missed.',
   },
   form: {
     addTitle: 'Add a receiver',
@@ -46,7 +55,8 @@ export const receiverTexts = {
     once: 'This is the only time that it is shown. Keep it as you keep a password, out of your code. Whoever loses it rotates it.',
     copy: 'Copy the secret',
     what: 'the signing secret',
-    hidden: 'The receiver was registered by an earlier request, whose answer had the secret. Rotate the secret to get a new one.',
+    hidden:
+      'The receiver was registered by an earlier request, whose answer had the secret. Rotate the secret to get a new one.',
     verify: 'Verify deliveries with it',
     verifyHint: 'A whole receiver to copy. It checks both signatures over the raw body, and ignores repeats.',
     language: 'Language',
@@ -70,15 +80,19 @@ export const receiverTexts = {
     hint: 'It is signed like a real one, sent at once and never retried. A sample looks like the event, of a Task that doesn’t exist.',
     send: 'Send',
     sending: 'Sending…',
-    delivered: (status: string, took: string) => `Delivered: it answered ${status}${took === '' ? '' : ` after ${took}`}.`,
-    refused: (status: string, took: string) => `Not delivered: it answered ${status}${took === '' ? '' : ` after ${took}`}.`,
+    delivered: (status: string, took: string) =>
+      `Delivered: it answered ${status}${took === '' ? '' : ` after ${took}`}.`,
+    refused: (status: string, took: string) =>
+      `Not delivered: it answered ${status}${took === '' ? '' : ` after ${took}`}.`,
+    unanswered: (code: string) => `Not delivered: ${code}.`,
     answer: 'Its answer',
     noAnswer: 'The answer had no body.',
     open: 'Open the delivery',
   },
   rotate: {
     title: 'Rotate the signing secret',
-    intro: 'You get a new secret. Until the overlap ends, x-service-signature is made with the old one, and webhook-signature carries both, so that your receiver can accept either. Add the new secret beside the old one first, and remove the old one when the overlap has ended.',
+    intro:
+      'You get a new secret. Until the overlap ends, x-service-signature is made with the old one, and webhook-signature carries both, so that your receiver can accept either. Add the new secret beside the old one first, and remove the old one when the overlap has ended.',
     overlap: 'Overlap',
     overlaps: [
       [86_400, '24 hours'],
@@ -86,14 +100,16 @@ export const receiverTexts = {
       [604_800, '7 days'],
       [0, 'None: the old secret ends now'],
     ],
-    noOverlap: 'Without an overlap your receiver refuses everything until it has the new secret. Herald retries, so nothing is lost.',
+    noOverlap:
+      'Without an overlap your receiver refuses everything until it has the new secret. Herald retries, so nothing is lost.',
     submit: 'Rotate',
     endsAt: (time: string) => `The old secret stays in force until ${time}.`,
     endsNow: 'The old secret is no longer in force.',
   },
   disable: {
     title: 'Disable the receiver',
-    intro: 'Pending deliveries are canceled, and new ones are recorded as canceled. Enable it later and replay the time between: nothing is lost until records leave after some days.',
+    intro:
+      'Pending deliveries are canceled, and new ones are recorded as canceled. Enable it later and replay the time between: nothing is lost until records leave after some days.',
   },
   remove: {
     title: 'Remove the receiver',
@@ -102,7 +118,8 @@ export const receiverTexts = {
   },
   replay: {
     title: 'Replay deliveries',
-    intro: 'Sends the deliveries of a time range again, with the same bytes under the same ids. They queue behind live ones.',
+    intro:
+      'Sends the deliveries of a time range again, with the same bytes under the same ids. They queue behind live ones.',
     since: 'Accepted since',
     until: 'Until',
     untilHint: 'Empty: until now.',

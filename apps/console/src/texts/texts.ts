@@ -9,6 +9,7 @@ export const texts = {
   notAnId: 'An id starts with dlv_, task_ or wh_.',
   readOnly: 'read-only link',
   signOut: 'Forget the key',
+  endsIn: 'link ends',
   help: 'Keyboard',
   helpTitle: 'Keyboard',
   keys: [
@@ -47,12 +48,14 @@ export const texts = {
 /** What the sign-in says. */
 export const signInTexts = {
   title: 'Open the console',
-  intro: 'A link from your platform opens this console by itself. You can also paste an API key with the scope webhooks.',
+  intro:
+    'A link from your platform opens this console by itself. You can also paste an API key with the scope webhooks.',
   label: 'API key',
   hint: 'It stays in this tab, and is forgotten when you close it.',
   wrongForm: 'An API key starts with hrld_.',
   open: 'Open',
   endedTitle: 'This link has ended',
-  ended: 'Links to this console end by themselves, and with the key that made them. Open the console again from your platform’s pages: that makes a new one.',
+  ended:
+    'Links to this console end by themselves, and with the key that made them. Open the console again from your platform’s pages: that makes a new one.',
   refusedTitle: 'This API key doesn’t work',
 } as const;

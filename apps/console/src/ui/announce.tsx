@@ -1,4 +1,4 @@
-import { createStore, useStore } from './create-store.ts';
+import { createStore, useStore } from '../state/create-store.ts';
 
 const SHOWN_MS = 5_000;
 const announced = createStore<{ readonly text: string } | undefined>(undefined);

@@ -19,7 +19,13 @@ export function Copy({ text, what, label }: CopyProps) {
     }
   };
   return (
-    <button type="button" class={label === undefined ? 'icon-button' : 'button'} onClick={() => void copy()} aria-label={label === undefined ? texts.copy(what) : undefined} title={texts.copy(what)}>
+    <button
+      type="button"
+      class={label === undefined ? 'icon-button' : 'button'}
+      onClick={() => void copy()}
+      aria-label={label === undefined ? texts.copy(what) : undefined}
+      title={texts.copy(what)}
+    >
       {label ?? <CopyIcon />}
     </button>
   );
@@ -27,7 +33,15 @@ export function Copy({ text, what, label }: CopyProps) {
 
 function CopyIcon() {
   return (
-    <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.3">
+    <svg
+      viewBox="0 0 16 16"
+      width="14"
+      height="14"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.3"
+    >
       <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />
       <path d="M3.5 10.5h-1v-8h8v1" />
     </svg>

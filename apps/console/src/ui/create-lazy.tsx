@@ -19,7 +19,12 @@ export function createLazy<Props extends object>(load: () => Promise<ComponentTy
         },
       );
     }, []);
-    if (state.failed) return <p class="notice" role="status">{texts.newVersion}</p>;
+    if (state.failed)
+      return (
+        <p class="notice" role="status">
+          {texts.newVersion}
+        </p>
+      );
     const { Loaded } = state;
     return Loaded ? <Loaded {...props} /> : <div class="loading" role="status" aria-label={texts.loading} />;
   };

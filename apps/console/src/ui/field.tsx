@@ -5,7 +5,11 @@ type FieldProps = {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  readonly children: (ids: { readonly id: string; readonly 'aria-describedby': string; readonly 'aria-invalid': boolean }) => ComponentChildren;
+  readonly children: (ids: {
+    readonly id: string;
+    readonly 'aria-describedby': string;
+    readonly 'aria-invalid': boolean;
+  }) => ComponentChildren;
 };
 
 /** An input with its name, a hint, and what is wrong with it. */
@@ -16,7 +20,11 @@ export function Field({ label, hint, problem, children }: FieldProps) {
     <div class="field">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': noteId, 'aria-invalid': problem !== undefined })}
-      <p id={noteId} class={problem === undefined ? 'hint' : 'hint hint-bad'} role={problem === undefined ? undefined : 'alert'}>
+      <p
+        id={noteId}
+        class={problem === undefined ? 'hint' : 'hint hint-bad'}
+        role={problem === undefined ? undefined : 'alert'}
+      >
         {problem ?? hint}
       </p>
     </div>

@@ -16,7 +16,14 @@ export function Json({ text, what }: { readonly text: string; readonly what: str
     <div class="code-box">
       <div class="code-tools">
         {pretty !== undefined && (
-          <button type="button" class="button" aria-pressed={isRaw} onClick={() => { setRaw(!isRaw); }}>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={isRaw}
+            onClick={() => {
+              setRaw(!isRaw);
+            }}
+          >
             {texts.raw}
           </button>
         )}

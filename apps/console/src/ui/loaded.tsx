@@ -28,7 +28,12 @@ export function Loaded<T>({ of: asked, children }: LoadedProps<T>) {
       </>
     );
   }
-  if (failureCount > 0) return <p class="notice" role="status">{texts.tryingAgain}</p>;
+  if (failureCount > 0)
+    return (
+      <p class="notice" role="status">
+        {texts.tryingAgain}
+      </p>
+    );
   return (
     <div class="loading" role="status" aria-label={texts.loading}>
       <div class="skeleton" />

@@ -9,13 +9,24 @@ function actionOf(code: string): string | undefined {
 
 /** Why something failed, in the service's own sentence, and what to do about it. */
 export function Problem({ error }: { readonly error: unknown }) {
-  if (error instanceof ApiAway) return <p class="problem" role="alert">{texts.away}</p>;
-  if (!(error instanceof ApiProblem)) return <p class="problem" role="alert">{String(error)}</p>;
+  if (error instanceof ApiAway)
+    return (
+      <p class="problem" role="alert">
+        {texts.away}
+      </p>
+    );
+  if (!(error instanceof ApiProblem))
+    return (
+      <p class="problem" role="alert">
+        {String(error)}
+      </p>
+    );
   const action = actionOf(error.code);
   return (
     <div class="problem" role="alert">
       <p>
-        <strong>{sentenceOf(error.message)}</strong> {error.errors.length === 0 && action !== undefined && <Sentence text={action} />}
+        <strong>{sentenceOf(error.message)}</strong>{' '}
+        {error.errors.length === 0 && action !== undefined && <Sentence text={action} />}
       </p>
       {error.errors.length > 0 && (
         <ul>
