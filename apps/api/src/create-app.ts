@@ -11,7 +11,6 @@ import { createErrorHandler } from './http/handle-error.ts';
 import { ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
-import { HttpFault } from './http/problem.ts';
 import { refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-id.ts';
 import { rememberRoutes } from './http/route-of.ts';
@@ -25,19 +24,26 @@ import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
-import { createRouter } from './routing/create-router.ts';
+import { createRouter, refuseUnknownPath } from './routing/create-router.ts';
 import { createQueryJudge, parseQuery } from './routing/judge-query.ts';
-import type { KeyedRouteTable } from './routing/operation.ts';
+import type { RouteTable } from './routing/operation.ts';
+import { createPortalLinkJudge } from './routing/judge-portal-link.ts';
+import { ACCESS_ROUTES } from './portal-links/access-routes.ts';
+import { PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
+import { STATS_ROUTES } from './stats/stats-routes.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
 
 /** Failed authentications of one address that get a 401. A key has 190 bits, so guesses are hopeless anyway. */
 const KEY_FAILURES_PER_MINUTE = 120;
 
-const CUSTOMER_ROUTES: readonly KeyedRouteTable<AppContext>[] = [
+const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
+  STATS_ROUTES,
+  PORTAL_LINK_ROUTES,
+  ACCESS_ROUTES,
   TASK_ROUTES,
 ];
 
@@ -46,6 +52,7 @@ export function createApp(context: AppContext): Express {
   const { config, logger, apiKeys, tracing, now } = context;
   const authenticate = createAuthenticate({
     findKey: apiKeys.find,
+    findLink: context.findLink,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
   });
@@ -74,15 +81,12 @@ export function createApp(context: AppContext): Express {
   app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
-    const before = [authenticate(table.scope), ...limits, createQueryJudge(table), ...parseSingle];
+    const judgeLink = createPortalLinkJudge(table, logger);
+    const before = [authenticate(table.scope), judgeLink, ...limits, createQueryJudge(table), ...parseSingle];
     app.use(table.path, before, createRouter(table, context));
   }
-  if (context.operators) app.use(createOperatorPages(context, { ...context.operators, builtConsole }));
+  if (context.operators) app.use(createOperatorPages({ ...context, builtConsole }, context.operators));
   app.use(refuseUnknownPath);
   app.use(createErrorHandler(logger));
   return app;
-}
-
-function refuseUnknownPath(): never {
-  throw new HttpFault('route_not_found', 'there is nothing at this path');
 }

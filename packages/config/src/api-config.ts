@@ -11,6 +11,13 @@ const ActionUrlTemplate = z
   .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
 
+/** Without a slash at the end, so that paths can follow. */
+const PublicUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a url such as https://herald.example.com' })
+  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
+  .refine((text) => new URL(text).username === '', 'must have no user name and no password')
+  .transform((text) => text.replace(/\/+$/, ''));
+
 export const ApiEnv = withBothCredentials(
   withOneRedis(
     z.object({
@@ -23,6 +30,8 @@ export const ApiEnv = withBothCredentials(
       RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
       /** Proxies in front of the API, whose entries in X-Forwarded-For are trusted. */
       TRUST_PROXY: IntegerText(0, 16).default(0),
+      /** Where people reach the service; links to the console begin with it. */
+      PUBLIC_URL: PublicUrl.optional(),
       /** Origins whose pages may show the console in a frame. */
       CONSOLE_FRAME_ANCESTORS: FrameAncestors,
       ...OperatorEnv.shape,
@@ -46,6 +55,8 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
     rateLimit: given.RATE_LIMIT,
     proxyCount: given.TRUST_PROXY,
+    /** Undefined: links to the console are paths. */
+    publicUrl: given.PUBLIC_URL,
     frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),

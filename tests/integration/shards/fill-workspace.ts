@@ -45,6 +45,10 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const ofRemoved = await data.accept(gone, now);
   await stores.receivers.remove(workspaceId, gone.id, now);
 
+  for (const key of [keys.endpointStats(good.id), keys.callbackStats(workspaceId)]) {
+    await redis.set(key, `counters of ${workspaceId}`, 'PX', HOUR_MS);
+  }
+
   const replayIds = [newReplayId(randomBytes(12)), newReplayId(randomBytes(12))] as const;
   for (const id of replayIds) {
     const range = { since: 0, until: now + 1, statuses: ['failed' as const], createdAt: now };

@@ -46,11 +46,11 @@ export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestor
   return router;
 }
 
-/** The same program for operators: `/admin` and below. Mount it behind their guard, and after the board. */
+/** The same program for operators. Mount it at `/admin`, behind their guard and after the board. */
 export function createAdminRoutes(files: BuiltFiles | undefined): Router {
   const router = Router();
   router
-    .route('/admin{/*path}')
+    .route('{/*path}')
     .get(...sendPage(files, []))
     .all(refuseOtherMethods('GET'));
   return router;

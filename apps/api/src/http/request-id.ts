@@ -7,7 +7,7 @@ import { stateOf } from './request-state.ts';
 const current = new AsyncLocalStorage<string>();
 
 // The log would repeat a key that somebody puts into the wrong header.
-const CREDENTIAL = /hrld_|whsec_/i;
+const CREDENTIAL = /hrl[dp]_|whsec_/i;
 
 /** The id of the request that is being answered; undefined outside of one. */
 export function currentRequestId(): string | undefined {

@@ -33,6 +33,7 @@ async function startApp(handle: RequestHandler) {
   };
   const authenticate = createAuthenticate({
     findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
+    findLink: () => Promise.resolve(undefined),
     failures: createFailureLimiter(1, Date.now),
     noteUse: () => undefined,
   });

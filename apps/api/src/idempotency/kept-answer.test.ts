@@ -22,6 +22,11 @@ test("a Task is kept without its callback's secret", () => {
   expect(toKeptAnswer(answer(201), json, {}).body).toEqual({ id: 'task_1', callback: { url: 'https://a.example/' } });
 });
 
+test('a portal link is kept without its token, and without the url that has it', () => {
+  const json = '{"url":"/console#token=hrlp_x","token":"hrlp_x","expiresAt":"2030-01-31T12:00:00.000Z"}';
+  expect(toKeptAnswer(answer(201), json, {}).body).toEqual({ expiresAt: '2030-01-31T12:00:00.000Z' });
+});
+
 test.each(['null', '[1]', '{"callback":null,"results":[{"secret":1}]}'])('%s is kept as it is', (json) => {
   expect(toKeptAnswer(answer(200), json, undefined).body).toEqual(JSON.parse(json));
 });

@@ -46,9 +46,16 @@ function withFields(body: unknown, names: readonly string[], valueOf: (name: str
   return { ...body, ...Object.fromEntries(names.map((name) => [name, valueOf(name)])) };
 }
 
-/** An answer without `secret` and `callback.secret`, the two places where the API shows one. */
+/**
+ * An answer without `secret` and `callback.secret`, the two places where the API shows one, and without the token of a
+ * portal link and its url, which has the token too.
+ */
 function withoutSecrets(body: unknown): unknown {
   if (!isObject(body)) return body;
+  if (typeof body.token === 'string') {
+    const { token: _token, url: _url, ...link } = body;
+    return link;
+  }
   const { secret: _secret, ...shown } = body;
   if (!isObject(shown.callback)) return shown;
   const { secret: _callbackSecret, ...callback } = shown.callback;

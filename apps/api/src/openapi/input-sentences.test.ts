@@ -5,6 +5,9 @@ import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
+import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
+import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import { createQueryJudge } from '../routing/judge-query.ts';
@@ -16,6 +19,7 @@ import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 const TABLES: readonly RouteTable<never>[] = [
   ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
   ...[HEALTH_ROUTES, PAGE_ROUTES],
+  ...[STATS_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES],
 ];
 
 const operations = TABLES.flatMap((table) => table.operations.map((operation) => ({ ...operation, table })));
@@ -234,6 +238,14 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ transitions: Array(501).fill(null) }, 'transitions must have at most 500 items'],
     [{ transitions: [1], dryRun: true }, 'dryRun is not a field here; the only one is transitions'],
   ],
+  createPortalLink: [
+    [{ expiresInSeconds: 59 }, 'expiresInSeconds must be at least 60'],
+    [{ expiresInSeconds: 86_401 }, 'expiresInSeconds must be at most 86400'],
+    [{ expiresInSeconds: '1h' }, 'expiresInSeconds must be a whole number'],
+    [{ readonly: true }, 'readonly is not a field here; did you mean `readOnly`?'],
+    [{ readOnly: 'yes' }, 'readOnly must be true or false'],
+  ],
+  openWorkspace: [[{ expiresInSeconds: 60 }, 'expiresInSeconds is not a field here; the only one is readOnly']],
 };
 
 test('every operation with a body has its rows', () => {
@@ -284,6 +296,15 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
     [{}, 'status is required: one of queued, running, requires_action, done, canceled'],
     [{ status: 'open' }, 'status must be one of queued, running, requires_action, done, canceled'],
   ],
+  readStats: [[{ window: '30d' }, 'window must be one of 1h, 24h, 7d']],
+  readReceiverStats: [[{ window: '' }, 'window must be one of 1h, 24h, 7d']],
+  readOverview: [[{ window: '7d' }, 'window must be one of 1h, 24h']],
+  listDestinations: [[{ limit: '0', find: '' }, PAGE_LIMIT, 'find must not be empty']],
+  search: [
+    [{}, 'q is required'],
+    [{ q: 'x'.repeat(257) }, 'q must have at most 256 characters'],
+  ],
+  listFailedDeliveries: [[{ cursor: 'x'.repeat(257) }, 'cursor must be the nextCursor of an earlier page']],
 };
 
 test('every operation with a query has its rows', () => {

@@ -15,6 +15,7 @@ const UNDOCUMENTED = [
   'GET /docs/swagger-ui.css',
   'GET /docs/swagger-ui-bundle.js',
   'GET /docs/favicon-32x32.png',
+  'GET /metrics', // for Prometheus
 ];
 
 /** The parts of Express' router that say what is mounted. */
@@ -49,11 +50,18 @@ function stackOf(app: Express): readonly Layer[] {
 
 /** The whole app. Nothing in it is called. */
 function createWholeApp() {
-  return createApp({ config: { rateLimit: 0, proxyCount: 0 }, metrics: {}, apiKeys: {} } as never);
+  return createApp({
+    config: { rateLimit: 0, proxyCount: 0 },
+    metrics: {},
+    apiKeys: {},
+    keyspace: { shards: [] },
+    operators: { operator: { user: 'olga', password: 'correct horse', canWrite: true } },
+  } as never);
 }
 
 test('every mounted route is documented, and every documented one is mounted', () => {
-  const mounted = routesOf(stackOf(createWholeApp()));
+  // The board is a program of its own.
+  const mounted = routesOf(stackOf(createWholeApp())).filter((route) => !route.includes(' /admin/queues'));
   expect(mounted.filter((route, index) => mounted.indexOf(route) !== index)).toEqual([]);
   expect(mounted.sort()).toEqual([...documented, ...UNDOCUMENTED].sort());
 });

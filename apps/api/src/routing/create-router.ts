@@ -38,6 +38,11 @@ function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler
   };
 }
 
+/** Ends everything below a path. */
+export function refuseUnknownPath(): never {
+  throw new HttpFault('route_not_found', 'there is nothing at this path');
+}
+
 /** Ends a route: answers every other method with the allowed ones. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {
   const allow = allowed.join(', ');

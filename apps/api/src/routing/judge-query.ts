@@ -2,7 +2,8 @@ import { ValidationError } from '@herald/core';
 import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
-import type { RouteTable } from './operation.ts';
+import { createFindOperation } from './find-operation.ts';
+import type { Operation, RouteTable } from './operation.ts';
 import { describeUnknownName, toShownName } from './unknown-name.ts';
 
 const PROBLEM_LIMIT = 50;
@@ -17,20 +18,19 @@ export function parseQuery(text: string | null): ParsedUrlQuery {
  * A request for no operation passes: the router answers it. Mount it at the path of the table.
  */
 export function createQueryJudge<Deps>({ operations }: RouteTable<Deps>): RequestHandler {
-  const known = operations.map(({ method, path, query }) => ({
-    // Routers ignore case and a slash at the end.
-    pattern: new RegExp(`^${method} ${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
-    names: new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []),
-  }));
+  const findOperation = createFindOperation(operations);
   return (req, _res, next) => {
     // Nearly no request has a query.
     if (req.originalUrl.includes('?')) {
-      const method = req.method === 'HEAD' ? 'GET' : req.method;
-      const operation = known.find(({ pattern }) => pattern.test(`${method} ${req.path}`));
-      if (operation) judgeQuery(req.query, operation.names);
+      const operation = findOperation(req);
+      if (operation) judgeQuery(req.query, namesIn(operation));
     }
     next();
   };
+}
+
+function namesIn({ query }: Pick<Operation<never>, 'query'>): ReadonlySet<string> {
+  return new Set(query instanceof z.ZodObject ? Object.keys(query.shape) : []);
 }
 
 /** Refuses every query parameter. */

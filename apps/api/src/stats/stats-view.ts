@@ -13,7 +13,7 @@ export const ReadStats = z.strictObject({
 const Count = z.int().min(0);
 const Ms = z.int().min(0).exactOptional();
 
-/** What attempts came to. The times are those of successful attempts, about: within a quarter. */
+/** What attempts came to. */
 const CountFields = {
   delivered: Count.meta({ description: 'Successful attempts. Test events do not count.' }),
   failedAttempts: Count.meta({ description: 'Attempts that failed. Each retry counts.' }),
@@ -41,6 +41,6 @@ export const StatsView = z
   })
   .meta({
     id: 'Stats',
-    description: 'What attempts came to. Durations are estimates from coarse counters, within a quarter.',
+    description: 'What attempts came to. Durations are estimates from coarse counters.',
   });
 export type StatsView = z.infer<typeof StatsView>;

@@ -1,7 +1,8 @@
 import { deliveryHeaders } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
-import { spanText, toDate } from '../output/time-text.ts';
+import { spanText } from '@herald/runtime/text/span-text';
+import { toDate } from '../output/time-text.ts';
 import { nextTryOf, type DeliveryWithWait } from './next-try.ts';
 
 /** A delivery for programs: without its body and its secret, and of the url only the host. */

@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import { PROCESSES, type Process } from './check-configuration.ts';
 import { examine } from './examine.ts';
 import { bad, doubtful, good, plain, type Cell } from '../output/cell.ts';
-import { countOf } from '../output/count-of.ts';
+import { countOf } from '@herald/runtime/text/count-of';
 
 type Line = {
   readonly level: Finding['level'] | 'ok' | 'skipped';

@@ -1,15 +1,4 @@
-const UNITS = [
-  { name: 'd', ms: 86_400_000 },
-  { name: 'h', ms: 3_600_000 },
-  { name: 'min', ms: 60_000 },
-  { name: 's', ms: 1_000 },
-] as const;
-
-/** A span of ms in one unit: `0 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
-export function spanText(ms: number): string {
-  const unit = UNITS.find((each) => ms >= each.ms) ?? UNITS[3];
-  return `${Math.floor(ms / unit.ms)} ${unit.name}`;
-}
+import { spanText } from '@herald/runtime/text/span-text';
 
 /** A time (epoch ms) relative to now: `3 min ago`, `in 5 h`, `now`. */
 export function relativeText(at: number, now: number): string {

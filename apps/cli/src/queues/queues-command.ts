@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { bad, doubtful, good, type Cell } from '../output/cell.ts';
-import { relativeText, spanText } from '../output/time-text.ts';
+import { spanText } from '@herald/runtime/text/span-text';
+import { relativeText } from '../output/time-text.ts';
 import { readQueues, type DestinationLine, type QueueLine, type Queues } from './read-queues.ts';
 
 /** Destinations in the table; --json has all that were looked at. */

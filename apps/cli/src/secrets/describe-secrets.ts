@@ -1,6 +1,6 @@
 import type { ForgetReport } from '@herald/store/secrets/forget-key-version';
 import type { ReencryptReport } from '@herald/store/secrets/reencrypt-secrets';
-import { countOf } from '../output/count-of.ts';
+import { countOf } from '@herald/runtime/text/count-of';
 
 /** Lines for stdout, and problems for stderr. Any problem makes the exit code 1. */
 export type Told = { readonly lines: readonly string[]; readonly problems: readonly string[] };

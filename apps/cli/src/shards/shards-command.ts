@@ -2,7 +2,7 @@ import { createFindRunning } from '@herald/store/shards/find-running';
 import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
-import { countOf } from '../output/count-of.ts';
+import { countOf } from '@herald/runtime/text/count-of';
 import { readShardCount } from '../context/read-arguments.ts';
 import type { ReshardStep } from './reshard/move-records.ts';
 import { reshard, type ReshardReport } from './reshard/reshard.ts';

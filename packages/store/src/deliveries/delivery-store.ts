@@ -1,6 +1,7 @@
 import {
   DELIVERY_STATUSES,
   DeliveryEvent,
+  isCallbackId,
   NOTICE_EVENTS,
   type AttemptVerdict,
   type CancelReason,
@@ -14,6 +15,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
+import { fieldsOf } from '../stats/attempt-fields.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { writeAttempt, type AttemptRecord } from './attempt-record.ts';
@@ -100,6 +102,21 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     underWay: 4,
   });
 
+  /** Where an attempt counts: test events and notices don't. */
+  const statsOf = (recorded: Omit<RecordedAttempt, 'notice'>) => {
+    const { delivery, attempt, verdict, isRedelivery, now, disableAfterMs } = recorded;
+    const { endpointId, workspaceId, tries, createdAt, scheduledAt } = delivery;
+    if (disableAfterMs === undefined) return undefined;
+    const isAtOnce = tries === 0 && !isRedelivery && scheduledAt === createdAt;
+    const fields = fieldsOf({
+      isSuccess: verdict.kind === 'delivered',
+      durationMs: attempt.durationMs,
+      arrivedAfterMs: isAtOnce ? now - createdAt : undefined,
+    });
+    const key = isCallbackId(endpointId) ? keys.callbackStats(workspaceId) : keys.endpointStats(endpointId);
+    return [key, fields.endpoint, keys.shardStats, fields.shard];
+  };
+
   const endDelivery = async (
     id: DeliveryId,
     status: DeliveryStatus,
@@ -114,8 +131,10 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
   return {
     load: async (id: DeliveryId): Promise<LoadReply> =>
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
-    async record({ delivery, attempt, verdict, notice: draft, ...facts }: RecordedAttempt) {
+    async record({ notice: draft, ...recorded }: RecordedAttempt) {
+      const { delivery, attempt, verdict, ...facts } = recorded;
       const { id, endpointId, tries } = delivery;
+      const stats = statsOf(recorded);
       const input = {
         ...facts,
         id,
@@ -124,6 +143,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         ttl: retention.recordMs,
         newVersion: newRevision(),
+        ...(stats && { stats }),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
       };
       const args = [JSON.stringify(input), writeAttempt(attempt)];

@@ -1,6 +1,7 @@
 import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { NOTICE_LUA } from '../notices/notice-lua.ts';
+import { COUNT_LUA } from '../stats/count-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 import { ERASED_ATTEMPT_LUA } from './erased-attempt-lua.ts';
 
@@ -18,7 +19,8 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
 --   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
---   notice: see tellPlatform
+--   notice: see tellPlatform; stats, of an attempt that counts: {key of its endpoint's counters, field there, key of the
+--   shard's counters, field there}
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -32,6 +34,18 @@ ${LEASE_LUA}
 ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
+${COUNT_LUA}
+-- What the attempts of this run count for: key of the counters → field → how many. It is written in the end, at once.
+local tally, countedAt = {}, 0
+
+local function countAttempt(stats, now)
+  countedAt = math.max(countedAt, now)
+  for index = 1, #stats, 2 do
+    local counts = tally[stats[index]] or {}
+    tally[stats[index]] = counts
+    counts[stats[index + 1]] = (counts[stats[index + 1]] or 0) + 1
+  end
+end
 
 -- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
 local function trackGroups(input, group, held, isRepeated)
@@ -58,7 +72,7 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
-  local notice = ''
+  local notice, hasEndpoint = '', false
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
@@ -85,6 +99,7 @@ local function record(delivery, input, attempt, held, group)
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
     local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
     if not on then return '' end
+    hasEndpoint = true
     -- It went to a former url: neither its 410 nor its success is one of the present url.
     if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
     if verdict.kind == 'delivered' then
@@ -170,6 +185,8 @@ local function record(delivery, input, attempt, held, group)
     local score = redeliveries > 0 and now or CLASS + (due or now)
     enqueue({ { current, input.id, score } }, now)
   end
+  -- A removed receiver gets no counters again.
+  if hasEndpoint and input.stats then countAttempt(input.stats, now) end
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
 
@@ -189,5 +206,6 @@ for index, delivery in ipairs(KEYS) do
   local succeeded, reply = pcall(recordOrKeep, delivery, ARGV[2 * index], ARGV[2 * index + 1])
   replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
+for key, counts in pairs(tally) do count(key, countedAt, counts) end
 return replies
 `;

@@ -38,7 +38,7 @@ export const REMOVE_RECEIVER_LUA = /* lua */ `
 -- the groups in which they wait, so the mark for the purge takes these over (see readPurgeMark).
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end (zset)   KEYS[5] its log (zset)
--- KEYS[6] removed receivers whose logs still have deliveries (zset)
+-- KEYS[6] removed receivers whose logs still have deliveries (zset)   KEYS[7] its counters (string)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
@@ -47,6 +47,7 @@ for _, destination in ipairs(redis.call('HMGET', KEYS[2], 'dst', 'dstWas')) do
   if destination then mark = mark .. '|' .. destination end
 end
 redis.call('DEL', KEYS[2])
+redis.call('UNLINK', KEYS[7])
 redis.call('SET', KEYS[3], ARGV[2])
 redis.call('ZADD', KEYS[4], ARGV[3], mark)
 local logTtl = redis.call('PTTL', KEYS[5])

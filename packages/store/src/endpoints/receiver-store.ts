@@ -59,8 +59,9 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
       return (await patch(keys, [id, newRevision(), ...patchArgs(workspaceId, change, now)])) === 'patched';
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
-      const { purge, endpointLog, removedReceivers } = keyspace.of(workspaceId);
-      const keys = [...keysOf(workspaceId, id), purge, endpointLog(id), removedReceivers(workspaceId)];
+      const { purge, endpointLog, removedReceivers, endpointStats } = keyspace.of(workspaceId);
+      const ofReceiver = [purge, endpointLog(id), removedReceivers(workspaceId), endpointStats(id)];
+      const keys = [...keysOf(workspaceId, id), ...ofReceiver];
       return (await remove(keys, [id, newRevision(), now])) === 'removed';
     },
     /** Puts a new secret of a receiver or a callback in force; the old one stays until `overlapEndsAt` (epoch ms). */

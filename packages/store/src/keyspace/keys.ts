@@ -29,6 +29,12 @@ export function createShardKeys(tag: string) {
     keyVersions: `${prefix}generations`,
     /** zset: ids of an endpoint's deliveries, by time of acceptance */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
+    /** string: counters of the attempts to a receiver, see `counter-layout.ts` */
+    endpointStats: (id: EndpointId) => `${prefix}e:${id}:stats`,
+    /** string: those of the attempts to all callbacks of a workspace */
+    callbackStats: (id: WorkspaceId) => `${prefix}w:${id}:stats`,
+    /** string: those of all deliveries of the shard */
+    shardStats: `${prefix}stats`,
     /** hash: a Task */
     task: (id: TaskId) => `${prefix}t:${id}`,
     /** hash: keys of the facts that a Task knows → the sequence each was given (0: emitted nothing), see `writeFactValue` */

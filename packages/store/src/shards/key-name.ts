@@ -8,8 +8,9 @@ export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<key
  * How a key finds its new shard. `merged`: every shard has all of it. `split`: an index of a shard, whose members go
  * with their workspaces. `list`: goes alone, before the records that name its owner. `record`: names its owner itself.
  * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
+ * `stays`: says what the shard did, whatever lies in it now; goes with the shard.
  */
-type Step = 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
+type Step = 'stays' | 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
 
 /** How each kind of key finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
 export const KEY_KINDS = {
@@ -31,6 +32,9 @@ export const KEY_KINDS = {
   task: { step: 'record', name: /^t:([^:]+)$/ },
   transition: { step: 'record', name: /^x:([^:]+)$/ },
   replay: { step: 'record', name: /^r:([^:]+)$/ },
+  callbackStats: { step: 'record', name: /^w:(.+):stats$/ },
+  endpointStats: { step: 'attached', name: /^e:([^:]+):stats$/ },
+  shardStats: { step: 'stays', name: /^stats$/ },
   group: { step: 'attached', name: /^g:([^:]*)$/ },
   facts: { step: 'attached', name: /^t:([^:]+):facts$/ },
   messages: { step: 'attached', name: /^t:([^:]+):messages$/ },

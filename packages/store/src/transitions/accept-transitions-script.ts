@@ -1,4 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
+import { COUNT_LUA } from '../stats/count-lua.ts';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state,
@@ -20,6 +22,7 @@ local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
+${COUNT_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
@@ -107,5 +110,6 @@ for key, log in pairs(logs) do
   redis.call('PEXPIRE', key, common.logTtl)
 end
 enqueue(entries, tonumber(common.now))
+if #entries > 0 then count(prefix .. 'stats', tonumber(common.now), { [${SHARD_FIELDS.accepted}] = #entries }) end
 return replies
 `;

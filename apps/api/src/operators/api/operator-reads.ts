@@ -1,10 +1,39 @@
-import type { DestinationList } from './destination-rows.ts';
-import type { FailedPage } from './failed-rows.ts';
-import type { SearchResults } from './search-view.ts';
+import type { createDestinationView } from '@herald/store/operators/destination-view';
+import type { createFailedView } from '@herald/store/operators/failed-view';
+import type { Search } from '@herald/store/operators/search';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
+import { toDestinationRow, type DestinationList } from './destination-rows.ts';
+import { toFailedRow, type FailedPage } from './failed-rows.ts';
+
+export type OperatorReadsDeps = {
+  readonly destinations: ReturnType<typeof createDestinationView>;
+  readonly failed: ReturnType<typeof createFailedView>;
+  readonly search: Search;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
 
 /** What operators look up. */
-export type OperatorReads = {
-  listDestinations: (limit: number, find?: string) => Promise<DestinationList['destinations']>;
-  search: (text: string) => Promise<SearchResults['results']>;
-  listFailed: (limit: number, cursor?: string) => Promise<FailedPage>;
-};
+export function createOperatorReads({ destinations, failed, search, now }: OperatorReadsDeps) {
+  return {
+    search: search.find,
+    async listDestinations(limit: number, find = ''): Promise<DestinationList['destinations']> {
+      const at = now();
+      const rows = (await destinations.list()).map((destination) => toDestinationRow(destination, at));
+      const part = find.toLowerCase();
+      const isWanted = (text: string | null) => text?.toLowerCase().includes(part) === true;
+      return rows
+        .filter(({ group, host, workspaceId }) => part === '' || [group, host, workspaceId].some(isWanted))
+        .slice(0, limit);
+    },
+    async listFailed(limit: number, cursor?: string): Promise<FailedPage> {
+      const at = now();
+      // The place in the list. Failures in between move it, and show some again.
+      const start = readCursor(cursor)?.at ?? 0;
+      const [page, count] = await Promise.all([failed.list(at, start, start + limit - 1), failed.count(at)]);
+      const next = start + limit;
+      return { deliveries: page.map(toFailedRow), nextCursor: next < count ? writeCursor({ at: next, id: '' }) : null };
+    },
+  };
+}
+export type OperatorReads = ReturnType<typeof createOperatorReads>;

@@ -97,11 +97,12 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'subscriptionVersion':
     case 'removedReceivers':
     case 'workspaceReplays':
+    case 'callbackStats':
       return { owner: id, attached: [] };
     case 'endpoint': {
       const [owner, destination, former] = await redis.hmget(keys.endpoint(id), 'ws', 'dst', 'dstWas');
       const destinations = [destination, former].filter((each) => each != null);
-      return { owner: owner ?? undefined, attached: destinations.map(keys.queue.group) };
+      return { owner: owner ?? undefined, attached: [...destinations.map(keys.queue.group), keys.endpointStats(id)] };
     }
     case 'replay':
       return { owner: await owners.ofRecord(keys.replay(id)), attached: [] };

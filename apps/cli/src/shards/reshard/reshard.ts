@@ -122,7 +122,7 @@ async function dropLeftovers(deps: MoveDeps): Promise<number> {
   return await walkShardKeys(deps, 'leftovers', async ({ shard, kind }, name) => {
     if (shard < deps.target.shards.length) return 0;
     const removed = await deps.redis.unlink(name);
-    return KEY_KINDS[kind].step === 'merged' ? 0 : removed;
+    return ['merged', 'stays'].includes(KEY_KINDS[kind].step) ? 0 : removed;
   });
 }
 

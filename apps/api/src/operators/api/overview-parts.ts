@@ -1,0 +1,95 @@
+import type { PendingWork } from '@herald/store/operators/judge-work';
+import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
+import type { SeenProcess } from '@herald/store/shards/process-presence';
+import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
+import type { CountedBucket } from '@herald/store/stats/counter-layout';
+import { addCounts } from '@herald/store/stats/stats-reader';
+import { toTime } from '../../http/to-time.ts';
+import type { OverviewView } from './overview-view.ts';
+
+const MINUTE_MS = 60_000;
+
+export function toPendingWork({ at, workers, shards }: ServiceState, failedLately: number): PendingWork {
+  const sumOfOpen = (name: 'groups' | 'due') =>
+    shards.reduce((sum, { queue }) => sum + queue.byHealth.breaker_open[name], 0);
+  return {
+    workers,
+    queues: shards.map(({ queue: { waiting, active, delayed, oldestDueAt = at, isPaused } }, shard) => ({
+      shard,
+      queue: 'deliveries',
+      waiting,
+      active,
+      delayed,
+      oldestDueMs: Math.max(0, at - oldestDueAt),
+      isPaused,
+    })),
+    unanswered: { destinations: sumOfOpen('groups'), deliveries: sumOfOpen('due') },
+    failedLately,
+  };
+}
+
+/** What waits, over all shards. */
+export function toBacklog({ queues }: PendingWork) {
+  const sumOf = (name: 'waiting' | 'active' | 'delayed') => queues.reduce((sum, queue) => sum + queue[name], 0);
+  const oldestDueMs = Math.max(...queues.map((queue) => queue.oldestDueMs));
+  return {
+    waiting: sumOf('waiting'),
+    active: sumOf('active'),
+    delayed: sumOf('delayed'),
+    ...(oldestDueMs > 0 && { oldestDueMs }),
+    isPaused: queues.some(({ isPaused }) => isPaused),
+  };
+}
+
+/** Of the last whole minute and the present one. @param at epoch ms */
+export function toRates(minutes: readonly CountedBucket[], at: number) {
+  const counts = minutes.slice(-2).reduce<number[]>((sum, bucket) => addCounts(sum, bucket.counts), []);
+  const seconds = (MINUTE_MS + (at % MINUTE_MS)) / 1_000;
+  const { accepted, delivered, failedAttempts } = toCounts(counts);
+  const attempts = delivered + failedAttempts;
+  const [p50Ms, p99Ms] = [ARRIVAL_BINS.quantile(counts, 0.5), ARRIVAL_BINS.quantile(counts, 0.99)];
+  return {
+    acceptedPerSecond: accepted / seconds,
+    deliveredPerSecond: delivered / seconds,
+    ...(attempts > 0 && { successRate: delivered / attempts }),
+    ...(p50Ms !== undefined && { arrivalP50Ms: p50Ms }),
+    ...(p99Ms !== undefined && { arrivalP99Ms: p99Ms }),
+  };
+}
+
+export function toBucket({ at, counts }: CountedBucket): OverviewView['buckets'][number] {
+  const [p50Ms, p99Ms] = [ARRIVAL_BINS.quantile(counts, 0.5), ARRIVAL_BINS.quantile(counts, 0.99)];
+  return {
+    at: toTime(at),
+    ...toCounts(counts),
+    ...(p50Ms !== undefined && { p50Ms }),
+    ...(p99Ms !== undefined && { p99Ms }),
+  };
+}
+
+function toCounts(counts: readonly number[]) {
+  const of = (field: number) => counts[field] ?? 0;
+  return {
+    accepted: of(SHARD_FIELDS.accepted),
+    delivered: ARRIVAL_BINS.sum(counts) + of(SHARD_FIELDS.deliveredLater),
+    failedAttempts: of(SHARD_FIELDS.failed),
+  };
+}
+
+export function toProcess({ name, sign }: SeenProcess): OverviewView['processes'][number] {
+  const [role = '', ...rest] = name.split(':');
+  return { role: role === 'worker' ? 'worker' : 'api', id: rest.at(-1) ?? '', lastSeenAt: toTime(sign) };
+}
+
+/** @param bytesPerSecond undefined: not known yet */
+export function toMemory(memory: ServiceState['memory'], bytesPerSecond: number | undefined): OverviewView['redis'] {
+  if (!memory) return {};
+  const { usedBytes, limitBytes } = memory;
+  const grows = limitBytes > 0 && bytesPerSecond !== undefined && bytesPerSecond > 0;
+  return {
+    usedBytes,
+    ...(limitBytes > 0 && { maxBytes: limitBytes }),
+    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+    ...(grows && { fullInSeconds: Math.round(Math.max(0, limitBytes - usedBytes) / bytesPerSecond) }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { OperatorConfig } from '@herald/config/operator-env';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import { createDestinationView } from '@herald/store/operators/destination-view';
+import { createFailedView } from '@herald/store/operators/failed-view';
+import { createMemoryTrend } from '@herald/store/operators/memory-trend';
+import { createSearch } from '@herald/store/operators/search';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
+import type { WorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
+import { createStatsReader } from '@herald/store/stats/stats-reader';
+import { createOperatorReads } from './api/operator-reads.ts';
+import { createReadOverview } from './api/read-overview.ts';
+
+export type OperatorDepsOptions = {
+  readonly operator: OperatorConfig;
+  /** Apart from the connection of requests. */
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  /** How long a settled record is kept, in ms. */
+  readonly keepMs: number;
+  readonly registry: MetricsRegistry;
+  readonly presence: WorkerPresence;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/** What the operator pages are made of. Defines scripts: call it with `whenIdle`. */
+export function createOperatorDeps({ operator, registry, presence, ...shared }: OperatorDepsOptions) {
+  const { redis, now } = shared;
+  const readServiceState = createServiceStateReader({ ...shared, presence });
+  const failed = createFailedView(shared);
+  return {
+    operator,
+    redis,
+    exposition: createExposition(registry, readServiceState),
+    readOverview: createReadOverview({
+      readServiceState,
+      processes: createProcessPresence(redis, now),
+      stats: createStatsReader(shared),
+      failed,
+      noteMemory: createMemoryTrend(),
+      now,
+    }),
+    reads: createOperatorReads({
+      destinations: createDestinationView(shared),
+      failed,
+      search: createSearch(shared),
+      now,
+    }),
+  };
+}
+export type OperatorDeps = ReturnType<typeof createOperatorDeps>;

@@ -1,0 +1,39 @@
+export type DurationBinsOptions = {
+  /** The field of the shortest durations. */
+  readonly first: number;
+  readonly count: number;
+  /** How much longer each bin reaches than the one before. */
+  readonly factor: number;
+};
+
+/**
+ * Counters of durations, each for a range that is longer by a factor. Field `first` is for up to 1 ms, the next for up to
+ * `factor` ms, and so on; the last is open.
+ */
+export function createDurationBins({ first, count, factor }: DurationBinsOptions) {
+  const endOf = (bin: number) => factor ** bin;
+  const take = (counts: readonly number[]) => counts.slice(first, first + count);
+  return {
+    fieldOf: (ms: number): number => {
+      const bin = ms <= 1 ? 0 : Math.ceil(Math.log(ms) / Math.log(factor) - 1e-9);
+      return first + Math.min(bin, count - 1);
+    },
+    sum: (counts: readonly number[]) => take(counts).reduce((total, each) => total + each, 0),
+    /** The duration, in ms, that a share of the counted ones did not exceed. Undefined when none was counted. */
+    quantile: (counts: readonly number[], share: number): number | undefined => {
+      const bins = take(counts);
+      const rank = share * bins.reduce((total, each) => total + each, 0);
+      let below = 0;
+      for (const [bin, each] of bins.entries()) {
+        if (each > 0 && below + each >= rank) {
+          const from = bin === 0 ? 0 : endOf(bin - 1);
+          // Those of a bin count as spread evenly. Of the last one only the beginning is known.
+          const within = bin === bins.length - 1 ? 0 : (rank - below) / each;
+          return Math.round(from + (endOf(bin) - from) * within);
+        }
+        below += each;
+      }
+      return undefined;
+    },
+  };
+}
