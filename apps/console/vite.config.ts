@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { compressOutput } from './compress-output.ts';
 
 /** Where `npm run dev` finds the service. */
 const SERVICE = process.env.HERALD_URL ?? 'http://127.0.0.1:8080';
@@ -7,6 +8,7 @@ const PASSED_ON = ['/api', '/tasks', '/errors', '/docs', '/admin/queues'];
 export default defineConfig({
   root: import.meta.dirname,
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  plugins: [compressOutput()],
   build: {
     assetsDir: 'console/assets',
     // The Content Security Policy allows no `data:` scripts and styles.

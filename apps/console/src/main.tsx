@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { createQueryClient } from './api/query-client.ts';
-import { refusal } from './session/refusal.ts';
+import { refusal } from './access/refusal.ts';
 import { session } from './session/session.ts';
 import { Console } from './shell/console.tsx';
 import { createLazy } from './ui/create-lazy.tsx';

@@ -2,8 +2,8 @@ import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 
 type EventNameProps = {
-  readonly event: Schemas['EventName'];
-  readonly sampleOf?: Schemas['EventName'] | undefined;
+  readonly event: Schemas['Delivery']['event'] | Schemas['FailedDelivery']['event'];
+  readonly sampleOf?: Schemas['Delivery']['sampleOf'] | undefined;
 };
 
 /** What a delivery is about. */

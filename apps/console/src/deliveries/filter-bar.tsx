@@ -11,7 +11,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   const { filters, statuses } = deliveryTexts;
   const { statuses: statusNames, events, ranges } = FILTER_CHOICES;
   /** Without a choice the field leaves the filter. */
-  const choose = <Name extends keyof Filter>(name: Name, value: string) => {
+  const choose = (name: keyof Filter, value: string) => {
     const { [name]: _former, ...others } = filter;
     onChange(value === '' ? others : { ...others, [name]: value });
   };

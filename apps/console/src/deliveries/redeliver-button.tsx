@@ -11,7 +11,7 @@ export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas[
     const [result] = await redeliver.mutateAsync([delivery.id]);
     if (result?.status === 'fulfilled') announce(deliveryTexts.redelivered(1));
   };
-  const refused = redeliver.data?.[0]?.status === 'rejected' ? redeliver.data[0] : undefined;
+  const refused = redeliver.data?.find((result) => result.status === 'rejected');
   return (
     <div class="action">
       <button
@@ -23,7 +23,7 @@ export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas[
       >
         {redeliver.isPending ? deliveryTexts.redelivering : deliveryTexts.redeliver}
       </button>
-      {refused && <Problem error={refused.reason} />}
+      {refused && <Problem error={refused.reason as unknown} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, read, type Schemas } from '../api/client.ts';
+import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useChange } from './queries.ts';
@@ -12,7 +13,7 @@ const EMPTY: ReceiverInput = { url: '', description: '', events: [] };
 export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   const { form, secret } = receiverTexts;
   // A second click, or a repeat after no answer, registers nothing twice.
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(newIdempotencyKey);
   const register = useChange((body: ReceiverInput) =>
     read<Schemas['RegisteredReceiver']>(
       api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } }),

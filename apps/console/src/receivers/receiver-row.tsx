@@ -9,7 +9,7 @@ import { ForeignText } from '../ui/foreign-text.tsx';
 import { Time } from '../ui/time.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
-import { percentText } from './percent.ts';
+import { percentText } from '../time/percent.ts';
 import { useStats } from './queries.ts';
 import { describeState } from './receiver-state.ts';
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, read, type Schemas } from '../api/client.ts';
+import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -24,7 +25,7 @@ export function ReplayDialog({ receiver: { id }, onClose, onStarted }: ReplayDia
   const [since, setSince] = useState(() => toLocalInput(Date.now() - DAY_MS));
   const [until, setUntil] = useState('');
   const [statuses, setStatuses] = useState<readonly Status[]>(['failed', 'canceled']);
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(newIdempotencyKey);
   const problem = judgeReplay(since, until, statuses);
   const start = useChange(async () => {
     const end = fromLocalInput(until);

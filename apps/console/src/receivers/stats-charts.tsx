@@ -4,7 +4,7 @@ import { LatencyChart } from '../charts/latency-chart.tsx';
 import { chartTexts } from '../texts/chart-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { percentText } from './percent.ts';
+import { percentText } from '../time/percent.ts';
 import { useStats, type StatsWindow } from './queries.ts';
 
 const WINDOWS: readonly StatsWindow[] = ['1h', '24h', '7d'];

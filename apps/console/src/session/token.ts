@@ -39,7 +39,6 @@ export function createTokenKeeper({ storage, location, history }: TokenPlace) {
     },
   };
 }
-export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /** Frames without a right to storage throw at every touch of it. */
 function readQuietly<T>(touch: () => T): T | undefined {

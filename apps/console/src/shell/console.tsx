@@ -5,7 +5,7 @@ import { DeliveryPage } from '../deliveries/delivery-page.tsx';
 import { ReceiverPage } from '../receivers/receiver-page.tsx';
 import { ReceiversPage } from '../receivers/receivers-page.tsx';
 import { useAccess } from '../access/access.ts';
-import { refusal } from '../session/refusal.ts';
+import { refusal } from '../access/refusal.ts';
 import { session } from '../session/session.ts';
 import { useStore } from '../state/create-store.ts';
 import { TaskPage } from '../tasks/task-page.tsx';

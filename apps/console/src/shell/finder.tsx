@@ -17,6 +17,8 @@ export function Finder() {
     }
     setText('');
     navigate(page);
+    // So that the next key is for the page.
+    document.getElementById('content')?.focus();
   };
   return (
     <form class="finder" role="search" onSubmit={submit}>

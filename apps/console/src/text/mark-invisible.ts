@@ -24,7 +24,7 @@ export function markInvisible(text: string, hasLines: boolean): TextPiece[] {
 
 /** `\u{202e}`, or the first of many and how many follow. */
 function escapeRun(run: string): string {
-  const characters = [...run];
+  const characters = Array.from(run);
   const shown = characters.slice(0, SHOWN_MARKS).map(escapeCharacter).join('');
   return characters.length > SHOWN_MARKS ? `${shown}… +${characters.length - SHOWN_MARKS}` : shown;
 }

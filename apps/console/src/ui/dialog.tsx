@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
+import { Announcements } from './announce.tsx';
 
 type DialogProps = {
   readonly title: string;
@@ -31,6 +32,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         </button>
       </header>
       {children}
+      {/* The rest of the page is out of reach while the dialog is open. */}
+      <Announcements />
     </dialog>
   );
 }
