@@ -13,7 +13,7 @@ type Named = { readonly role: string; readonly name: string };
 export interface ConsoleUser extends AsyncDisposable {
   readonly page: Page;
   /** What the page reported as errors, and the origins that it asked for anything. */
-  readonly errors: readonly string[];
+  readonly errors: string[];
   readonly requested: ReadonlySet<string>;
   /** Goes to an address of the console. */
   open(url: string): Promise<void>;
@@ -56,7 +56,14 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
     }
     throw new Error(`the keyboard doesn't reach the ${named.role} ${named.name}`);
   };
-  const text = async () => String(await page.evaluate('document.body.innerText'));
+  /** All that the page shows: nothing while it goes to another one. */
+  const text = async () => {
+    const shown = await page.evaluate('document.body.innerText').catch((error: unknown) => {
+      if (String(error).includes('because of a navigation')) return '';
+      throw error;
+    });
+    return String(shown);
+  };
   return {
     page,
     errors,

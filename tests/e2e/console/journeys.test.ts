@@ -91,12 +91,15 @@ describeWithBrowser('a customer with the console', () => {
       await user.sees('Mine', 'No delivery yet');
       await user.press('link', new URL(receiver.url).host + '/hook');
       await user.press('button', 'Send test event');
+      await user.sees('It is signed like a real one');
       await user.choose('Event', 'task.done');
       await user.press('button', 'Send');
       await user.sees('Delivered: it answered 200 OK', 'well received');
       const request = await receiver.next();
       expect(verify(request.rawBody, request.headers, secret)).toBe(true);
       expect(request.headers['x-service-event']).toBe('task.done');
+      // The browser itself reports the url that was refused.
+      expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
       expectQuiet(user);
     },
   );

@@ -16,9 +16,9 @@ export function RequestView({ request }: { readonly request: Schemas['DeliveryRe
         <h2 id="request">{deliveryTexts.request}</h2>
         {url !== null && <Copy text={curlText(request)} what={deliveryTexts.curl} label={deliveryTexts.copyCurl} />}
       </div>
-      <p class="request-line">
+      <div class="request-line" role="group" aria-label={deliveryTexts.url} tabIndex={0}>
         <strong>POST</strong> {url === null ? <span class="quiet">{deliveryTexts.urlGone}</span> : <Url url={url} />}
-      </p>
+      </div>
       {urlChangedAt !== undefined && (
         <p class="notice">
           {deliveryTexts.urlChanged} <Time at={urlChangedAt} />.

@@ -68,6 +68,7 @@ export const deliveryTexts = {
   noAnswer: 'The answer had no body.',
   nextTry: 'Next try',
   request: 'Request',
+  url: 'Method and URL',
   requestHeaders: 'Headers',
   body: 'Body',
   theBody: 'the body',
