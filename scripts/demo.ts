@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { findService } from './demo/find-service.ts';
 import { playDemo } from './demo/play-demo.ts';
 import { createTimeline } from './demo/timeline.ts';
+import { createConsoleLink } from './local/create-console-link.ts';
+
+/** The delivery that the last line leads to has the most to see. */
+const SHOWN_EVENT = 'task.requires_action';
 
 /** The exit code is 0 when every delivery arrived once, with valid signatures. */
 async function run(aborted: AbortSignal): Promise<number> {
@@ -19,6 +23,12 @@ async function run(aborted: AbortSignal): Promise<number> {
   console.log(`\n${arrivals.length} deliveries, ${verified} verified, ${duplicates} duplicates.`);
   for (const fault of faults) console.error(`FAULT  ${fault}`);
   if (faults.length === 0) console.log('Everything arrived once, with valid signatures.');
+  const last = arrivals.findLast(({ endpoint, event }) => endpoint === 'receiver' && event === SHOWN_EVENT);
+  // A service of the demo's own ends with it.
+  if (last && !service.isOwn) {
+    const link = await createConsoleLink(service.apiUrl, service.apiKey);
+    console.log(`\nLook at one of them: ${link.to(`/deliveries/${last.deliveryId}`)}`);
+  }
   return faults.length === 0 ? 0 : 1;
 }
 

@@ -2,7 +2,8 @@ import { relative } from 'node:path';
 import { LOCAL_OPERATOR, type LocalHerald } from './start-local-herald.ts';
 
 /** Addresses and commands of the running service. Every command can be copied unchanged. */
-export function toInstructions({ apiUrl, workerUrl, redisUrl, board, apiKey, executorKey }: LocalHerald): string {
+export function toInstructions(herald: LocalHerald): string {
+  const { apiUrl, workerUrl, redisUrl, board, consoleUrl, adminUrl, apiKey, executorKey } = herald;
   const post = (path: string, body: object) =>
     `curl -sS -X POST ${apiUrl}${path} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const createTask = post('/tasks', { input: { text: 'hello' } });
@@ -14,6 +15,8 @@ export function toInstructions({ apiUrl, workerUrl, redisUrl, board, apiKey, exe
   return `
 Herald is running.
 
+  console       ${consoleUrl}   (signed in, for a day)
+  operators     ${adminUrl}   (${signIn})
   API           ${apiUrl}   (described at ${apiUrl}/docs)
   worker        ${workerUrl}/readyz
   board         ${board.url}   (${signIn})

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureRedisServer } from './ensure-redis-server.ts';
 import type { LocalFolder } from './local-folder.ts';
+import { createConsoleLink } from './create-console-link.ts';
 import { keepKeys, replaceUnknownKeys } from './local-keys.ts';
 import type { LocalSettings } from './local-settings.ts';
 
@@ -28,6 +29,9 @@ export interface LocalHerald {
   redisUrl: string | undefined;
   /** Herald's variables, as the processes have them. */
   variables: Readonly<Record<string, string>>;
+  /** Opens the console, signed in. */
+  consoleUrl: string;
+  adminUrl: string;
   board: {
     url: string;
     /** The file of the password; undefined when the environment has credentials. */
@@ -78,6 +82,7 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
   const worker = await start('worker');
   const api = await start('api');
   const knownKeys = await replaceUnknownKeys(keys, settings.api.url, folder, { root, env });
+  const consoleLink = await createConsoleLink(settings.api.url, knownKeys.apiKey);
 
   const running = started.move(); // from here on it is the caller's to stop
   const died = Promise.race(
@@ -91,6 +96,8 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     workerUrl: settings.worker.url,
     redisUrl: redis?.url,
     variables: pickVariables(env),
+    consoleUrl: consoleLink.to(),
+    adminUrl: `${settings.api.url}/admin`,
     board: {
       url: `${settings.api.url}/admin/queues`,
       passwordFile: hasOperator(settings) ? undefined : folder.operatorPasswordFile,

@@ -40,11 +40,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** What the API answers to a key, or to the token of a link. */
+async function read(path: string, key: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}` };
+  return await (await fetch(`http://127.0.0.1:${env.PORT ?? ''}${path}`, { headers })).json();
+}
+
 /** Both of an API key's uses that matter here: it is known, and its receivers are there. */
 async function listReceivers(key: string): Promise<unknown[]> {
-  const headers = { authorization: `Bearer ${key}` };
-  const response = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, { headers });
-  return ((await response.json()) as { webhooks: unknown[] }).webhooks;
+  return ((await read('/api/public/webhooks', key)) as { webhooks: unknown[] }).webhooks;
 }
 
 test(
@@ -92,7 +96,7 @@ test(
 );
 
 test(
-  'it says where the board is, and where the password for it',
+  'it says where the board is, and where the password for it, and prints a link to the console that is signed in',
   async () => {
     await using service = await start();
     const line =
@@ -106,6 +110,10 @@ test(
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
     expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
     expect((await fetch(url)).status).toBe(401);
+    expect(service.output()).toMatch(new RegExp(`/admin +\\(user ${user}, password in ${file}\\)`));
+    const [, token = ''] = /\/console#token=(hrlp_\w+) /.exec(service.output()) ?? [];
+    const access = { workspaceId: 'ws_local', kind: 'portal_link', readOnly: false };
+    expect(await read('/api/public/access', token)).toMatchObject(access);
     await service.stop();
   },
   DEADLINE_MS,
@@ -119,6 +127,9 @@ test(
     const { code } = await demo.exited;
     expect(demo.output()).toContain('7 deliveries, 7 verified, 0 duplicates.');
     expect(code).toBe(0);
+    const [, id = '', token = ''] = /\/console\/deliveries\/(dlv_\w+)#token=(hrlp_\w+)$/m.exec(demo.output()) ?? [];
+    const shown = await read(`/api/public/deliveries/${id}`, token);
+    expect(shown).toMatchObject({ id, event: 'task.requires_action', status: 'delivered' });
     await expect(listReceivers((await readFile(join(dir, 'api-key'), 'utf8')).trim())).resolves.toEqual([]);
     await service.stop();
   },

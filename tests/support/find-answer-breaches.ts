@@ -33,14 +33,14 @@ const PAGES = /^\/(docs(\/.*)?|openapi\.json|admin(\/.*)?|metrics)$/;
 /** What a request may meet before it has met an operation. */
 const BEFORE_ANY_OPERATION = [
   ...['malformed_request', 'headers_too_large', 'request_timeout'],
-  ...['unauthenticated', 'insufficient_scope', 'rate_limited', 'unavailable'],
+  ...['unauthenticated', 'insufficient_scope', 'foreign_origin', 'rate_limited', 'unavailable'],
   // Of its Idempotency-Key.
   ...['validation_failed', 'idempotency_conflict', 'request_in_progress'],
 ];
 /** An id that can't be one is found out before the method. */
 const OF_ANY_PATH = [
   ...['route_not_found', 'receiver_not_found', 'task_not_found', 'approval_not_found'],
-  ...['delivery_not_found', 'replay_not_found'],
+  ...['delivery_not_found', 'replay_not_found', 'workspace_not_found'],
 ];
 const OF_ANY_BODY = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
 

@@ -27,7 +27,6 @@ import { REPLAY_ROUTES } from './replays/replay-routes.ts';
 import { createRouter, refuseUnknownPath } from './routing/create-router.ts';
 import { createQueryJudge, parseQuery } from './routing/judge-query.ts';
 import type { RouteTable } from './routing/operation.ts';
-import { createPortalLinkJudge } from './routing/judge-portal-link.ts';
 import { ACCESS_ROUTES } from './portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
 import { STATS_ROUTES } from './stats/stats-routes.ts';
@@ -54,6 +53,7 @@ export function createApp(context: AppContext): Express {
     findKey: apiKeys.find,
     findLink: context.findLink,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
+    logger,
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
   });
   // Executor keys have no limits.
@@ -74,15 +74,19 @@ export function createApp(context: AppContext): Express {
     if (batch) return parseBatch;
     return body ? parseSingle : [];
   });
-  const beforeReports = [ignoreConditions, ...beforeData, authenticate('execute'), createQueryJudge(TRANSITION_ROUTES)];
+  const beforeReports = [
+    ignoreConditions,
+    ...beforeData,
+    authenticate(TRANSITION_ROUTES),
+    createQueryJudge(TRANSITION_ROUTES),
+  ];
   app.use(TRANSITION_ROUTES.path, beforeReports, executor, refuseUnknownPath);
   app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), createRouter(HEALTH_ROUTES, context));
   const builtConsole = readBuiltFiles();
   app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
-    const judgeLink = createPortalLinkJudge(table, logger);
-    const before = [authenticate(table.scope), judgeLink, ...limits, createQueryJudge(table), ...parseSingle];
+    const before = [authenticate(table), ...limits, createQueryJudge(table), ...parseSingle];
     app.use(table.path, before, createRouter(table, context));
   }
   if (context.operators) app.use(createOperatorPages({ ...context, builtConsole }, context.operators));

@@ -1,6 +1,8 @@
 import { Agent } from 'node:http';
 import { randomInt } from 'node:crypto';
 import { findAnswerBreaches } from '../../support/find-answer-breaches.ts';
+import { bodyOf } from '../../support/http-request.ts';
+import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { actionRequired, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { sized } from '../../support/sized.ts';
@@ -35,6 +37,7 @@ const ID = /"((?:task_|wh_)[0-9a-z]{26}|dlv_[a-z2-7]{32}|rpl_[0-9a-f]{24})"/g;
 function startIsolatedHerald(nameServer: NameServer): Promise<Herald> {
   return startHerald({
     env: {
+      ...OPERATOR_ENV,
       TRUST_PROXY: '1',
       LOG_LEVEL: 'info',
       RETRY_SCHEDULE: '',
@@ -62,8 +65,12 @@ async function createMaterial(herald: Herald) {
     await herald.executor.report(task.id, START, ...(count % 2 === 0 ? [actionRequired(1)] : []));
     learn(JSON.stringify(task));
   }
-  const keys = { webhooks: workspace.key, tasks: workspace.key, execute: herald.executor.key };
-  const material: Material = { keys, ids, urls: [receiver.url, 'https://hooks.example.com/in'] };
+  const { token } = bodyOf(await workspace.request('POST', '/api/public/portal-links', { body: {} }), 201) as {
+    token: string;
+  };
+  const keys = { webhooks: workspace.key, tasks: workspace.key, execute: herald.executor.key, portal: token };
+  const { authorization: operator } = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
+  const material: Material = { keys, operator, ids, urls: [receiver.url, 'https://hooks.example.com/in'] };
   return { material, learn };
 }
 

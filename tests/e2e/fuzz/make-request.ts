@@ -15,6 +15,8 @@ export interface FuzzRequest {
 export interface Material {
   /** By scope. */
   keys: Readonly<Record<string, string>>;
+  /** The Authorization header of an operator. */
+  operator: string;
   /** Ids that lead somewhere, by the prefix of their kind, such as `task_`. */
   ids: ReadonlyMap<string, readonly string[]>;
   /** Urls that a worker may call. */
@@ -68,7 +70,8 @@ export function makeRequest(random: Random, material: Material): FuzzRequest {
   const target = random.pick(targets) ?? targets[0];
   if (!target) throw new Error('the document has operations');
   const { operation } = target;
-  const scope = operation.security?.[0]?.apiKey?.[0] ?? 'webhooks';
+  const [security] = operation.security ?? [];
+  const scope = security?.operator ? 'operator' : (security?.apiKey?.[0] ?? 'webhooks');
   const method = random.chance(0.04) ? (random.pick(METHODS) ?? 'GET') : target.method;
   const body = makeBody(operation, random, material);
   const canCarryBody = method !== 'HEAD' && method !== 'TRACE';
@@ -138,14 +141,22 @@ function makeQuery(operation: OperationObject, random: Random, material: Materia
   return `?${pairs.map((pair) => pair.map((part) => encodeURIComponent(part.toWellFormed())).join('=')).join('&')}`;
 }
 
-function makeHeaders(scope: string, hasBody: boolean, random: Random, { keys }: Material): Record<string, string> {
+function makeHeaders(
+  scope: string,
+  hasBody: boolean,
+  random: Random,
+  { keys, operator }: Material,
+): Record<string, string> {
   const headers: Record<string, string> = {
     'x-forwarded-for': `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`,
   };
   if (hasBody) {
     headers['content-type'] = random.chance(0.05) ? (random.pick(CONTENT_TYPES) ?? '') : 'application/json';
   }
-  if (random.chance(0.9)) headers.authorization = `Bearer ${keys[scope] ?? ''}`;
+  if (scope === 'operator' && random.chance(0.9)) {
+    headers.authorization = operator;
+    headers['sec-fetch-site'] = 'same-origin';
+  } else if (random.chance(0.9)) headers.authorization = `Bearer ${keys[scope] ?? ''}`;
   else if (random.chance(0.7)) {
     const odd = [
       '',

@@ -2,7 +2,7 @@ import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-st
 import { waitFor } from '@herald/test-kit';
 import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
 import { document, type OperationObject } from '../../support/openapi-document.ts';
-import type { RequestOptions } from '../../support/http-request.ts';
+import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
@@ -18,7 +18,7 @@ interface Caller {
   code: string;
 }
 
-type Operation = { id: string; method: string; path: string; scope: Scope | undefined; call: Call };
+type Operation = { id: string; method: string; path: string; scope: Scope | 'any' | undefined; call: Call };
 
 const TENANT_SCOPES = ['webhooks', 'tasks'] as const;
 const OTHER_SCOPE = { webhooks: 'tasks', tasks: 'webhooks' } as const;
@@ -35,8 +35,10 @@ const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
 const guarded = operations.filter(({ scope }) => scope !== undefined);
 const ofTenants = guarded.filter(({ scope }) => scope !== 'execute');
 
-function scopeOf({ security = [] }: OperationObject): Scope | undefined {
-  return security[0]?.apiKey?.[0] as Scope | undefined;
+/** `any`: every key of a workspace will do. */
+function scopeOf({ security = [] }: OperationObject): Operation['scope'] {
+  const scopes = security[0]?.apiKey;
+  return scopes && ((scopes[0] ?? 'any') as Scope | 'any');
 }
 
 let herald: Herald;
@@ -108,7 +110,7 @@ async function changingNothing(run: () => Promise<void>): Promise<void> {
 
 test('every operation of the document has a place in the table, and no other has', () => {
   expect(Object.keys(CALLS).sort()).toEqual(operations.map(({ id }) => id).sort());
-  const open = operations.filter(({ call }) => call.isOpen);
+  const open = operations.filter(({ call }) => call.isOpen ?? call.isOperators);
   expect(open.map(({ scope }) => scope)).toEqual(open.map(() => undefined));
   expect(operations).toHaveLength(open.length + guarded.length);
   for (const { path, call } of operations) expect(path.match(/\{\w+\}/g) ?? []).toHaveLength(call.params.length);
@@ -138,6 +140,35 @@ test.each(guarded)(
   },
 );
 
+test.each(guarded)(
+  '$method $path is for the portal links that the table names, and for no other',
+  async (operation) => {
+    const { portalLinks } = operation.call;
+    const before = await takeSnapshot(herald.redis);
+    const seen: string[] = [];
+    for (const readOnly of [true, false]) {
+      const { token } = await createLink(victim, readOnly);
+      const [path, options] = requestOf(operation, own(operation));
+      const answer = await send(operation.method, path, { ...options, key: token });
+      // The worker is away, so that a test event gets no answer.
+      const isDone = answer.status < 300 || (operation.id === 'testReceiver' && answer.status === 503);
+      seen.push(isDone ? 'done' : problemOf(answer).code);
+    }
+    await restoreSnapshot(herald.redis, before);
+    const ofReadOnly = portalLinks === 'read' ? 'done' : 'insufficient_scope';
+    expect(seen).toEqual([ofReadOnly, portalLinks ? 'done' : 'insufficient_scope']);
+  },
+);
+
+async function createLink({ workspace }: Inhabited, readOnly: boolean) {
+  const made = await send('POST', '/api/public/portal-links', { key: workspace.key, body: { readOnly } });
+  return bodyOf(made, 201) as { token: string };
+}
+
+async function createShortKey(scope: keyof typeof OTHER_SCOPE): Promise<[string, string]> {
+  return ['the own workspace with the other scope', await herald.createKey(victim.workspace.id, [OTHER_SCOPE[scope]])];
+}
+
 async function createCallers({ scope }: Operation): Promise<Caller[]> {
   const { workspace } = victim;
   const unauthenticated: readonly [string, RequestOptions][] = [
@@ -159,10 +190,8 @@ async function createCallers({ scope }: Operation): Promise<Caller[]> {
         ]
       : [
           ['an executor', herald.executor.key],
-          [
-            'the own workspace with the other scope',
-            await herald.createKey(workspace.id, [OTHER_SCOPE[scope ?? 'tasks']]),
-          ],
+          // Every scope will do for `any`.
+          ...(scope === 'webhooks' || scope === 'tasks' ? [await createShortKey(scope)] : []),
         ];
   return [
     ...unauthenticated.map(([name, options]) => ({ name, options, status: 401, code: 'unauthenticated' })),
@@ -207,6 +236,21 @@ test('what has no id shows and changes nothing of another workspace', async () =
     for (const id of [victim.workspace.id, ...Object.values(victim.ids)]) expect(answer.text).not.toContain(id);
   }
   expect(ofVictim(await dumpRedis(herald.redis))).toEqual(before);
+});
+
+test('a portal link finds nothing of another workspace', async () => {
+  const { token: key } = await createLink(intruder, false);
+  const operationsOfLinks = ofTenants.filter(({ call }) => call.portalLinks);
+  for (const operation of operationsOfLinks.filter(({ call }) => call.params.length > 0)) {
+    const [path, options] = requestOf(operation, own(operation));
+    const { status } = await send(operation.method, path, { ...options, key });
+    expect({ path, status }).toEqual({ path, status: 404 });
+  }
+  for (const operation of operationsOfLinks.filter(({ call }) => call.params.length === 0)) {
+    const [path, options] = requestOf(operation, []);
+    const { text } = await send(operation.method, path, { ...options, key });
+    for (const id of Object.values(victim.ids)) expect(text).not.toContain(id);
+  }
 });
 
 test('a cursor from the list of another workspace leads to nothing but what is in the own list', async () => {

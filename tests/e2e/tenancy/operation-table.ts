@@ -6,33 +6,49 @@ export interface Call {
   params: readonly (keyof Inhabited['ids'])[];
   body?: (ids: Inhabited['ids']) => unknown;
   query?: string;
+  /** Portal links may use it: `read` the read-only ones too. Absent: none may. */
+  portalLinks?: 'read' | 'change';
   /** Needs no key and knows no workspace. */
   isOpen?: true;
+  /** For operators, who have another sign-in and see all workspaces. */
+  isOperators?: true;
 }
 
 /** A place for every operation of the document, by its id. */
 export const CALLS: Readonly<Record<string, Call>> = {
-  listReceivers: { params: [] },
-  registerReceiver: { params: [], body: () => ({ url: 'https://hooks.example.com/in' }) },
-  readReceiver: { params: ['receiver'] },
-  changeReceiver: { params: ['receiver'], body: () => ({ description: 'taken over', enabled: false }) },
-  removeReceiver: { params: ['receiver'] },
-  testReceiver: { params: ['receiver'] },
-  rotateReceiverSecret: { params: ['receiver'], body: () => ({ overlapSeconds: 0 }) },
-  listReceiverDeliveries: { params: ['receiver'], query: '?limit=100' },
-  replayDeliveries: { params: ['receiver'], body: () => ({ since: '2020-01-01T00:00:00Z', status: 'delivered' }) },
-  listDeliveries: { params: [], query: '?limit=100' },
-  readDelivery: { params: ['receiverDelivery'] },
-  redeliver: { params: ['receiverDelivery'] },
-  readReplay: { params: ['replay'] },
-  stopReplay: { params: ['replay'] },
+  listReceivers: { params: [], portalLinks: 'read' },
+  registerReceiver: { params: [], body: () => ({ url: 'https://hooks.example.com/in' }), portalLinks: 'change' },
+  readReceiver: { params: ['receiver'], portalLinks: 'read' },
+  changeReceiver: {
+    params: ['receiver'],
+    body: () => ({ description: 'taken over', enabled: false }),
+    portalLinks: 'change',
+  },
+  removeReceiver: { params: ['receiver'], portalLinks: 'change' },
+  testReceiver: { params: ['receiver'], portalLinks: 'change' },
+  rotateReceiverSecret: { params: ['receiver'], body: () => ({ overlapSeconds: 0 }), portalLinks: 'change' },
+  listReceiverDeliveries: { params: ['receiver'], query: '?limit=100', portalLinks: 'read' },
+  readReceiverStats: { params: ['receiver'], query: '?window=1h', portalLinks: 'read' },
+  replayDeliveries: {
+    params: ['receiver'],
+    body: () => ({ since: '2020-01-01T00:00:00Z', status: 'delivered' }),
+    portalLinks: 'change',
+  },
+  listDeliveries: { params: [], query: '?limit=100', portalLinks: 'read' },
+  readDelivery: { params: ['receiverDelivery'], portalLinks: 'read' },
+  redeliver: { params: ['receiverDelivery'], portalLinks: 'change' },
+  readStats: { params: [], query: '?window=7d', portalLinks: 'read' },
+  createPortalLink: { params: [], body: () => ({ expiresInSeconds: 60 }) },
+  readAccess: { params: [], portalLinks: 'read' },
+  readReplay: { params: ['replay'], portalLinks: 'read' },
+  stopReplay: { params: ['replay'], portalLinks: 'change' },
   createTask: { params: [], body: () => ({ input: 1 }) },
   readTask: { params: ['task'] },
   addMessage: { params: ['waitingTask'], body: () => ({ text: 'from elsewhere' }) },
   resolveApproval: { params: ['waitingTask', 'approval'], body: () => ({ decision: 'yes', actionVersion: 1 }) },
   cancelTask: { params: ['waitingTask'] },
   closeTask: { params: ['waitingTask'], body: () => ({ status: 'done' }) },
-  listTaskDeliveries: { params: ['task'], query: '?limit=100' },
+  listTaskDeliveries: { params: ['task'], query: '?limit=100', portalLinks: 'read' },
   changeCallback: { params: ['waitingTask'], body: () => ({ enabled: false }) },
   rotateCallbackSecret: { params: ['waitingTask'], body: () => ({ overlapSeconds: 0 }) },
   erasePayloads: { params: ['task'] },
@@ -43,6 +59,11 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   listTasks: { params: [], query: '?status=done' },
   readExecutorTask: { params: ['task'] },
+  readOverview: { params: [], isOperators: true },
+  listDestinations: { params: [], isOperators: true },
+  search: { params: [], query: '?q=ws_x', isOperators: true },
+  listFailedDeliveries: { params: [], isOperators: true },
+  openWorkspace: { params: ['workspace'], isOperators: true },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
   start: { params: [], isOpen: true },

@@ -12,6 +12,7 @@ export interface Inhabited {
   receiver: Receiver;
   callback: Receiver;
   ids: {
+    workspace: string;
     receiver: string;
     /** A Task that is done, with deliveries to the receiver and to its callback. */
     task: string;
@@ -52,6 +53,7 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
     receiver,
     callback,
     ids: {
+      workspace: workspace.id,
       receiver: receiverId,
       task: emitted.taskId,
       waitingTask,

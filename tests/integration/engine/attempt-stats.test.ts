@@ -84,7 +84,7 @@ test('a replay and a redelivery that arrive count as deliveries that did not arr
   expect(await readService()).toMatchObject({ atOnce: 0, later: 1 });
 });
 
-test('test events do not count', async () => {
+test('an attempt of a test event counts nowhere', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
   const { delivery, destination } = await engine.load(id);

@@ -1,8 +1,10 @@
 import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
 import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
 import { stateOf, type Caller } from '../http/request-state.ts';
+import { createPortalLinkJudge } from '../routing/judge-portal-link.ts';
 import type { RouteTable } from '../routing/operation.ts';
 import { HttpFault } from '../http/problem.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
@@ -15,26 +17,30 @@ export type AuthenticateDeps = {
   readonly failures: FailureLimiter;
   /** Called for every request with a valid key. */
   readonly noteUse: (key: ApiKey) => void;
+  readonly logger: Logger;
 };
 
 /**
- * Lets a request through that carries a valid key of the scope (spec section 5), or a portal link. Whether the link may
- * use the operation is judged behind this.
+ * Lets a request through that carries a valid key of the table's scope (spec section 5), or a portal link for which the
+ * operation is.
  */
-export function createAuthenticate({ findKey, findLink, failures, noteUse }: AuthenticateDeps) {
+export function createAuthenticate({ findKey, findLink, failures, noteUse, logger }: AuthenticateDeps) {
   const findCaller = async (token: string): Promise<Caller | undefined> => {
     if (!looksLikePortalToken(token)) return await findKey(token);
     const link = await findLink(token);
     return link && toCaller(link);
   };
-  return function authenticate(scope: RouteTable<never>['scope']): RequestHandler {
+  return function authenticate<Deps>(table: RouteTable<Deps>): RequestHandler {
+    const judgeLink = createPortalLinkJudge(table, logger);
     return async (req, _res, next) => {
       const token = /^Bearer +(\S+) *$/i.exec(req.get('authorization') ?? '')?.[1];
       const caller = token === undefined ? undefined : await findCaller(token);
       if (!caller) throw failures.judge(req, unauthenticated(token));
-      if (!caller.portalLink) {
+      if (caller.portalLink) {
+        judgeLink(req, caller.portalLink);
+      } else {
         noteUse(caller);
-        refuseOtherScope(caller, scope);
+        refuseOtherScope(caller, table.scope);
       }
       stateOf(req).apiKey = caller;
       next();

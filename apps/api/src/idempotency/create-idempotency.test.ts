@@ -36,9 +36,11 @@ async function startApp(handle: RequestHandler) {
     findLink: () => Promise.resolve(undefined),
     failures: createFailureLimiter(1, Date.now),
     noteUse: () => undefined,
+    logger: silent,
   });
   const app = express();
-  app.use('/tasks', authenticate('tasks'), createIdempotency({ records, logger: silent }), handle);
+  const table = { tag: '', path: '/tasks', scope: 'tasks', ids: {}, operations: [] } as const;
+  app.use('/tasks', authenticate(table), createIdempotency({ records, logger: silent }), handle);
   app.use(createErrorHandler(silent));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

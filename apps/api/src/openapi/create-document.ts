@@ -24,7 +24,7 @@ const DESCRIPTION = `
 Herald delivers signed webhooks for Task transitions. Read [how to receive them](/docs/receiving), and
 [what each error code means](/errors).
 
-Requests carry \`Authorization: Bearer <API key>\`. Bodies are JSON. A field that is not named here is an error, never ignored.
+Requests carry \`Authorization: Bearer <API key>\`, or the token of a portal link. Bodies are JSON. A field that is not named here is an error, never ignored.
 A query holds the parameters of its operation, each once. Health pages ignore other parameters.
 Errors are problem details (RFC 9457) with a stable \`code\`. Objects of another workspace are not found (404, never 403).
 

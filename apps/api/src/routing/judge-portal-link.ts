@@ -1,8 +1,8 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RequestHandler } from 'express';
+import type { PortalLink } from '@herald/store/portal-links/portal-link-store';
+import type { Request } from 'express';
 import { pathForLog } from '../http/path-for-log.ts';
 import { HttpFault } from '../http/problem.ts';
-import { apiKeyOf } from '../http/request-state.ts';
 import { createFindOperation } from './find-operation.ts';
 import type { Operation, RouteTable } from './operation.ts';
 
@@ -16,27 +16,22 @@ export function isForPortalLinks(
 
 /**
  * Refuses a portal link what it may not use, and logs what an operator changes with one. A request for no operation
- * passes: the router answers it. It must come after authentication; mount it at the path of the table.
+ * passes: the router answers it. Call it at the path of the table.
  */
-export function createPortalLinkJudge<Deps>(table: RouteTable<Deps>, logger: Logger): RequestHandler {
+export function createPortalLinkJudge<Deps>(table: RouteTable<Deps>, logger: Logger) {
   const findOperation = createFindOperation(table.operations);
-  return (req, _res, next) => {
-    const { portalLink } = apiKeyOf(req);
-    const operation = portalLink && findOperation(req);
-    if (operation) {
-      if (!isForPortalLinks(operation, table)) {
-        throw new HttpFault('insufficient_scope', 'a portal link may not do this; use an API key');
-      }
-      const changes = operation.method !== 'get';
-      if (changes && portalLink.readOnly) {
-        throw new HttpFault('insufficient_scope', 'this portal link is read-only; ask for one that may change things');
-      }
-      if (changes && portalLink.operator !== undefined) {
-        const { id: portalLinkId, operator, workspaceId } = portalLink;
-        const path = pathForLog(req.originalUrl);
-        logger.info('operator.acted', { action: operation.id, operator, workspaceId, portalLinkId, path });
-      }
+  return function judgePortalLink(req: Request, { id: portalLinkId, readOnly, operator, workspaceId }: PortalLink) {
+    const operation = findOperation(req);
+    if (!operation) return;
+    if (!isForPortalLinks(operation, table)) {
+      throw new HttpFault('insufficient_scope', 'a portal link may not do this; use an API key');
     }
-    next();
+    if (operation.method === 'get') return;
+    if (readOnly) {
+      throw new HttpFault('insufficient_scope', 'this portal link is read-only; ask for one that may change things');
+    }
+    if (operator === undefined) return;
+    const path = pathForLog(req.originalUrl);
+    logger.info('operator.acted', { action: operation.id, operator, workspaceId, portalLinkId, path });
   };
 }

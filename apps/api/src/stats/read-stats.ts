@@ -1,7 +1,7 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
 import { ATTEMPT_BINS, failedOf } from '@herald/store/stats/attempt-fields';
-import type { CountedBucket } from '@herald/store/stats/counter-layout';
-import { addCounts, type StatsReader } from '@herald/store/stats/stats-reader';
+import { addCounts, type CountedBucket } from '@herald/store/stats/counter-layout';
+import type { StatsReader } from '@herald/store/stats/stats-reader';
 import { STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/stats-window';
 import { toTime } from '../http/to-time.ts';
 import type { StatsView } from './stats-view.ts';

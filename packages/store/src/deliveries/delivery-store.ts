@@ -1,7 +1,6 @@
 import {
   DELIVERY_STATUSES,
   DeliveryEvent,
-  isCallbackId,
   NOTICE_EVENTS,
   type AttemptVerdict,
   type CancelReason,
@@ -102,21 +101,6 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     underWay: 4,
   });
 
-  /** Where an attempt counts: test events and notices don't. */
-  const statsOf = (recorded: Omit<RecordedAttempt, 'notice'>) => {
-    const { delivery, attempt, verdict, isRedelivery, now, disableAfterMs } = recorded;
-    const { endpointId, workspaceId, tries, createdAt, scheduledAt } = delivery;
-    if (disableAfterMs === undefined) return undefined;
-    const isAtOnce = tries === 0 && !isRedelivery && scheduledAt === createdAt;
-    const fields = fieldsOf({
-      isSuccess: verdict.kind === 'delivered',
-      durationMs: attempt.durationMs,
-      arrivedAfterMs: isAtOnce ? now - createdAt : undefined,
-    });
-    const key = isCallbackId(endpointId) ? keys.callbackStats(workspaceId) : keys.endpointStats(endpointId);
-    return [key, fields.endpoint, keys.shardStats, fields.shard];
-  };
-
   const endDelivery = async (
     id: DeliveryId,
     status: DeliveryStatus,
@@ -134,7 +118,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     async record({ notice: draft, ...recorded }: RecordedAttempt) {
       const { delivery, attempt, verdict, ...facts } = recorded;
       const { id, endpointId, tries } = delivery;
-      const stats = statsOf(recorded);
+      const counts = countsOf(recorded);
       const input = {
         ...facts,
         id,
@@ -143,7 +127,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         ttl: retention.recordMs,
         newVersion: newRevision(),
-        ...(stats && { stats }),
+        ...(counts && { counts }),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
       };
       const args = [JSON.stringify(input), writeAttempt(attempt)];
@@ -168,3 +152,17 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
 }
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export type RecordReply = Awaited<ReturnType<DeliveryStore['record']>>;
+
+/** The fields for which an attempt counts. Test events and notices don't count. */
+function countsOf(recorded: Omit<RecordedAttempt, 'notice'>): readonly [endpoint: number, shard: number] | undefined {
+  const { delivery, attempt, verdict, isRedelivery, now, disableAfterMs } = recorded;
+  const { tries, createdAt, scheduledAt } = delivery;
+  if (disableAfterMs === undefined) return undefined;
+  const isAtOnce = tries === 0 && !isRedelivery && scheduledAt === createdAt;
+  const { endpoint, shard } = fieldsOf({
+    isSuccess: verdict.kind === 'delivered',
+    durationMs: attempt.durationMs,
+    arrivedAfterMs: isAtOnce ? now - createdAt : undefined,
+  });
+  return [endpoint, shard];
+}

@@ -19,8 +19,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
 --   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
---   notice: see tellPlatform; stats, of an attempt that counts: {key of its endpoint's counters, field there, key of the
---   shard's counters, field there}
+--   notice: see tellPlatform; counts, of an attempt that counts: {field of its endpoint, field of the shard}
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -38,13 +37,10 @@ ${COUNT_LUA}
 -- What the attempts of this run count for: key of the counters → field → how many. It is written in the end, at once.
 local tally, countedAt = {}, 0
 
-local function countAttempt(stats, now)
-  countedAt = math.max(countedAt, now)
-  for index = 1, #stats, 2 do
-    local counts = tally[stats[index]] or {}
-    tally[stats[index]] = counts
-    counts[stats[index + 1]] = (counts[stats[index + 1]] or 0) + 1
-  end
+local function countIn(key, field)
+  local counts = tally[key] or {}
+  tally[key] = counts
+  counts[field] = (counts[field] or 0) + 1
 end
 
 -- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
@@ -72,7 +68,7 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
-  local notice, hasEndpoint = '', false
+  local notice, owner = '', nil
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
@@ -99,7 +95,7 @@ local function record(delivery, input, attempt, held, group)
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
     local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
     if not on then return '' end
-    hasEndpoint = true
+    owner = workspace
     -- It went to a former url: neither its 410 nor its success is one of the present url.
     if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
     if verdict.kind == 'delivered' then
@@ -185,8 +181,13 @@ local function record(delivery, input, attempt, held, group)
     local score = redeliveries > 0 and now or CLASS + (due or now)
     enqueue({ { current, input.id, score } }, now)
   end
-  -- A removed receiver gets no counters again.
-  if hasEndpoint and input.stats then countAttempt(input.stats, now) end
+  -- A removed receiver has no owner, and gets no counters again.
+  if owner and input.counts then
+    local isCallback = string.sub(input.endpointId, 1, 3) == 'cb_'
+    countIn(isCallback and prefix .. 'w:' .. owner .. ':stats' or endpoint .. ':stats', input.counts[1])
+    countIn(prefix .. 'stats', input.counts[2])
+    countedAt = math.max(countedAt, now)
+  end
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
 

@@ -50,7 +50,7 @@ export function createSearch({ redis, keyspace }: { readonly redis: RedisClient;
 
   return {
     isKnownWorkspace,
-    async find(text: string): Promise<Found[]> {
+    find: async (text: string): Promise<Found[]> => {
       const id = text.trim();
       if (ID_PATTERNS.delivery.test(id)) return toFound('delivery', id, await owners.ofDelivery(id));
       if (ID_PATTERNS.receiver.test(id)) return await findReceiver(id);

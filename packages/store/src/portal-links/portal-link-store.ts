@@ -50,7 +50,7 @@ export function createPortalLinkStore(deps: ReplicatedStoreDeps & { readonly now
       return { token, link: 'operator' in madeBy ? { ...link, operator: madeBy.operator } : link };
     },
     /** The link of a token, if it works now. It ends with the API key that made it. */
-    async find(token: string): Promise<PortalLink | undefined> {
+    find: async (token: string): Promise<PortalLink | undefined> => {
       if (!isPortalTokenText(token)) return undefined;
       const { lookUp, proof } = digestApiKey(token);
       const fields = await redis.hgetall(GLOBAL_KEYS.portalLink(lookUp));

@@ -1,7 +1,7 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
 import type { Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { FIELDS, readCounters, type CountedBucket } from './counter-layout.ts';
+import { addCounts, readCounters, type CountedBucket } from './counter-layout.ts';
 import type { StatsWindow } from './stats-window.ts';
 
 export type StatsReaderDeps = {
@@ -43,9 +43,4 @@ function addUp(all: readonly CountedBucket[][]): CountedBucket[] {
     at,
     counts: others.reduce<readonly number[]>((sum, each) => addCounts(sum, each[index]?.counts ?? []), counts),
   }));
-}
-
-/** Field by field. */
-export function addCounts(a: readonly number[], b: readonly number[]): number[] {
-  return Array.from({ length: FIELDS }, (_, field) => (a[field] ?? 0) + (b[field] ?? 0));
 }

@@ -2,8 +2,7 @@ import type { PendingWork } from '@herald/store/operators/judge-work';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import type { SeenProcess } from '@herald/store/shards/process-presence';
 import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
-import type { CountedBucket } from '@herald/store/stats/counter-layout';
-import { addCounts } from '@herald/store/stats/stats-reader';
+import { addCounts, type CountedBucket } from '@herald/store/stats/counter-layout';
 import { toTime } from '../../http/to-time.ts';
 import type { OverviewView } from './overview-view.ts';
 
