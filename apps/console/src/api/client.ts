@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { takeEarly } from '../session/early-answer.ts';
 import { session } from '../session/session.ts';
 import { ApiAway, ApiProblem } from './api-problem.ts';
 import type { components, paths } from './api-types.ts';
@@ -17,9 +18,10 @@ export const api = createClient<paths>({
     const token = session.get();
     const isOperators = new URL(request.url).pathname.startsWith('/api/operator');
     if (token !== undefined && !isOperators) request.headers.set('authorization', `Bearer ${token}`);
-    const response = await fetch(request, {
-      signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]),
-    });
+    const response = await (takeEarly(request) ??
+      fetch(request, {
+        signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]),
+      }));
     noteServerTime(response.headers.get('date'));
     return response;
   },
