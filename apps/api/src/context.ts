@@ -5,9 +5,6 @@ import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/create-tracing';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
-import { createSearch } from '@herald/store/operators/search';
-import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { openClock } from '@herald/store/clock/open-clock';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
@@ -45,8 +42,7 @@ import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
-import { createManagePortalLinks } from './portal-links/manage-portal-links.ts';
-import { createReadStats } from './stats/read-stats.ts';
+import { createConsoleDeps } from './portal-links/create-console-deps.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
@@ -170,7 +166,6 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
     : acceptHere;
 
-  const portalLinkStore = createPortalLinkStore({ redis, awaitReplication, now });
   const deliveryLog = createDeliveryLog(replicated);
   const deliveryStores = new Map(
     keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
@@ -189,15 +184,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     keyFingerprints: cipher.fingerprints,
     tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
     apiKeys: createApiKeyStore({ redis, now }),
-    findLink: portalLinkStore.find,
-    portalLinks: createManagePortalLinks({
-      portalLinks: portalLinkStore,
-      isKnownWorkspace: createSearch({ redis, keyspace }).isKnownWorkspace,
-      publicUrl: config.publicUrl,
-      operator: config.operator,
-      logger,
-    }),
-    readStats: createReadStats(createStatsReader({ redis, keyspace, now })),
+    ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis, 'rateLimit'),
     idempotencyRecords: createIdempotencyStore({

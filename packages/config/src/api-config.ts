@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DestinationEnv } from '@herald/egress/egress-env';
-import { IntegerText, Port, readEnv } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, Port, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { FrameAncestors } from './frame-ancestors.ts';
@@ -12,11 +12,11 @@ const ActionUrlTemplate = z
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
 
 /** Without a slash at the end, so that paths can follow. */
-const PublicUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a url such as https://herald.example.com' })
-  .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
-  .refine((text) => new URL(text).username === '', 'must have no user name and no password')
-  .transform((text) => text.replace(/\/+$/, ''));
+function readPublicUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
+  return text.replace(/\/+$/, '');
+}
 
 export const ApiEnv = withBothCredentials(
   withOneRedis(
@@ -31,7 +31,10 @@ export const ApiEnv = withBothCredentials(
       /** Proxies in front of the API, whose entries in X-Forwarded-For are trusted. */
       TRUST_PROXY: IntegerText(0, 16).default(0),
       /** Where people reach the service; links to the console begin with it. */
-      PUBLIC_URL: PublicUrl.optional(),
+      PUBLIC_URL: ParsedText(
+        readPublicUrl,
+        'must be a url such as https://herald.example.com, without user, query and fragment',
+      ).optional(),
       /** Origins whose pages may show the console in a frame. */
       CONSOLE_FRAME_ANCESTORS: FrameAncestors,
       ...OperatorEnv.shape,

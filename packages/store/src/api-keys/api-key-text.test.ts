@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
+import {
+  digestApiKey,
+  isApiKeyText,
+  isPortalTokenText,
+  isSameProof,
+  looksLikePortalToken,
+  newApiKey,
+  newPortalToken,
+} from './api-key-text.ts';
 
 test('a new key has the form that secret scanners look for, and no two are alike', () => {
   const keys = Array.from({ length: 200 }, newApiKey);
@@ -20,6 +28,14 @@ test('a key with one changed character fails its checksum', () => {
 
 test.each(['', 'hrld_', 'Bearer x', `${newApiKey()} `, newApiKey().slice(1)])('%j is no key', (text) => {
   expect(isApiKeyText(text)).toBe(false);
+});
+
+test('the token of a portal link has a form of its own: neither counts as the other', () => {
+  const token = newPortalToken();
+  expect(token).toMatch(/^hrlp_[0-9A-Za-z]{38}$/);
+  expect([isPortalTokenText(token), isApiKeyText(token), isPortalTokenText(newApiKey())]).toEqual([true, false, false]);
+  expect(isPortalTokenText(token.slice(0, -1))).toBe(false);
+  expect([token, token.slice(0, 9), newApiKey()].map(looksLikePortalToken)).toEqual([true, true, false]);
 });
 
 test('a key is found by its SHA-256, and proves itself by another digest', () => {
