@@ -5,6 +5,7 @@ import { OPERATOR_ENV } from '../../tests/support/operator-client.ts';
 import { actionRequired, checkpoint, DONE, START } from '../../tests/support/reports.ts';
 import { startHerald } from '../../tests/support/start-herald.ts';
 import { startNameServer } from '../../tests/support/start-name-server.ts';
+import { seedHistory } from './seed-history.ts';
 
 const HOSTS = ['hooks.acme.example', 'billing.acme.example', 'legacy.acme.example', 'staging.acme.example'] as const;
 const TASKS = 24;
@@ -57,6 +58,7 @@ export async function startScene() {
     legacy: await register('legacy.acme.example', '/cgi-bin/notify', 'The old CRM', ['task.done']),
     staging: await register('staging.acme.example', '/', ''),
   };
+  await seedHistory(herald.redis, receivers.hooks.id as `wh_${string}`);
   const client = createDeliveryClient(workspace);
   const tasks: string[] = [];
   for (let count = 0; count < TASKS; count++) {

@@ -13,14 +13,13 @@ function readJson(text: string): Map<string, string> | undefined {
   }
 }
 
+/** An argument of curl is quoted as a whole, a line of a log by name and value. */
+const CURL = /^(?:-H|--header)\s+(['"])(.*)\1\s*\\?$/;
+const LINE = /^(['"]?)([\w-]+)\1\s*:\s*(.*)$/;
+const QUOTED = /^(['"])(.*)\1,?$/;
+
 function readLine(line: string): [string, string][] {
-  const bare = line
-    .trim()
-    .replace(/^(-H|--header)\s+/, '')
-    .replace(/\s*\\$/, '')
-    .replace(/^(['"])(.*)\1,?$/, '$2');
-  const [, name, value] = /^['"]?([\w-]+)['"]?\s*:\s*(.*)$/.exec(bare) ?? [];
-  return name === undefined || value === undefined
-    ? []
-    : [[name.toLowerCase(), value.replace(/^(['"])(.*)\1,?$/, '$2')]];
+  const text = line.trim();
+  const [, , name, value] = LINE.exec(CURL.exec(text)?.[2] ?? text) ?? [];
+  return name === undefined || value === undefined ? [] : [[name.toLowerCase(), value.replace(QUOTED, '$2')]];
 }
