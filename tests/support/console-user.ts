@@ -47,7 +47,8 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
     if (!found) throw new Error(`there is no ${role} ${name}`);
     return found;
   };
-  const isFocused = (element: ElementHandle) => element.evaluate((each) => each === each.ownerDocument.activeElement);
+  const isFocused = async (element: ElementHandle) =>
+    (await page.evaluateHandle('document.activeElement')).evaluate((focused, each) => focused === each, element);
   /** Goes from stop to stop, as a keyboard does, until the element has the focus. */
   const tabTo = async (named: Named) => {
     for (let stop = 0; stop < STOPS; stop++) {
@@ -72,7 +73,10 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
       await page.goto(url);
     },
     async press(role, name) {
-      if (way === 'pointer') return await page.locator(`::-p-aria([name="${name}"][role="${role}"])`).click();
+      if (way === 'pointer') {
+        await page.locator(`::-p-aria([name="${name}"][role="${role}"])`).click();
+        return;
+      }
       await tabTo({ role, name });
       await page.keyboard.press(role === 'checkbox' ? 'Space' : 'Enter');
     },
@@ -93,8 +97,9 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
       }
       await tabTo({ role: 'combobox', name });
       // Typing finds an option by the beginning of its title, and changes it at once.
-      const title = await field.$eval(`option[value="${value}"]`, (option) => option.textContent);
-      await page.keyboard.type(title ?? '');
+      const option = await field.$(`option[value="${value}"]`);
+      const title = await page.evaluate((each: unknown) => (each as { readonly text: string }).text, option);
+      await page.keyboard.type(title);
     },
     async sees(...texts) {
       return await waitFor(`the page to show ${texts.join(', ')}`, text, {

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'puppeteer-core';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 type Violation = {
   readonly id: string;
@@ -10,12 +7,12 @@ type Violation = {
   readonly nodes: readonly { readonly html: string; readonly any: readonly { readonly message: string }[] }[];
 };
 
-/** What axe finds wrong with a page as it is now, each with the elements. */
+/** What axe finds wrong with a page as it is now, each with the element. */
 export async function findAxeViolations(page: Page): Promise<string[]> {
-  // The page's own policy would refuse an inline script; this one comes from the debugger.
-  await page.evaluate(AXE);
+  // The page's own policy would refuse a script in it; this one comes from the debugger.
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    violations: readonly Violation[];
+    readonly violations: readonly Violation[];
   };
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 200)} ${any[0]?.message ?? ''}`),

@@ -64,8 +64,8 @@ describeWithBrowser('every page, for everybody', () => {
   });
 
   async function findFaults(user: ConsoleUser): Promise<string[]> {
-    const overflow = await user.page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    return [...(await findAxeViolations(user.page)), ...(Number(overflow) > 0 ? [`${overflow} px too wide`] : [])];
+    const overflow = Number(await user.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    return [...(await findAxeViolations(user.page)), ...(overflow > 0 ? [`${overflow} px too wide`] : [])];
   }
 
   test.each([

@@ -31,15 +31,18 @@ describeWithBrowser('a customer with the console', () => {
     const answer = await workspace.request('POST', '/api/public/portal-links', { body });
     const { token } = answer.body as { token: string };
     const user = await startConsoleUser(browser, way);
-    await user.page.browserContext().overridePermissions(origin, ['clipboard-read', 'clipboard-sanitized-write']);
+    for (const name of ['clipboard-read', 'clipboard-write'] as const) {
+      const permission = { permission: { name }, state: 'granted' } as const;
+      await user.page.browserContext().setPermission(origin, permission);
+    }
     await user.open(`${origin}${path}#token=${token}`);
     return user;
   }
 
-  /** Nothing went wrong, and nobody else was asked for anything. */
-  function expectQuiet(user: ConsoleUser) {
-    expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
-  }
+  /** What may have gone wrong, and who was asked for anything. */
+  const behaviorOf = ({ errors, requested }: ConsoleUser) => ({ errors, requested: [...requested] });
+  /** Nothing went wrong, and nobody else was asked. */
+  const quiet = () => ({ errors: [], requested: [origin] });
 
   const readClipboard = async (user: ConsoleUser) => String(await user.page.evaluate('navigator.clipboard.readText()'));
 
@@ -100,7 +103,7 @@ describeWithBrowser('a customer with the console', () => {
       expect(request.headers['x-service-event']).toBe('task.done');
       // The browser itself reports the url that was refused.
       expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
-      expectQuiet(user);
+      expect(behaviorOf(user)).toEqual(quiet());
     },
   );
 
@@ -128,7 +131,7 @@ describeWithBrowser('a customer with the console', () => {
     mend();
     await user.press('button', 'Redeliver');
     await user.sees('It arrived at attempt 2', '200 OK', 'thank you');
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test.each(WAYS)('replays a time range, stops a replay, and sees one to its end ($way)', async ({ way }) => {
@@ -153,7 +156,7 @@ describeWithBrowser('a customer with the console', () => {
     await replay();
     await user.sees('Replay done', '3 deliveries are sent again');
     for (const id of ids) await client.waitForStatus(id, 'delivered');
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test.each(WAYS)('rotates a secret, and the next delivery has signatures of both ($way)', async ({ way }) => {
@@ -175,7 +178,7 @@ describeWithBrowser('a customer with the console', () => {
       expect(verifyStandard(request.rawBody, request.headers, each)).toBe(true);
     }
     expect(secret).not.toBe(registered.secret);
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test.each(WAYS)('edits, disables, enables and removes a receiver ($way)', async ({ way }) => {
@@ -201,7 +204,7 @@ describeWithBrowser('a customer with the console', () => {
     else await user.page.keyboard.press('Enter');
     await user.sees('Removed.', 'No receiver yet');
     expect((await workspace.listReceivers()).webhooks).toEqual([]);
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test('goes from the id of a Task to the deliveries of each transition, that of the callback included', async () => {
@@ -222,7 +225,7 @@ describeWithBrowser('a customer with the console', () => {
     await user.sees('Next and previous row');
     await user.page.keyboard.press('Escape');
     await user.seesNot('Next and previous row');
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test('new deliveries are announced on top, and move no row until they are asked for', async () => {
@@ -233,7 +236,10 @@ describeWithBrowser('a customer with the console', () => {
     const first = await client.emit();
     await client.waitForStatus(first.to(registered), 'delivered');
     await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, 'pointer');
-    const rows = () => user.page.$$eval('[data-row]', (links) => links.map((link) => link.getAttribute('href')));
+    const rows = async () =>
+      (await user.page.evaluate(
+        `[...document.querySelectorAll('[data-row]')].map((link) => link.getAttribute('href'))`,
+      )) as string[];
     await waitFor('the row', async () => (await rows()).length === 1);
     const second = await client.emit();
     const third = await client.emit();
@@ -242,7 +248,7 @@ describeWithBrowser('a customer with the console', () => {
     await user.page.locator('.new-rows').click();
     await waitFor('the rows', async () => (await rows()).length === 3);
     expect(await rows()).toEqual([third, second, first].map((each) => `/console/deliveries/${each.to(registered)}`));
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 
   test('who may only read sees no button that changes something', async () => {
@@ -251,7 +257,7 @@ describeWithBrowser('a customer with the console', () => {
       await using user = await openConsole(workspace, `/console/${path}`, 'pointer', { readOnly: true });
       const shown = await user.sees('read-only link', '503');
       expect(shown).not.toMatch(/Add receiver|Send test event|Rotate|Remove|Redeliver$/m);
-      expectQuiet(user);
+      expect(behaviorOf(user)).toEqual(quiet());
     }
   });
 
@@ -300,6 +306,6 @@ describeWithBrowser('a customer with the console', () => {
     await user.press('button', 'Verify');
     await user.sees('The signature doesn’t hold.', 'what you pasted has one more than what was signed');
     expect(before).toEqual([]);
-    expectQuiet(user);
+    expect(behaviorOf(user)).toEqual(quiet());
   });
 });
