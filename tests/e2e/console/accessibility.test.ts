@@ -11,6 +11,7 @@ import { emitMany } from '../fleet/fleet.ts';
 import.meta.jest.setTimeout(90_000);
 
 const describeWithBrowser = chromium === undefined ? describe.skip : describe;
+const DIALOGS = ['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'];
 /** Right to left, and longer than any screen. */
 const DESCRIPTION = `התראות של ייצור ${'מאוד '.repeat(40)}`;
 
@@ -20,7 +21,7 @@ describeWithBrowser('every page, for everybody', () => {
   let origin: string;
   let key: string;
   /** Each page with a text that shows once it is there, and what opens in it. */
-  let pages: readonly (readonly [path: string, text: string, dialog?: string])[];
+  let pages: readonly (readonly [path: string, text: string, ...dialogs: string[]])[];
   beforeAll(async () => {
     [herald, browser] = await Promise.all([
       startHerald({ env: { ...OPERATOR_ENV, RETRY_SCHEDULE: '1h' } }),
@@ -43,9 +44,7 @@ describeWithBrowser('every page, for everybody', () => {
     const ofReceiver = `/console/receivers/${registered.id}`;
     pages = [
       ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
-      ...['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'].map(
-        (dialog) => [ofReceiver, 'That is all that is kept.', dialog] as const,
-      ),
+      [ofReceiver, 'That is all that is kept.', ...DIALOGS],
       [`/console/receivers/${silent.id}`, 'Paused'],
       [`/console/deliveries/${failed.to(registered)}`, '503 Service Unavailable'],
       [`/console/deliveries/${done.to(registered)}`, 'It arrived at the first attempt'],
@@ -88,16 +87,19 @@ describeWithBrowser('every page, for everybody', () => {
     await user.open(`${origin}/console`);
     await user.sees('Open the console');
     await look('sign-in');
-    for (const [path, text, dialog] of pages) {
+    for (const [path, text, ...dialogs] of pages) {
       // Another page, as far as the browser is concerned, and not another fragment.
       await user.open('about:blank');
       await user.open(`${origin}${path}${path.startsWith('/admin') ? '' : `#token=${key}`}`);
       await user.sees(text);
       await look(path);
-      if (dialog === undefined) continue;
-      await user.press('button', dialog);
-      await user.page.waitForSelector('dialog[open]');
-      await look(`${path} ${dialog}`);
+      for (const dialog of dialogs) {
+        await user.press('button', dialog);
+        await user.page.waitForSelector('dialog[open]');
+        await look(`${path} ${dialog}`);
+        await user.page.keyboard.press('Escape');
+        await user.page.waitForSelector('dialog', { hidden: true });
+      }
     }
     expect(faults).toEqual([]);
     expect(user.errors).toEqual([]);

@@ -93,7 +93,7 @@ describeWithBrowser('in a frame of another origin', () => {
       expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(asset.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
       expect(asset.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-      expect(await asset.text()).toContain('hrlp_');
+      expect(await asset.text()).toContain('herald.token');
     }
     const admin = await fetch(`${origin}/admin/failed`, {
       headers: basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD),
