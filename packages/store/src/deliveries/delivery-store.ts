@@ -118,7 +118,6 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     async record({ notice: draft, ...recorded }: RecordedAttempt) {
       const { delivery, attempt, verdict, ...facts } = recorded;
       const { id, endpointId, tries } = delivery;
-      const counts = countsOf(recorded);
       const input = {
         ...facts,
         id,
@@ -127,7 +126,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         ttl: retention.recordMs,
         newVersion: newRevision(),
-        ...(counts && { counts }),
+        ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
       };
       const args = [JSON.stringify(input), writeAttempt(attempt)];
@@ -153,16 +152,15 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export type RecordReply = Awaited<ReturnType<DeliveryStore['record']>>;
 
-/** The fields for which an attempt counts. Test events and notices don't count. */
-function countsOf(recorded: Omit<RecordedAttempt, 'notice'>): readonly [endpoint: number, shard: number] | undefined {
+/** The fields for which an attempt counts. Test events and notices have none. */
+function fieldsOfAttempt(recorded: Omit<RecordedAttempt, 'notice'>) {
   const { delivery, attempt, verdict, isRedelivery, now, disableAfterMs } = recorded;
   const { tries, createdAt, scheduledAt } = delivery;
-  if (disableAfterMs === undefined) return undefined;
+  if (disableAfterMs === undefined) return {};
   const isAtOnce = tries === 0 && !isRedelivery && scheduledAt === createdAt;
-  const { endpoint, shard } = fieldsOf({
+  return fieldsOf({
     isSuccess: verdict.kind === 'delivered',
     durationMs: attempt.durationMs,
     arrivedAfterMs: isAtOnce ? now - createdAt : undefined,
   });
-  return [endpoint, shard];
 }

@@ -19,7 +19,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
 --   endpointId, tries (before this one), ttl (ms), newVersion (of the subscriptions, should the endpoint be disabled);
---   notice: see tellPlatform; counts, of an attempt that counts: {field of its endpoint, field of the shard}
+--   notice: see tellPlatform; of an attempt that counts, its field and its shardField (attempt-fields.ts)
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -34,13 +34,19 @@ ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
 ${COUNT_LUA}
--- What the attempts of this run count for: key of the counters → field → how many. It is written in the end, at once.
-local tally, countedAt = {}, 0
+-- What the attempts of this run count for, by field: of the shard, and of each owner of counters. It is written in the
+-- end, at once.
+local shardCounts, ownCounts, countedAt = {}, {}, 0
 
-local function countIn(key, field)
-  local counts = tally[key] or {}
-  tally[key] = counts
+local function countAttempt(owner, field, shardField, now)
+  local counts = ownCounts[owner]
+  if not counts then
+    counts = {}
+    ownCounts[owner] = counts
+  end
   counts[field] = (counts[field] or 0) + 1
+  shardCounts[shardField] = (shardCounts[shardField] or 0) + 1
+  countedAt = math.max(countedAt, now)
 end
 
 -- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
@@ -68,7 +74,7 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
-  local notice, owner = '', nil
+  local notice, workspace = '', nil
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
@@ -93,9 +99,9 @@ local function record(delivery, input, attempt, held, group)
   local function trackEndpoint()
     if isRepeated or not input.disableAfterMs then return '' end
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
-    local on, hasFailed, workspace, told = facts[1], facts[2], facts[3], tonumber(facts[4] or '')
+    local on, hasFailed, told = facts[1], facts[2], tonumber(facts[4] or '')
     if not on then return '' end
-    owner = workspace
+    workspace = facts[3]
     -- It went to a former url: neither its 410 nor its success is one of the present url.
     if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
     if verdict.kind == 'delivered' then
@@ -181,12 +187,10 @@ local function record(delivery, input, attempt, held, group)
     local score = redeliveries > 0 and now or CLASS + (due or now)
     enqueue({ { current, input.id, score } }, now)
   end
-  -- A removed receiver has no owner, and gets no counters again.
-  if owner and input.counts then
-    local isCallback = string.sub(input.endpointId, 1, 3) == 'cb_'
-    countIn(isCallback and prefix .. 'w:' .. owner .. ':stats' or endpoint .. ':stats', input.counts[1])
-    countIn(prefix .. 'stats', input.counts[2])
-    countedAt = math.max(countedAt, now)
+  -- A removed receiver has no workspace any more, and gets no counters again. Callbacks (cb_) share those of theirs.
+  if workspace and input.field then
+    local isCallback = string.byte(input.endpointId) == string.byte('c')
+    countAttempt(isCallback and prefix .. 'w:' .. workspace or endpoint, input.field, input.shardField, now)
   end
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
@@ -207,6 +211,7 @@ for index, delivery in ipairs(KEYS) do
   local succeeded, reply = pcall(recordOrKeep, delivery, ARGV[2 * index], ARGV[2 * index + 1])
   replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
-for key, counts in pairs(tally) do count(key, countedAt, counts) end
+for owner, counts in pairs(ownCounts) do count(owner .. ':stats', countedAt, counts) end
+if next(shardCounts) then count(prefix .. 'stats', countedAt, shardCounts) end
 return replies
 `;

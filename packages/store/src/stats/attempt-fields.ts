@@ -23,9 +23,9 @@ export type CountedAttempt = {
 
 /** The field that an attempt counts for among those of its endpoint, and that among those of the shard. */
 export function fieldsOf({ isSuccess, durationMs, arrivedAfterMs }: CountedAttempt) {
-  if (!isSuccess) return { endpoint: FAILED, shard: SHARD_FIELDS.failed };
-  const shard = arrivedAfterMs === undefined ? SHARD_FIELDS.deliveredLater : ARRIVAL_BINS.fieldOf(arrivedAfterMs);
-  return { endpoint: ATTEMPT_BINS.fieldOf(durationMs), shard };
+  if (!isSuccess) return { field: FAILED, shardField: SHARD_FIELDS.failed };
+  const shardField = arrivedAfterMs === undefined ? SHARD_FIELDS.deliveredLater : ARRIVAL_BINS.fieldOf(arrivedAfterMs);
+  return { field: ATTEMPT_BINS.fieldOf(durationMs), shardField };
 }
 
 /** The failed attempts of an endpoint's bucket. */
