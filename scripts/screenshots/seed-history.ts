@@ -29,18 +29,18 @@ export async function seedHistory(redis: RedisClient, endpointId: `wh_${string}`
       1.2 + Math.sin((ago / DAY_MINUTES) * 2 * Math.PI) + 0.35 * Math.sin(ago / 37) + 0.2 * Math.sin(ago / 7);
     const delivered = Math.max(1, Math.round(busy * 16));
     const failed = ago > 250 && ago < 330 ? Math.round(delivered / 2) : ago % 41 === 0 ? 1 : 0;
-    const { endpoint, shard } = fieldsOf({ isSuccess: false, durationMs: 0, arrivedAfterMs: undefined });
+    const { field: failedAttempt, shardField } = fieldsOf({ isSuccess: false, durationMs: 0, arrivedAfterMs: undefined });
     const slow = Math.round(delivered / 12);
     await count(keys.endpointStats(endpointId), at, [
       [ATTEMPT_BINS.fieldOf(60 + 20 * busy), delivered - slow],
       [ATTEMPT_BINS.fieldOf(190 + 70 * busy), slow],
-      [endpoint, failed],
+      [failedAttempt, failed],
     ]);
     await count(keys.shardStats, at, [
       [0, delivered + failed],
       [ARRIVAL_BINS.fieldOf(40 + 20 * busy), delivered - slow],
       [ARRIVAL_BINS.fieldOf(200 + 90 * busy), slow],
-      [shard, failed],
+      [shardField, failed],
     ]);
   }
 }
