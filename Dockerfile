@@ -8,7 +8,7 @@ COPY package.json package-lock.json ./
 COPY packages packages
 COPY apps apps
 RUN npm ci --omit=dev --ignore-scripts --workspace=@herald/api --workspace=@herald/worker --workspace=@herald/cli
-RUN rm -r apps/*/src packages/*/src
+RUN rm -r apps/*/src packages/*/src apps/console
 
 FROM node:24.21.0-slim AS build
 WORKDIR /herald

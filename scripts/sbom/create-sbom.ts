@@ -16,7 +16,7 @@ export interface Component {
   readonly [key: string]: unknown;
 }
 
-const APPS = ['apps/api', 'apps/cli', 'apps/worker'];
+const APPS = ['apps/api', 'apps/cli', 'apps/console', 'apps/worker'];
 
 /**
  * Lists the packages that the image installs, and optional ones of other platforms. Leaves out those for builds and

@@ -2,6 +2,8 @@ import express, { type Express } from 'express';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
+import { readBuiltFiles } from './console/built-files.ts';
+import { createConsoleRoutes } from './console/console-routes.ts';
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './health/health-routes.ts';
@@ -80,12 +82,14 @@ export function createApp(context: AppContext): Express {
   ];
   app.use(TRANSITION_ROUTES.path, beforeReports, executor, refuseUnknownPath);
   app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), createRouter(HEALTH_ROUTES, context));
+  const builtConsole = readBuiltFiles();
+  app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
     const before = [authenticate(table), ...limits, createQueryJudge(table), ...parseSingle];
     app.use(table.path, before, createRouter(table, context));
   }
-  if (context.operators) app.use(createOperatorPages(context, context.operators));
+  if (context.operators) app.use(createOperatorPages({ ...context, builtConsole }, context.operators));
   app.use(refuseUnknownPath);
   app.use(createErrorHandler(logger));
   return app;

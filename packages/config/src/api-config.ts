@@ -3,6 +3,7 @@ import { DestinationEnv } from '@herald/egress/egress-env';
 import { IntegerText, ParsedText, Port, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withOneRedis } from './redis-env.ts';
+import { FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
 const ActionUrlTemplate = z
@@ -34,6 +35,8 @@ export const ApiEnv = withBothCredentials(
         readPublicUrl,
         'must be a url such as https://herald.example.com, without user, query and fragment',
       ).optional(),
+      /** Origins whose pages may show the console in a frame. */
+      CONSOLE_FRAME_ANCESTORS: FrameAncestors,
       ...OperatorEnv.shape,
     }),
   ),
@@ -57,6 +60,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     proxyCount: given.TRUST_PROXY,
     /** Undefined: links to the console are paths. */
     publicUrl: given.PUBLIC_URL,
+    frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),
   };

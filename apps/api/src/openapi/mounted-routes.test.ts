@@ -15,6 +15,9 @@ const UNDOCUMENTED = [
   'GET /docs/swagger-ui.css',
   'GET /docs/swagger-ui-bundle.js',
   'GET /docs/favicon-32x32.png',
+  'GET /console{/*path}', // a program for people, and what it loads
+  'GET /console/assets/{*path}',
+  'GET /admin{/*path}',
   'GET /metrics', // for Prometheus
 ];
 
@@ -51,7 +54,7 @@ function stackOf(app: Express): readonly Layer[] {
 /** The whole app. Nothing in it is called. */
 function createWholeApp() {
   return createApp({
-    config: { rateLimit: 0, proxyCount: 0 },
+    config: { rateLimit: 0, proxyCount: 0, frameAncestors: [] },
     metrics: {},
     apiKeys: {},
     keyspace: { shards: [] },

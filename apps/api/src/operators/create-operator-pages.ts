@@ -1,4 +1,6 @@
 import { Router } from 'express';
+import type { BuiltFiles } from '../console/built-files.ts';
+import { createAdminRoutes } from '../console/console-routes.ts';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { createRouter, refuseOtherMethods, refuseUnknownPath } from '../routing/create-router.ts';
@@ -12,9 +14,10 @@ import { createOperatorGuard } from './guard-operators.ts';
 /** Failed sign-ins of one address. An open board fails twelve times a minute when its password changes. */
 const SIGN_IN_FAILURES_PER_MINUTE = 30;
 
-export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> & Pick<OperatorRoutesDeps, 'portalLinks'>;
+export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
+  Pick<OperatorRoutesDeps, 'portalLinks'> & { readonly builtConsole: BuiltFiles | undefined };
 
-/** The pages for operators: `/metrics` for Prometheus, what the console reads, and the board, behind one guard. */
+/** The pages for operators: `/metrics` for Prometheus, the board, the console and what it reads, behind one guard. */
 export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
   const { operator, redis, exposition } = operators;
   const { logger, now } = deps;
@@ -38,5 +41,6 @@ export function createOperatorPages(deps: OperatorPagesDeps, operators: Operator
     refuseUnknownPath,
   );
   router.use(BOARD_PATH, guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
+  router.use('/admin', guard, createAdminRoutes(deps.builtConsole));
   return router;
 }

@@ -12,6 +12,7 @@ export const START_LINKS: z.infer<typeof StartLinks> = {
     { path: '/docs', title: 'The API, as a page' },
     { path: '/openapi.json', title: 'The API, as an OpenAPI document' },
     { path: '/docs/receiving', title: 'How to receive webhooks' },
+    { path: '/console', title: 'The console: receivers and deliveries' },
     { path: '/errors', title: 'What each error code means' },
     { path: '/healthz', title: 'Check that the process lives' },
     { path: '/readyz', title: 'Check that requests can be served' },

@@ -1,0 +1,79 @@
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { HttpFault } from '../http/problem.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { refuseOtherMethods } from '../routing/create-router.ts';
+import type { BuiltFile, BuiltFiles } from './built-files.ts';
+
+/** A file under this path has a hash of its content in its name. */
+const ASSETS = '/console/assets';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** The best first. */
+const ENCODINGS = ['br', 'gzip'] as const;
+const NOT_BUILT = 'the console is not built; type npm run build, then start the API again';
+
+/** This origin alone, and nothing inline. */
+function policyOf(frameAncestors: readonly string[]): ContentSecurityPolicy {
+  return {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    'img-src': ["'self'", 'data:'],
+    'connect-src': ["'self'"],
+    'font-src': ["'self'"],
+    'base-uri': ["'none'"],
+    'form-action': ["'none'"],
+    'frame-ancestors': frameAncestors.length > 0 ? frameAncestors : ["'none'"],
+  };
+}
+
+/** `/console`, everything below it, and the files that it loads. `files`: undefined when it is not built. */
+export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestors: readonly string[]): Router {
+  const router = Router();
+  router
+    .route(`${ASSETS}/{*path}`)
+    .get(createSecurityHeaders(policyOf([])), (req, res) => {
+      const file = files?.get(req.path);
+      // Nobody may take the page for a file of a former build.
+      if (!file) throw new HttpFault('route_not_found', files ? 'the console has no such file' : NOT_BUILT);
+      res.set('cache-control', FOR_EVER);
+      sendFile(file, req, res);
+    })
+    .all(refuseOtherMethods('GET'));
+  router
+    .route('/console{/*path}')
+    .get(...sendPage(files, frameAncestors))
+    .all(refuseOtherMethods('GET'));
+  return router;
+}
+
+/** The same program for operators. Mount it at `/admin`, behind their guard and after the board. */
+export function createAdminRoutes(files: BuiltFiles | undefined): Router {
+  const router = Router();
+  router
+    .route('{/*path}')
+    .get(...sendPage(files, []))
+    .all(refuseOtherMethods('GET'));
+  return router;
+}
+
+/** The program reads the path itself, so every path gets the same page. */
+function sendPage(files: BuiltFiles | undefined, frameAncestors: readonly string[]): RequestHandler[] {
+  const send: RequestHandler = (req, res) => {
+    const page = files?.get('/index.html');
+    if (!page) throw new HttpFault('route_not_found', NOT_BUILT);
+    res.set('cache-control', 'no-cache');
+    if (frameAncestors.length > 0) {
+      // Older than the policy, and can't name an origin.
+      res.removeHeader('x-frame-options');
+      res.set('cross-origin-resource-policy', 'cross-origin');
+    }
+    sendFile(page, req, res);
+  };
+  return [createSecurityHeaders(policyOf(frameAncestors)), send];
+}
+
+function sendFile({ type, bytes }: BuiltFile, req: Request, res: Response): void {
+  const encoding = ENCODINGS.find((each) => each === req.acceptsEncodings([...ENCODINGS])) ?? 'identity';
+  if (encoding !== 'identity') res.set('content-encoding', encoding);
+  res.vary('accept-encoding').set('content-type', type).end(bytes[encoding]);
+}

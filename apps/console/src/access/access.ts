@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/preact-query';
+import { api, read, type Schemas } from '../api/client.ts';
+
+/** It changes with the token alone, whose end the service tells by itself. */
+const LOOK_AGAIN_MS = 300_000;
+
+/** What the token of this tab may do. */
+export function useAccess() {
+  return useQuery({
+    queryKey: ['access'],
+    queryFn: ({ signal }) => read<Schemas['Access']>(api.GET('/api/public/access', { signal })),
+    refetchInterval: LOOK_AGAIN_MS,
+    staleTime: LOOK_AGAIN_MS,
+  });
+}
+
+/** Whether this tab may change something. Undefined answers are no: a button that appears late is better than one that fails. */
+export function useMayWrite(): boolean {
+  return useAccess().data?.readOnly === false;
+}

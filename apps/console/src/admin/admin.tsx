@@ -1,0 +1,54 @@
+import { Link, Route, Switch } from 'wouter-preact';
+import { Shell } from '../shell/shell.tsx';
+import { adminTexts } from '../texts/admin-texts.ts';
+import { texts } from '../texts/texts.ts';
+import { DestinationsPage } from './destinations-page.tsx';
+import { FailedPage } from './failed-page.tsx';
+import { OverviewPage } from './overview-page.tsx';
+import { SearchPage } from './search-page.tsx';
+import { Search } from './search.tsx';
+
+const LINKS = [
+  ['/admin', adminTexts.overview],
+  ['/admin/destinations', adminTexts.destinations],
+  ['/admin/failed', adminTexts.failed],
+] as const;
+
+/** The pages of the whole service. */
+export function Admin() {
+  return (
+    <Shell
+      home="/admin"
+      links={LINKS}
+      aside={
+        <>
+          <a href="/admin/queues" class="quiet-link">
+            {adminTexts.board}
+          </a>
+          <Search />
+        </>
+      }
+    >
+      <Switch>
+        <Route path="/admin">
+          <OverviewPage />
+        </Route>
+        <Route path="/admin/destinations">
+          <DestinationsPage />
+        </Route>
+        <Route path="/admin/failed">
+          <FailedPage />
+        </Route>
+        <Route path="/admin/search">
+          <SearchPage />
+        </Route>
+        <Route>
+          <h1>{texts.notFoundTitle}</h1>
+          <p>
+            {texts.notFound} <Link href="/admin">{adminTexts.overview}</Link>
+          </p>
+        </Route>
+      </Switch>
+    </Shell>
+  );
+}

@@ -1,0 +1,65 @@
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/preact-query';
+import { api, read, type Schemas } from '../api/client.ts';
+
+export type OverviewWindow = Schemas['Overview']['window'];
+
+export function useOverview(window: OverviewWindow) {
+  return useQuery({
+    queryKey: ['overview', window],
+    queryFn: ({ signal }) =>
+      read<Schemas['Overview']>(api.GET('/api/operator/overview', { params: { query: { window } }, signal })),
+    placeholderData: (former) => former,
+  });
+}
+
+export function useDestinations(find: string) {
+  return useQuery({
+    queryKey: ['destinations', find],
+    queryFn: ({ signal }) =>
+      read<Schemas['DestinationList']>(
+        api.GET('/api/operator/destinations', {
+          params: { query: { limit: '100', ...(find !== '' && { find }) } },
+          signal,
+        }),
+      ),
+    placeholderData: (former) => former,
+  });
+}
+
+export function useFailed() {
+  return useInfiniteQuery({
+    queryKey: ['failed'],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      read<Schemas['FailedPage']>(
+        api.GET('/api/operator/deliveries/failed', {
+          params: { query: { limit: '50', ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: false,
+  });
+}
+
+export function useSearch(q: string) {
+  return useQuery({
+    queryKey: ['search', q],
+    queryFn: ({ signal }) =>
+      read<Schemas['SearchResults']>(api.GET('/api/operator/search', { params: { query: { q } }, signal })),
+    enabled: q !== '',
+    refetchInterval: false,
+  });
+}
+
+/** Makes a link to a workspace's console and follows it to a page there. */
+export function useOpenWorkspace() {
+  return useMutation({
+    mutationFn: async ({ workspaceId, page }: { readonly workspaceId: string; readonly page: string }) => {
+      const { token } = await read<Schemas['PortalLink']>(
+        api.POST('/api/operator/workspaces/{id}/portal-links', { params: { path: { id: workspaceId } }, body: {} }),
+      );
+      location.assign(`${page}#token=${token ?? ''}`);
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import type { Schemas } from '../api/client.ts';
+import { deliveryTexts } from '../texts/delivery-texts.ts';
+import { statusText } from '../text/http-status.ts';
+import { latencyText } from '../time/time-text.ts';
+import { Copy } from '../ui/copy.tsx';
+import { ForeignText } from '../ui/foreign-text.tsx';
+import { Sentence } from '../ui/sentence.tsx';
+import { ExactTime } from '../ui/time.tsx';
+import { explainAttempt, isSuccess } from './explain-attempt.ts';
+import { HeaderList } from './header-list.tsx';
+
+type Delivery = Schemas['DeliveryWithAttempts'];
+
+/** The attempts as a timeline, the newest first: it is the one that is looked for. */
+export function Attempts({ delivery }: { readonly delivery: Delivery }) {
+  const { attempts, nextAttemptAt, status } = delivery;
+  const newestFirst = attempts.map((attempt, index) => ({ attempt, number: index + 1 })).reverse();
+  return (
+    <section aria-labelledby="attempts">
+      <h2 id="attempts">{deliveryTexts.attempts}</h2>
+      {attempts.length === 0 && status !== 'pending' && <p class="quiet">{deliveryTexts.noAttempt}</p>}
+      <ol class="timeline" reversed>
+        {nextAttemptAt !== null && (
+          <li class="attempt attempt-next">
+            <p>
+              <strong>{deliveryTexts.nextTry}</strong> <ExactTime at={nextAttemptAt} />
+            </p>
+          </li>
+        )}
+        {newestFirst.map(({ attempt, number }) => (
+          <li key={number} class={isSuccess(attempt) ? 'attempt attempt-good' : 'attempt attempt-bad'}>
+            <Attempt attempt={attempt} number={number} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; readonly number: number }) {
+  const explained = explainAttempt(attempt);
+  const { headers, answer } = attempt;
+  return (
+    <article aria-label={deliveryTexts.attempt(number)}>
+      <header class="attempt-head">
+        <strong class={explained ? 'outcome outcome-bad' : 'outcome'}>
+          {attempt.status === undefined ? attempt.error : statusText(attempt.status)}
+        </strong>
+        <span class="quiet">{latencyText(attempt.durationMs)}</span>
+        <span class="quiet attempt-time">
+          {deliveryTexts.attempt(number)}, <ExactTime at={attempt.at} />
+        </span>
+      </header>
+      {explained && (
+        <p>
+          <Sentence text={explained.meaning} />{' '}
+          <strong>
+            <Sentence text={explained.action} />
+          </strong>
+        </p>
+      )}
+      {headers && <HeaderList label={deliveryTexts.answerHeaders} headers={headers} />}
+      {answer !== undefined && (
+        <div class="code-box">
+          <div class="code-tools">
+            <Copy text={answer} what={deliveryTexts.theAnswer} />
+          </div>
+          <pre
+            tabIndex={0}
+            aria-label={`${deliveryTexts.answer}, ${deliveryTexts.attempt(number)}`}
+            title={deliveryTexts.answerCut}
+          >
+            <ForeignText text={answer} lines />
+          </pre>
+        </div>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,22 @@
+import { ATTEMPT_ERRORS } from '@herald/core/codes/attempt-errors';
+import { DELIVERY_REASONS } from '@herald/core/codes/delivery-reasons';
+import { explainAttempt, explainCode, outcomeWord } from './explain-attempt.ts';
+
+test.each([...Object.keys(ATTEMPT_ERRORS), ...Object.keys(DELIVERY_REASONS)])(
+  '%s has a sentence and what to do',
+  (code) => {
+    expect(explainCode(code)?.meaning).toMatch(/\.$/);
+    expect(explainCode(code)?.action).toMatch(/\.$/);
+  },
+);
+
+test.each([301, 308, 400, 404, 418, 429, 500, 503, 599, 700, 999])('%d is explained', (status) => {
+  expect(explainAttempt({ status })?.meaning).toMatch(/\.$/);
+  expect(explainAttempt({ status })?.action).toMatch(/\.$/);
+});
+
+test('a success needs no explanation, and a code of a newer service has none', () => {
+  expect(explainAttempt({ status: 204 })).toBeUndefined();
+  expect(explainAttempt({ error: 'of_tomorrow' })).toBeUndefined();
+  expect(outcomeWord({ error: 'of_tomorrow' })).toBe('of_tomorrow');
+});

@@ -1,0 +1,28 @@
+import { ATTEMPT_ERRORS } from '@herald/core/codes/attempt-errors';
+import { isCodeOf, type CodeEntry } from '@herald/core/codes/code-table';
+import { DELIVERY_REASONS } from '@herald/core/codes/delivery-reasons';
+import { answerTexts } from '../texts/delivery-texts.ts';
+
+type Outcome = { readonly status?: number | undefined; readonly error?: string | undefined };
+
+/** Why an attempt failed, and what to do about it; undefined when it succeeded. */
+export function explainAttempt({ status, error }: Outcome): CodeEntry | undefined {
+  if (error !== undefined) return explainCode(error);
+  if (status === undefined || (status >= 200 && status < 300)) return undefined;
+  return answerTexts[status] ?? answerTexts[Math.min(600, Math.trunc(status / 100) * 100)] ?? answerTexts[600];
+}
+
+/** What a code of an attempt or a delivery means. A newer service may have one that this page doesn't know. */
+export function explainCode(code: string): CodeEntry | undefined {
+  if (isCodeOf(ATTEMPT_ERRORS, code)) return ATTEMPT_ERRORS[code];
+  return isCodeOf(DELIVERY_REASONS, code) ? DELIVERY_REASONS[code] : undefined;
+}
+
+/** The outcome in a few words: `503`, `timeout_response`. */
+export function outcomeWord({ status, error }: Outcome): string {
+  return status === undefined ? (error ?? '') : String(status);
+}
+
+export function isSuccess({ status }: Outcome): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}

@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks';
+import { api, read, type Schemas } from '../api/client.ts';
+import { newIdempotencyKey } from '../api/idempotency-key.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { useChange } from './queries.ts';
+import { ReceiverForm, type ReceiverInput } from './receiver-form.tsx';
+import { SecretOnce } from './secret-once.tsx';
+
+const EMPTY: ReceiverInput = { url: '', description: '', events: [] };
+
+/** Registers a receiver, then shows its secret. */
+export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
+  const { form, secret } = receiverTexts;
+  // A second click, or a repeat after no answer, registers nothing twice.
+  const [key] = useState(newIdempotencyKey);
+  const register = useChange((body: ReceiverInput) =>
+    read<Schemas['RegisteredReceiver']>(
+      api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } }),
+    ),
+  );
+  if (register.data) {
+    return (
+      <Dialog title={secret.title} onClose={onClose}>
+        {register.data.secret === undefined ? (
+          <p>{secret.hidden}</p>
+        ) : (
+          <SecretOnce secret={register.data.secret} onDone={onClose} />
+        )}
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={form.addTitle} onClose={onClose}>
+      <ReceiverForm
+        first={EMPTY}
+        submitText={form.submit}
+        isSaving={register.isPending}
+        error={register.error}
+        onSubmit={register.mutate}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,51 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { api, read, type Schemas } from '../api/client.ts';
+import { CHART_POLL_MS } from '../api/polling.ts';
+
+export type StatsWindow = '1h' | '24h' | '7d';
+
+export function useReceivers() {
+  return useQuery({
+    queryKey: ['receivers'],
+    queryFn: ({ signal }) => read<Schemas['ReceiverList']>(api.GET('/api/public/webhooks', { signal })),
+  });
+}
+
+export function useReceiver(id: string) {
+  return useQuery({
+    queryKey: ['receiver', id],
+    queryFn: ({ signal }) =>
+      read<Schemas['Receiver']>(api.GET('/api/public/webhooks/{id}', { params: { path: { id } }, signal })),
+  });
+}
+
+export function useStats(id: string, window: StatsWindow) {
+  return useQuery({
+    queryKey: ['stats', id, window],
+    queryFn: ({ signal }) =>
+      read<Schemas['Stats']>(
+        api.GET('/api/public/webhooks/{id}/stats', { params: { path: { id }, query: { window } }, signal }),
+      ),
+    refetchInterval: CHART_POLL_MS,
+    staleTime: CHART_POLL_MS / 2,
+    placeholderData: (former) => former,
+  });
+}
+
+/** The newest deliveries of the workspace: they tell the last one of most receivers in one request. */
+export function useNewestDeliveries() {
+  return useQuery({
+    queryKey: ['newest'],
+    queryFn: ({ signal }) =>
+      read<Schemas['DeliveryPage']>(api.GET('/api/public/deliveries', { params: { query: { limit: '50' } }, signal })),
+  });
+}
+
+/** Changes a receiver, then reads what it changed. */
+export function useChange<Input, Output>(change: (input: Input) => Promise<Output>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => queries.invalidateQueries(),
+  });
+}

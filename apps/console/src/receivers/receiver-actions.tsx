@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import { api, read, type Schemas } from '../api/client.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { announce } from '../ui/announce.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { DisableDialog } from './disable-dialog.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { useChange } from './queries.ts';
+import { RemoveDialog } from './remove-dialog.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
+import { TestDialog } from './test-dialog.tsx';
+
+type ReceiverActionsProps = {
+  readonly receiver: Schemas['Receiver'];
+  readonly onReplay: (replayId: string) => void;
+  readonly onRemoved: () => void;
+};
+
+/** What can be done with a receiver. Each but enabling asks first. */
+export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActionsProps) {
+  const texts = receiverTexts.actions;
+  const { id, enabled } = receiver;
+  const [open, setOpen] = useState<'test' | 'replay' | 'rotate' | 'edit' | 'disable' | 'remove'>();
+  const close = () => {
+    setOpen(undefined);
+  };
+  const enable = useChange(async () => {
+    await read<Schemas['Receiver']>(
+      api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: true } }),
+    );
+    announce(receiverTexts.enabled);
+  });
+  const button = (name: NonNullable<typeof open>, look = 'button') => (
+    <button
+      type="button"
+      class={look}
+      onClick={() => {
+        setOpen(name);
+      }}
+    >
+      {texts[name]}
+    </button>
+  );
+  return (
+    <div class="actions" role="group" aria-label={texts.label}>
+      {!enabled && (
+        <button
+          type="button"
+          class="button button-main"
+          disabled={enable.isPending}
+          onClick={() => {
+            enable.mutate(undefined);
+          }}
+        >
+          {texts.enable}
+        </button>
+      )}
+      {button('test')}
+      {enabled && button('replay')}
+      {button('rotate')}
+      {button('edit')}
+      {enabled && button('disable')}
+      {button('remove', 'button button-bad')}
+      {enable.error && <Problem error={enable.error} />}
+      {open === 'test' && <TestDialog id={id} onClose={close} />}
+      {open === 'replay' && <ReplayDialog receiver={receiver} onClose={close} onStarted={onReplay} />}
+      {open === 'rotate' && <RotateDialog id={id} onClose={close} />}
+      {open === 'edit' && <EditDialog receiver={receiver} onClose={close} />}
+      {open === 'disable' && <DisableDialog id={id} onClose={close} />}
+      {open === 'remove' && <RemoveDialog receiver={receiver} onClose={close} onRemoved={onRemoved} />}
+    </div>
+  );
+}

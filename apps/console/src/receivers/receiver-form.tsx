@@ -1,0 +1,119 @@
+import { judgeEndpointUrl } from '@herald/core/endpoints/judge-endpoint-url';
+import { useState } from 'preact/hooks';
+import { ApiProblem } from '../api/api-problem.ts';
+import type { Schemas } from '../api/client.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { texts } from '../texts/texts.ts';
+import { Field } from '../ui/field.tsx';
+import { Problem } from '../ui/problem.tsx';
+
+type EventName = Schemas['EventName'];
+export type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };
+
+/** Receivers can subscribe to it, but only the test operation sends it, whatever they subscribe to. */
+const EVENTS: readonly EventName[] = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled'];
+
+type ReceiverFormProps = {
+  readonly first: ReceiverInput;
+  readonly submitText: string;
+  readonly isSaving: boolean;
+  readonly error: unknown;
+  readonly onSubmit: (input: ReceiverInput) => void;
+};
+
+/** The fields of a receiver. The rules of the url are those of the service; what only it can know, it says itself. */
+export function ReceiverForm({ first, submitText, isSaving, error, onSubmit }: ReceiverFormProps) {
+  const { form } = receiverTexts;
+  const [url, setUrl] = useState(first.url);
+  const [description, setDescription] = useState(first.description);
+  const [events, setEvents] = useState<ReadonlySet<EventName>>(new Set(first.events));
+  const [wantsAll, setWantsAll] = useState(first.events.length === 0);
+  const [isTried, setTried] = useState(false);
+  const refusal = error instanceof ApiProblem ? error.errors.find(({ path }) => path === 'url')?.message : undefined;
+  const problem = judgeEndpointUrl(url);
+  // While https:// is being typed it is no fault yet.
+  const isBeginning = 'https://'.startsWith(url);
+  const shownProblem = problem !== undefined && (isTried || !isBeginning) ? problem : refusal;
+  const lacksEvents = !wantsAll && events.size === 0;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (problem === undefined && !lacksEvents) onSubmit({ url, description, events: wantsAll ? [] : [...events] });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Field
+        label={form.url}
+        hint={form.urlHint}
+        problem={shownProblem === undefined ? undefined : `${form.urlPrefix} ${shownProblem}.`}
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            class="mono"
+            type="text"
+            inputMode="url"
+            spellcheck={false}
+            autocomplete="off"
+            autoFocus
+            placeholder="https://"
+            value={url}
+            onInput={({ currentTarget }) => {
+              setUrl(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Field label={form.description} hint={form.descriptionHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            type="text"
+            maxLength={1_024}
+            value={description}
+            onInput={({ currentTarget }) => {
+              setDescription(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <fieldset>
+        <legend>{form.events}</legend>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={wantsAll}
+            onChange={({ currentTarget }) => {
+              setWantsAll(currentTarget.checked);
+            }}
+          />{' '}
+          {form.allEvents}
+        </label>
+        {EVENTS.map((name) => (
+          <label class="check">
+            <input
+              type="checkbox"
+              disabled={wantsAll}
+              checked={wantsAll || events.has(name)}
+              onChange={({ currentTarget: { checked } }) => {
+                setEvents(new Set([...events].filter((each) => each !== name).concat(checked ? [name] : [])));
+              }}
+            />{' '}
+            <code>{name}</code>
+          </label>
+        ))}
+        {isTried && lacksEvents && (
+          <p class="hint hint-bad" role="alert">
+            {form.chooseOne}
+          </p>
+        )}
+      </fieldset>
+      {error != null && refusal === undefined && <Problem error={error} />}
+      <footer class="dialog-foot">
+        <button type="submit" class="button button-main" disabled={isSaving}>
+          {isSaving ? texts.saving : submitText}
+        </button>
+      </footer>
+    </form>
+  );
+}

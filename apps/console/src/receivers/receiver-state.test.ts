@@ -1,0 +1,59 @@
+import { describeState } from './receiver-state.ts';
+import { readExamples } from './read-examples.ts';
+import { fromLocalInput, judgeReplay, toLocalInput } from './replay-range.ts';
+
+const NOW = Date.UTC(2030, 0, 31, 12);
+const health = {
+  state: 'healthy',
+  since: new Date(NOW - 3 * 3_600_000).toISOString(),
+  consecutiveFailures: 0,
+  backlog: 0,
+  lastSuccessAt: null,
+} as const;
+const disabledAt = new Date(NOW - 60_000).toISOString();
+
+test.each([
+  ['untried', { health }, '', 'off', 'No delivery yet'],
+  ['healthy', { health: { ...health, lastSuccessAt: health.since } }, '', 'good', 'Healthy'],
+  ['failing', { health: { ...health, state: 'failing' as const } }, '503', 'bad', 'Failing for 3 h: 503'],
+  ['paused', { health: { ...health, state: 'paused' as const } }, '', 'wait', 'Paused for 3 h'],
+  [
+    'gone',
+    { health: { ...health, state: 'disabled' as const }, disabledAt, disabledReason: 'gone' as const },
+    '',
+    'off',
+    'Disabled 1 min ago',
+  ],
+])('%s', (_what, receiver, last, tone, state) => {
+  const described = describeState(receiver, NOW, last);
+  expect(described).toMatchObject({ tone, state });
+  expect(described.explanation).toMatch(/\.$/);
+});
+
+test.each([
+  ['by_request', 'Somebody disabled it'],
+  ['gone', '410'],
+  ['failing', 'failed for too long'],
+] as const)('a receiver that was disabled as %s says so', (disabledReason, words) => {
+  const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, disabledReason };
+  expect(describeState(receiver, NOW).explanation).toContain(words);
+});
+
+test('examples are found by the names of their files', () => {
+  const page = 'Text\n\n<!-- example: a.py -->\n\n```python\nprint(1)\n\nprint(2)\n```\n\n```sh\nno example\n```\n';
+  expect([...readExamples(page)]).toEqual([['a.py', 'print(1)\n\nprint(2)']]);
+});
+
+test('a time of the reader’s zone is the same when it comes back', () => {
+  expect(fromLocalInput(toLocalInput(NOW))).toBe(new Date(NOW).toISOString());
+  expect(fromLocalInput('')).toBeUndefined();
+});
+
+test.each([
+  ['', '', ['failed'], 'Say since when.'],
+  ['2030-01-02T00:00', '2030-01-01T00:00', ['failed'], 'later than the beginning'],
+  ['2030-01-01T00:00', '', [], 'at least one status'],
+])('a replay since "%s" until "%s" of %j: %s', (since, until, statuses, words) => {
+  expect(judgeReplay(since, until, statuses)).toContain(words);
+  expect(judgeReplay('2030-01-01T00:00', '', ['failed'])).toBeUndefined();
+});

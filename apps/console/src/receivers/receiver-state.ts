@@ -1,0 +1,35 @@
+import type { Schemas } from '../api/client.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { relativeTime, roughDuration } from '../time/time-text.ts';
+import type { Tone } from '../ui/badge.tsx';
+
+type Receiver = Schemas['Receiver'];
+
+/** A receiver's state in words, and what it means. `last`: what its last answer was, such as `503`. */
+export function describeState(
+  { health, disabledAt, disabledReason }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason'>,
+  now: number,
+  last = '',
+): { readonly tone: Tone; readonly state: string; readonly explanation: string } {
+  const { states, explain } = receiverTexts;
+  const length = roughDuration(now - Date.parse(health.since));
+  const lastSuccess = health.lastSuccessAt === null ? '' : relativeTime(Date.parse(health.lastSuccessAt), now);
+  switch (health.state) {
+    case 'disabled': {
+      const state = states.disabled(disabledAt === undefined ? '' : relativeTime(Date.parse(disabledAt), now));
+      const reason = disabledReason === 'failing' ? 'failing_disabled' : (disabledReason ?? 'by_request');
+      return { tone: 'off', state, explanation: explain[reason] };
+    }
+    case 'paused':
+      return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) };
+    case 'failing':
+      return {
+        tone: 'bad',
+        state: states.failing(length, last),
+        explanation: explain.failing(health.consecutiveFailures, lastSuccess),
+      };
+    case 'healthy':
+      if (lastSuccess === '') return { tone: 'off', state: states.untried, explanation: explain.untried };
+      return { tone: 'good', state: states.healthy, explanation: explain.healthy(lastSuccess) };
+  }
+}

@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, read, type Schemas } from '../api/client.ts';
+import { explainAttempt, explainCode } from '../deliveries/explain-attempt.ts';
+import { statusText } from '../text/http-status.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { latencyText } from '../time/time-text.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { ForeignText } from '../ui/foreign-text.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { Sentence } from '../ui/sentence.tsx';
+import { useChange } from './queries.ts';
+
+type EventName = Schemas['EventName'];
+const EVENTS: readonly EventName[] = [
+  'webhook.test',
+  'task.check_in',
+  'task.requires_action',
+  'task.done',
+  'task.canceled',
+];
+
+/** Sends a test event and shows what came of it. */
+export function TestDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const texts = receiverTexts.test;
+  const [event, setEvent] = useState<EventName>('webhook.test');
+  const test = useChange(() =>
+    read<Schemas['TestOutcome']>(
+      api.POST('/api/public/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
+    ),
+  );
+  const submit = (submitted: SubmitEvent) => {
+    submitted.preventDefault();
+    test.mutate(undefined);
+  };
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Field label={texts.event} hint={texts.hint}>
+          {(ids) => (
+            <select
+              {...ids}
+              autoFocus
+              value={event}
+              onChange={({ currentTarget }) => {
+                setEvent(currentTarget.value as EventName);
+              }}
+            >
+              {EVENTS.map((name) => (
+                <option value={name}>{name === 'webhook.test' ? name : texts.sample(name)}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <footer class="dialog-foot">
+          <button type="submit" class="button button-main" disabled={test.isPending}>
+            {test.isPending ? texts.sending : texts.send}
+          </button>
+        </footer>
+      </form>
+      <div aria-live="polite">
+        {test.error && <Problem error={test.error} />}
+        {test.data && <Outcome outcome={test.data} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
+  const texts = receiverTexts.test;
+  const took = outcome.durationMs === undefined ? '' : latencyText(outcome.durationMs);
+  const explained =
+    'error' in outcome ? explainCode(outcome.error) : explainAttempt({ status: outcome.receiverStatus });
+  const status = 'error' in outcome ? outcome.error : statusText(outcome.receiverStatus);
+  const answer = 'error' in outcome ? undefined : outcome.answer;
+  return (
+    <div class={outcome.delivered ? 'summary summary-good' : 'summary summary-bad'}>
+      <p>
+        <strong>
+          {'error' in outcome
+            ? texts.unanswered(outcome.error)
+            : outcome.delivered
+              ? texts.delivered(status, took)
+              : texts.refused(status, took)}
+        </strong>
+      </p>
+      {explained && (
+        <p>
+          <Sentence text={`${explained.meaning} ${explained.action}`} />
+        </p>
+      )}
+      {answer === undefined ? (
+        !('error' in outcome) && <p class="quiet">{texts.noAnswer}</p>
+      ) : (
+        <pre tabIndex={0} aria-label={texts.answer}>
+          <ForeignText text={answer} lines />
+        </pre>
+      )}
+      <Link href={`/console/deliveries/${outcome.deliveryId}`}>{texts.open}</Link>
+    </div>
+  );
+}

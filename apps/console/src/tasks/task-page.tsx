@@ -1,0 +1,71 @@
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { api, read, type Schemas } from '../api/client.ts';
+import { DeliveryTable } from '../deliveries/delivery-table.tsx';
+import { EventName } from '../deliveries/event-name.tsx';
+import { MoreRows } from '../deliveries/more-rows.tsx';
+import { taskTexts } from '../texts/task-texts.ts';
+import { Id } from '../ui/id.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { ExactTime } from '../ui/time.tsx';
+import { groupByTransition } from './group-by-transition.ts';
+
+function useTaskDeliveries(id: string) {
+  return useInfiniteQuery({
+    queryKey: ['task', id],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      read<Schemas['DeliveryPage']>(
+        api.GET('/tasks/{id}/deliveries', {
+          params: { path: { id }, query: { limit: '50', ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+}
+
+/** A Task: each transition, the newest first, with every delivery of it. */
+export function TaskPage({ id }: { readonly id: string }) {
+  const pages = useTaskDeliveries(id);
+  return (
+    <>
+      <header class="page-head">
+        <div>
+          <h1>{taskTexts.title}</h1>
+          <Id id={id} />
+        </div>
+      </header>
+      <Loaded of={pages}>
+        {(data) => {
+          const transitions = groupByTransition(data.pages.flatMap(({ deliveries }) => deliveries));
+          if (transitions.length === 0) {
+            return (
+              <div class="empty">
+                <h2>{taskTexts.emptyTitle}</h2>
+                <p>{taskTexts.empty}</p>
+              </div>
+            );
+          }
+          return (
+            <>
+              {transitions.map(([first, ...others]) => (
+                <section key={first.transitionId} class="transition">
+                  <h2>
+                    <EventName event={first.event} sampleOf={first.sampleOf} />{' '}
+                    <small>
+                      <ExactTime at={first.createdAt} />
+                    </small>
+                  </h2>
+                  <DeliveryTable label={taskTexts.deliveriesOf(first.event)} rows={[first, ...others]} showsEndpoint />
+                </section>
+              ))}
+              {pages.hasNextPage && (
+                <MoreRows isLoading={pages.isFetchingNextPage} load={() => void pages.fetchNextPage()} />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}

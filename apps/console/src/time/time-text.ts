@@ -1,0 +1,61 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const UNITS = [
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [SECOND_MS, 's'],
+] as const;
+
+/** A length of time, in its largest unit: `3 h`. Below a second: `41 ms`. */
+export function roughDuration(ms: number): string {
+  for (const [length, unit] of UNITS) if (ms >= length) return `${Math.floor(ms / length)} ${unit}`;
+  return `${Math.max(0, Math.round(ms))} ms`;
+}
+
+/** A length of time in two units, such as `3 min 20 s`, for what is counted down. */
+export function preciseDuration(ms: number): string {
+  const index = UNITS.findIndex(([length]) => ms >= length);
+  const [large, small] = [UNITS[index], UNITS[index + 1]];
+  if (!large) return '0 s';
+  const text = `${Math.floor(ms / large[0])} ${large[1]}`;
+  const rest = small ? Math.floor((ms % large[0]) / small[0]) : 0;
+  return small && rest > 0 ? `${text} ${rest} ${small[1]}` : text;
+}
+
+/** How long an attempt took: `41 ms`, `1.23 s`. */
+export function latencyText(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  return ms < MINUTE_MS ? `${(ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1)} s` : preciseDuration(ms);
+}
+
+/** `3 min ago`, `in 2 h`, `now`. */
+export function relativeTime(at: number, now: number): string {
+  const distance = at - now;
+  if (Math.abs(distance) < SECOND_MS) return 'now';
+  const length = roughDuration(Math.abs(distance));
+  return distance < 0 ? `${length} ago` : `in ${length}`;
+}
+
+/** Date and time in the reader's zone, as they sort: `2030-01-31 14:05:10.123 GMT+1`. */
+export function exactTime(at: number): string {
+  return `${localDate(at)} ${clockTime(at)}.${String(Math.abs(at % SECOND_MS)).padStart(3, '0')} ${zoneName(at)}`;
+}
+
+/** `14:05:10` in the reader's zone. */
+export function clockTime(at: number): string {
+  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }).format(at);
+}
+
+/** `2030-01-31` in the reader's zone. */
+function localDate(at: number): string {
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format(at);
+}
+
+function zoneName(at: number): string {
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(at);
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
+}

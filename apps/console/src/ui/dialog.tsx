@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { texts } from '../texts/texts.ts';
+import { Announcements } from './announce.tsx';
+
+type DialogProps = {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+/** A dialog above the page. The browser keeps the focus in it, gives it back, and closes it at Escape. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const opener = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      // It is gone from the page before the browser can do this by itself.
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={ref} aria-labelledby={titleId} onClose={onClose}>
+      <header class="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" class="icon-button" aria-label={texts.close} onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      {children}
+      {/* The rest of the page is out of reach while the dialog is open. */}
+      <Announcements />
+    </dialog>
+  );
+}

@@ -1,0 +1,119 @@
+import { findMatch, type Match } from './find-match.ts';
+import { toBytes } from './hmac.ts';
+
+export type Reason =
+  | 'headers_missing'
+  | 'secret_missing'
+  | 'secret_form'
+  | 'service_holds'
+  | 'service_missing'
+  | 'service_malformed'
+  | 'service_old_secret'
+  | 'standard_holds'
+  | 'standard_missing'
+  | 'too_old'
+  | 'ids_differ'
+  | 'length_differs'
+  | 'other_secret'
+  | 'computed_right'
+  | 'computed_unknown'
+  | `key_${Exclude<Match['key'], 'shown'>}`
+  | `key_shown_whole`
+  | `body_${Exclude<Match['body'], 'pasted'>}`
+  | `computed_${'key' | 'body'}_${string}`;
+
+/** `good`: it holds. `bad`: it doesn't, and why. `warn`: a library may refuse it all the same. */
+export type Finding = { readonly tone: 'good' | 'bad' | 'warn'; readonly reason: Reason };
+
+export type Delivered = {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** One, or the new and the old one during a rotation. */
+  readonly secrets: readonly string[];
+  /** What the receiver's own code computed, if that was given. */
+  readonly computed?: string | undefined;
+  readonly now: number;
+};
+
+const SECRET = /^whsec_[A-Za-z0-9+/]{22,}={0,2}$/;
+const TOLERANCE_S = 300;
+
+/** Whether the signatures of a delivery hold, and if not, why. Nothing leaves the browser. */
+export async function judgeSignature(delivered: Delivered): Promise<Finding[]> {
+  const { headers, secrets } = delivered;
+  if (!headers.has('x-service-signature') && !headers.has('webhook-signature')) return [bad('headers_missing')];
+  if (secrets.length === 0) return [bad('secret_missing')];
+  // Every other finding would come from this one.
+  if (!secrets.every((secret) => SECRET.test(secret))) return [bad('secret_form')];
+  const standard = await judgeStandard(delivered);
+  const standardHolds = standard.some(({ reason }) => reason === 'standard_holds');
+  const service = await judgeService(delivered, standardHolds);
+  const [plainId, signedId] = [headers.get('x-service-delivery'), headers.get('webhook-id')];
+  return [
+    ...service,
+    // The same cause twice helps nobody.
+    ...standard.filter(({ reason }) => !service.some((each) => each.reason === reason)),
+    ...(plainId !== undefined && signedId !== undefined && plainId !== signedId ? [bad('ids_differ')] : []),
+    ...(await judgeComputed(delivered)),
+  ];
+}
+
+async function judgeService({ headers, body, secrets }: Delivered, standardHolds: boolean): Promise<Finding[]> {
+  const given = headers.get('x-service-signature');
+  if (given === undefined) return [{ tone: 'warn', reason: 'service_missing' }];
+  if (!/^sha256=[0-9a-f]{64}$/.test(given)) return [bad('service_malformed')];
+  const match = await findMatch({ signature: given.slice('sha256='.length), secrets, body });
+  if (match?.key === 'shown' && match.body === 'pasted') return [{ tone: 'good', reason: 'service_holds' }];
+  if (match) return explain(match, 'shown');
+  return [bad(standardHolds ? 'service_old_secret' : whatElse(headers, body))];
+}
+
+async function judgeStandard({ headers, body, secrets, now }: Delivered): Promise<Finding[]> {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const [id = '', timestamp = '', given = ''] = names.map((name) => headers.get(name));
+  if (id === '' || timestamp === '' || given === '') return [{ tone: 'warn', reason: 'standard_missing' }];
+  const isOld = !(Math.abs(now / 1_000 - Number(timestamp)) <= TOLERANCE_S);
+  const age: Finding[] = isOld ? [{ tone: 'warn', reason: 'too_old' }] : [];
+  for (const each of given.split(' ')) {
+    const signature = /^v1,(.+)$/.exec(each)?.[1];
+    if (signature === undefined) continue;
+    const match = await findMatch({ signature, secrets, body, before: `${id}.${timestamp}.` });
+    if (match?.key === 'decoded' && match.body === 'pasted')
+      return [{ tone: 'good', reason: 'standard_holds' }, ...age];
+    if (match) return [...explain(match, 'decoded'), ...age];
+  }
+  return [bad(whatElse(headers, body)), ...age];
+}
+
+/** Where neither key nor body explain it, the length of the body tells whether it was changed. */
+function whatElse(headers: ReadonlyMap<string, string>, body: string): Reason {
+  const length = headers.get('content-length');
+  return length !== undefined && Number(length) !== toBytes(body).length ? 'length_differs' : 'other_secret';
+}
+
+function explain({ key, body }: Match, right: 'shown' | 'decoded'): Finding[] {
+  return [
+    ...(key === right ? [] : [bad(key === 'shown' ? 'key_shown_whole' : `key_${key}`)]),
+    ...(body === 'pasted' ? [] : [bad(`body_${body}` as const)]),
+  ];
+}
+
+/** What the receiver's own code must have done to get its signature. */
+async function judgeComputed({ headers, body, secrets, computed = '' }: Delivered): Promise<Finding[]> {
+  const signature = computed.trim().replace(/^(sha256=|v1,)/, '');
+  if (signature === '') return [];
+  const before = `${headers.get('webhook-id') ?? ''}.${headers.get('webhook-timestamp') ?? ''}.`;
+  const plain = await findMatch({ signature, secrets, body });
+  const match = plain ?? (await findMatch({ signature, secrets, body, before }));
+  if (!match) return [bad('computed_unknown')];
+  const right = plain ? 'shown' : 'decoded';
+  const reasons: Reason[] = [
+    ...(match.key === right ? [] : [`computed_key_${match.key}` as const]),
+    ...(match.body === 'pasted' ? [] : [`computed_body_${match.body}` as const]),
+  ];
+  return reasons.length === 0 ? [{ tone: 'good', reason: 'computed_right' }] : reasons.map(bad);
+}
+
+function bad(reason: Reason): Finding {
+  return { tone: 'bad', reason };
+}

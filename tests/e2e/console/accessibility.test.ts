@@ -1,0 +1,107 @@
+import { freePort } from '@herald/test-kit';
+import type { Browser } from 'puppeteer-core';
+import { startConsoleUser, type ConsoleUser } from '../../support/console-user.ts';
+import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { findAxeViolations } from '../../support/find-axe-violations.ts';
+import { OPERATOR_ENV } from '../../support/operator-client.ts';
+import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { emitMany } from '../fleet/fleet.ts';
+
+import.meta.jest.setTimeout(90_000);
+
+const describeWithBrowser = chromium === undefined ? describe.skip : describe;
+const DIALOGS = ['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'];
+/** Right to left, and longer than any screen. */
+const DESCRIPTION = `התראות של ייצור ${'מאוד '.repeat(40)}`;
+
+describeWithBrowser('every page, for everybody', () => {
+  let herald: Herald;
+  let browser: Browser;
+  let origin: string;
+  let key: string;
+  /** Each page with a text that shows once it is there, and what opens in it. */
+  let pages: readonly (readonly [path: string, text: string, ...dialogs: string[]])[];
+  beforeAll(async () => {
+    [herald, browser] = await Promise.all([
+      startHerald({ env: { ...OPERATOR_ENV, RETRY_SCHEDULE: '1h' } }),
+      startBrowser(),
+    ]);
+    origin = herald.apis[0]?.origin ?? '';
+    const receiver = await herald.startReceiver([{ status: 503, body: '{"error":"later"}' }, 200]);
+    const workspace = await herald.createWorkspace();
+    key = workspace.key;
+    const path = `/${'long-path/'.repeat(200)}`;
+    const registered = await workspace.registerReceiver({ url: receiver.origin + path, description: DESCRIPTION });
+    const silent = await workspace.registerReceiver({ url: `https://127.0.0.1:${await freePort()}/` });
+    const client = createDeliveryClient(workspace);
+    const failed = await client.emit();
+    await client.waitForAttempts(failed.to(registered), 1);
+    const done = await client.emit();
+    await client.waitForStatus(done.to(registered), 'delivered');
+    await emitMany(herald, workspace, 8);
+    await herald.waitForLog('destination.breaker_opened');
+    const ofReceiver = `/console/receivers/${registered.id}`;
+    pages = [
+      ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
+      [ofReceiver, 'That is all that is kept.', ...DIALOGS],
+      [`/console/receivers/${silent.id}`, 'Paused'],
+      [`/console/deliveries/${failed.to(registered)}`, '503 Service Unavailable'],
+      [`/console/deliveries/${done.to(registered)}`, 'It arrived at the first attempt'],
+      [`/console/tasks/${done.taskId}`, 'Delivered'],
+      ['/console/verify', 'it sends nothing'],
+      ['/console/nothing', 'There is nothing here'],
+      ['/admin', 'Redis memory'],
+      ['/admin/destinations', 'Breaker open'],
+      ['/admin/failed', 'No delivery has failed lately.'],
+      [`/admin/search?q=${workspace.id}`, 'Workspace'],
+    ];
+  });
+  afterAll(async () => {
+    await browser.close();
+    await herald[Symbol.asyncDispose]();
+  });
+
+  async function findFaults(user: ConsoleUser): Promise<string[]> {
+    const overflow = Number(await user.page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    return [...(await findAxeViolations(user.page)), ...(overflow > 0 ? [`${overflow} px too wide`] : [])];
+  }
+
+  test.each([
+    { scheme: 'light', width: 1_440 },
+    { scheme: 'dark', width: 1_440 },
+    { scheme: 'light', width: 360 },
+    { scheme: 'dark', width: 360 },
+  ])('axe finds nothing, and nothing is wider than the screen: $scheme, $width px', async ({ scheme, width }) => {
+    await using user = await startConsoleUser(browser);
+    await user.page.setViewport({ width, height: 800 });
+    await user.page.emulateMediaFeatures([
+      { name: 'prefers-color-scheme', value: scheme },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ]);
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    const faults: string[] = [];
+    const look = async (where: string) => {
+      for (const fault of await findFaults(user)) faults.push(`${where}: ${fault}`);
+    };
+    await user.open(`${origin}/console`);
+    await user.sees('Open the console');
+    await look('sign-in');
+    for (const [path, text, ...dialogs] of pages) {
+      // Another page, as far as the browser is concerned, and not another fragment.
+      await user.open('about:blank');
+      await user.open(`${origin}${path}${path.startsWith('/admin') ? '' : `#token=${key}`}`);
+      await user.sees(text);
+      await look(path);
+      for (const dialog of dialogs) {
+        await user.press('button', dialog);
+        await user.page.waitForSelector('dialog[open]');
+        await look(`${path} ${dialog}`);
+        await user.page.keyboard.press('Escape');
+        await user.page.waitForSelector('dialog', { hidden: true });
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(user.errors).toEqual([]);
+  });
+});

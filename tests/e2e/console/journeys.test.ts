@@ -1,0 +1,311 @@
+import { verify, verifyStandard } from '@herald/receiver';
+import { waitFor, type Receiver } from '@herald/test-kit';
+import type { Browser } from 'puppeteer-core';
+import { startConsoleUser, type ConsoleUser, type Way } from '../../support/console-user.ts';
+import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+
+import.meta.jest.setTimeout(90_000);
+
+// Chromium is not everywhere; `npm test` says what to type when it is missing.
+const describeWithBrowser = chromium === undefined ? describe.skip : describe;
+const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
+
+describeWithBrowser('a customer with the console', () => {
+  let herald: Herald;
+  let browser: Browser;
+  let origin: string;
+  beforeAll(async () => {
+    [herald, browser] = await Promise.all([startHerald({ env: { RETRY_SCHEDULE: '' } }), startBrowser()]);
+    origin = herald.apis[0]?.origin ?? '';
+  });
+  afterAll(async () => {
+    await browser.close();
+    await herald[Symbol.asyncDispose]();
+  });
+
+  /** Opens a page with a portal link of the workspace. */
+  async function openConsole(workspace: WorkspaceClient, path: string, way: Way, body = {}): Promise<ConsoleUser> {
+    const answer = await workspace.request('POST', '/api/public/portal-links', { body });
+    const { token } = answer.body as { token: string };
+    const user = await startConsoleUser(browser, way);
+    for (const name of ['clipboard-read', 'clipboard-write'] as const) {
+      const permission = { permission: { name }, state: 'granted' } as const;
+      await user.page.browserContext().setPermission(origin, permission);
+    }
+    await user.open(`${origin}${path}#token=${token}`);
+    return user;
+  }
+
+  /** What may have gone wrong, and who was asked for anything. */
+  const behaviorOf = ({ errors, requested }: ConsoleUser) => ({ errors, requested: [...requested] });
+  /** Nothing went wrong, and nobody else was asked. */
+  const quiet = () => ({ errors: [], requested: [origin] });
+
+  const readClipboard = async (user: ConsoleUser) => String(await user.page.evaluate('navigator.clipboard.readText()'));
+
+  /** Makes deliveries that fail, until the receiver is mended. */
+  async function startFailing(count: number) {
+    let isMended = false;
+    const receiver = await herald.startReceiver(() =>
+      isMended ? { status: 200, body: 'thank you' } : { status: 503, body: 'out of <b>order</b>' },
+    );
+    const workspace = await herald.createWorkspace();
+    const registered = await workspace.registerReceiver({ url: receiver.url });
+    const client = createDeliveryClient(workspace);
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) ids.push((await client.emit()).to(registered));
+    for (const id of ids) await client.waitForStatus(id, 'failed');
+    const mend = () => {
+      isMended = true;
+    };
+    return { workspace, registered, receiver, client, ids, mend };
+  }
+
+  test.each(WAYS)(
+    'adds a receiver, copies its secret, and sends it a test event that the secret verifies ($way)',
+    async ({ way }) => {
+      const receiver = await herald.startReceiver([{ status: 200, body: 'well received' }]);
+      const workspace = await herald.createWorkspace();
+      await using user = await openConsole(workspace, '/console', way);
+      await user.sees('No receiver yet');
+      expect(user.page.url()).toBe(`${origin}/console/receivers`);
+      await user.press('button', 'Add receiver');
+      await user.type('URL', 'http://example.com/hook');
+      await user.sees('The URL must start with https://.');
+      await user.type('URL', 'https://10.0.0.1/hook');
+      await user.press('button', 'Add receiver');
+      await user.sees('10.0.0.1');
+      await user.type('URL', receiver.url);
+      await user.type('Description', 'Mine');
+      await user.press('button', 'Add receiver');
+      const shown = await user.sees('This is the only time that it is shown', 'createExpressHandler');
+      await user.press('button', 'Copy the secret');
+      await user.sees('Copied the signing secret.');
+      const secret = await readClipboard(user);
+      expect(secret).toMatch(/^whsec_/);
+      expect(shown).toContain(secret);
+      await user.press('button', 'Python');
+      await user.sees('hmac.compare_digest');
+      await user.press('button', 'I have kept it');
+      await user.seesNot(secret);
+      await user.sees('Mine', 'No delivery yet');
+      await user.press('link', new URL(receiver.url).host + '/hook');
+      await user.press('button', 'Send test event');
+      await user.sees('It is signed like a real one');
+      await user.choose('Event', 'task.done');
+      await user.press('button', 'Send');
+      await user.sees('Delivered: it answered 200 OK', 'well received');
+      const request = await receiver.next();
+      expect(verify(request.rawBody, request.headers, secret)).toBe(true);
+      expect(request.headers['x-service-event']).toBe('task.done');
+      // The browser itself reports the url that was refused.
+      expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
+
+  test.each(WAYS)('finds why a delivery failed, and redelivers it ($way)', async ({ way }) => {
+    const { workspace, registered, ids, mend } = await startFailing(2);
+    await using user = await openConsole(workspace, '/console/receivers', way);
+    await user.sees('Failing for');
+    await user.press('link', new URL(registered.url).host + '/hook');
+    await user.choose('Status', 'failed');
+    await waitFor('the filter to be in the address', () => user.page.url().includes('status=failed'));
+    await user.press('link', 'task.done');
+    await user.sees(
+      'Every try of the schedule failed.',
+      '503 Service Unavailable',
+      'Your endpoint says that it is not available now.',
+      'out of <b>order</b>',
+      'sent, never shown',
+    );
+    await user.press('button', 'Copy as curl');
+    await user.sees('Copied the request as curl.');
+    const curl = await readClipboard(user);
+    const [id = ''] = ids.filter((each) => user.page.url().endsWith(each));
+    expect(curl).toMatch(/^curl -sS -X POST 'https:\/\/127\.0\.0\.1:\d+\/hook' \\\n/);
+    expect(curl).toContain(`-H 'webhook-id: ${id}'`);
+    mend();
+    await user.press('button', 'Redeliver');
+    await user.sees('It arrived at attempt 2', '200 OK', 'thank you');
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test.each(WAYS)('replays a time range, stops a replay, and sees one to its end ($way)', async ({ way }) => {
+    const { workspace, registered, ids, client, mend } = await startFailing(3);
+    const [worker] = herald.workers.filter(({ process }) => !process.hasExited());
+    await worker?.stop();
+    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
+    const replay = async () => {
+      await user.press('button', 'Replay');
+      await user.sees('Accepted since');
+      // The one of the dialog.
+      await user.page.waitForSelector('dialog[open]');
+      if (way === 'pointer') await user.page.locator('dialog button[type=submit]').click();
+      else await user.page.keyboard.press('Enter');
+    };
+    await replay();
+    await user.sees('Replay running', 'of 3 looked at');
+    await user.press('button', 'Stop');
+    await user.sees('Replay stopped');
+    mend();
+    await herald.startWorker();
+    await replay();
+    await user.sees('Replay done', '3 deliveries are sent again');
+    for (const id of ids) await client.waitForStatus(id, 'delivered');
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test.each(WAYS)('rotates a secret, and the next delivery has signatures of both ($way)', async ({ way }) => {
+    const receiver = await herald.startReceiver();
+    const workspace = await herald.createWorkspace();
+    const registered = await workspace.registerReceiver({ url: receiver.url });
+    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
+    await user.press('button', 'Rotate secret');
+    await user.sees('Until the overlap ends');
+    await user.press('button', 'Rotate');
+    await user.sees('The old secret stays in force until');
+    await user.press('button', 'Copy the secret');
+    await user.sees('Copied the signing secret.');
+    const secret = await readClipboard(user);
+    await createDeliveryClient(workspace).emit();
+    const request: Awaited<ReturnType<Receiver['next']>> = await receiver.next();
+    expect(verify(request.rawBody, request.headers, registered.secret)).toBe(true);
+    for (const each of [secret, registered.secret]) {
+      expect(verifyStandard(request.rawBody, request.headers, each)).toBe(true);
+    }
+    expect(secret).not.toBe(registered.secret);
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test.each(WAYS)('edits, disables, enables and removes a receiver ($way)', async ({ way }) => {
+    const workspace = await herald.createWorkspace();
+    const receiver = await herald.startReceiver();
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
+    const client = createDeliveryClient(workspace);
+    await using user = await openConsole(workspace, `/console/receivers/${id}`, way);
+    await user.press('button', 'Edit');
+    await user.type('Description', 'Billing');
+    await user.press('button', 'Save');
+    await user.sees('Saved.', 'Billing');
+    await user.press('button', 'Disable');
+    await user.sees('Pending deliveries are canceled');
+    if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
+    else await user.press('button', 'Disable');
+    await client.waitForReceiver({ id }, ({ enabled }) => !enabled);
+    await user.press('button', 'Enable');
+    await client.waitForReceiver({ id }, ({ enabled }) => enabled);
+    await user.press('button', 'Remove');
+    await user.type(`Type ${new URL(receiver.url).host} to confirm`, new URL(receiver.url).host);
+    if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
+    else await user.page.keyboard.press('Enter');
+    await user.sees('Removed.', 'No receiver yet');
+    expect((await workspace.listReceivers()).webhooks).toEqual([]);
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test('goes from the id of a Task to the deliveries of each transition, that of the callback included', async () => {
+    const receiver = await herald.startReceiver();
+    const workspace = await herald.createWorkspace();
+    await workspace.registerReceiver({ url: receiver.url });
+    const emitted = await createDeliveryClient(workspace).emit({ callback: { url: receiver.url } });
+    await using user = await openConsole(workspace, '/console/receivers', 'keyboard');
+    await user.sees('Healthy');
+    await user.page.keyboard.press('/');
+    await user.page.keyboard.sendCharacter(emitted.taskId);
+    await user.page.keyboard.press('Enter');
+    await user.sees('task.done', 'callback of the Task', 'Delivered');
+    await user.page.keyboard.press('j');
+    await user.page.keyboard.press('Enter');
+    await user.sees('It arrived at the first attempt');
+    await user.page.keyboard.press('?');
+    await user.sees('Next and previous row');
+    await user.page.keyboard.press('Escape');
+    await user.seesNot('Next and previous row');
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test('new deliveries are announced on top, and move no row until they are asked for', async () => {
+    const receiver = await herald.startReceiver();
+    const workspace = await herald.createWorkspace();
+    const registered = await workspace.registerReceiver({ url: receiver.url });
+    const client = createDeliveryClient(workspace);
+    const first = await client.emit();
+    await client.waitForStatus(first.to(registered), 'delivered');
+    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, 'pointer');
+    const rows = async () =>
+      (await user.page.evaluate(
+        `[...document.querySelectorAll('[data-row]')].map((link) => link.getAttribute('href'))`,
+      )) as string[];
+    await waitFor('the row', async () => (await rows()).length === 1);
+    const second = await client.emit();
+    const third = await client.emit();
+    await user.sees('2 new deliveries');
+    expect(await rows()).toEqual([`/console/deliveries/${first.to(registered)}`]);
+    await user.page.locator('.new-rows').click();
+    await waitFor('the rows', async () => (await rows()).length === 3);
+    expect(await rows()).toEqual([third, second, first].map((each) => `/console/deliveries/${each.to(registered)}`));
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test('who may only read sees no button that changes something', async () => {
+    const { workspace, registered, ids } = await startFailing(1);
+    for (const path of ['receivers', `receivers/${registered.id}`, `deliveries/${ids[0]}`]) {
+      await using user = await openConsole(workspace, `/console/${path}`, 'pointer', { readOnly: true });
+      const shown = await user.sees('read-only link', '503');
+      expect(shown).not.toMatch(/Add receiver|Send test event|Rotate|Remove|Redeliver$/m);
+      expect(behaviorOf(user)).toEqual(quiet());
+    }
+  });
+
+  test('what another workspace owns is not found, and a link that has ended says how to get another', async () => {
+    const { ids } = await startFailing(1);
+    const workspace = await herald.createWorkspace();
+    await using stranger = await openConsole(workspace, `/console/deliveries/${ids[0]}`, 'pointer');
+    await stranger.sees('Check the id');
+    await using user = await startConsoleUser(browser);
+    await user.open(`${origin}/console/receivers#token=hrlp_${'a'.repeat(32)}`);
+    await user.sees('This link has ended', 'Open the console again from your platform’s pages');
+    expect(user.page.url()).toBe(`${origin}/console/receivers`);
+  });
+
+  test('while the service can’t be reached the last data stays, with its age, and goes on by itself', async () => {
+    const { workspace, ids } = await startFailing(1);
+    await using user = await openConsole(workspace, `/console/deliveries/${ids[0]}`, 'pointer');
+    await user.sees('503 Service Unavailable');
+    await user.page.setOfflineMode(true);
+    await user.sees('As of', 'the service doesn’t answer, trying again', '503 Service Unavailable');
+    await user.page.setOfflineMode(false);
+    await user.seesNot('the service doesn’t answer');
+    await user.sees('503 Service Unavailable');
+    expect(user.errors.filter((error) => !error.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
+  });
+
+  test('says in the browser why a signature doesn’t hold, and asks nobody', async () => {
+    const receiver = await herald.startReceiver();
+    const workspace = await herald.createWorkspace();
+    const { id, secret } = await workspace.registerReceiver({ url: receiver.url });
+    await workspace.sendTest(id);
+    const { headers, rawBody } = await receiver.next();
+    await using user = await openConsole(workspace, '/console/verify', 'keyboard');
+    await user.sees('it sends nothing');
+    const before: string[] = [];
+    user.page.on('request', (request) => {
+      if (!request.url().includes('/access')) before.push(request.url());
+    });
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    await user.type('Headers', lines.join('\n'));
+    await user.type('Body', rawBody.toString());
+    await user.type('Signing secret', secret);
+    await user.press('button', 'Verify');
+    await user.sees('The signature holds.', 'Herald signed this body with this secret');
+    await user.type('Body', `${rawBody.toString()}\n`);
+    await user.press('button', 'Verify');
+    await user.sees('The signature doesn’t hold.', 'what you pasted has one more than what was signed');
+    expect(before).toEqual([]);
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+});

@@ -1,0 +1,64 @@
+import { freePort } from '@herald/test-kit';
+import type { Browser } from 'puppeteer-core';
+import { startConsoleUser, type Way } from '../../support/console-user.ts';
+import { OPERATOR_ENV } from '../../support/operator-client.ts';
+import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+import { emitMany } from '../fleet/fleet.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+const describeWithBrowser = chromium === undefined ? describe.skip : describe;
+const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
+
+describeWithBrowser('an operator with the console', () => {
+  let herald: Herald;
+  let browser: Browser;
+  let origin: string;
+  let workspace: WorkspaceClient;
+  let host: string;
+  beforeAll(async () => {
+    [herald, browser] = await Promise.all([
+      startHerald({ env: { ...OPERATOR_ENV, RETRY_SCHEDULE: '1h' } }),
+      startBrowser(),
+    ]);
+    origin = herald.apis[0]?.origin ?? '';
+    workspace = await herald.createWorkspace();
+    host = `127.0.0.1:${await freePort()}`;
+    await workspace.registerReceiver({ url: `https://${host}/hook` });
+    await emitMany(herald, workspace, 8);
+    await herald.waitForLog('destination.breaker_opened');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await herald[Symbol.asyncDispose]();
+  });
+
+  test.each(WAYS)('finds a broken destination, and why it is broken, in three steps ($way)', async ({ way }) => {
+    await using user = await startConsoleUser(browser, way);
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    await user.open(`${origin}/admin`);
+    await user.sees('Overview', 'Redis memory', 'worker');
+    await user.press('link', 'Destinations');
+    await user.sees(host, 'Breaker open', workspace.id);
+    await user.press('button', host);
+    await user.sees('Receivers', `${host}/hook`, 'Paused', 'read-only link');
+    await user.press('link', `${host}/hook`);
+    await user.sees('The host gave no answer several times in a row', 'connection_refused');
+    expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
+  });
+
+  test('finds a workspace by the id of a receiver, and sees that nothing failed', async () => {
+    const { webhooks } = await workspace.listReceivers();
+    await using user = await startConsoleUser(browser, 'keyboard');
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    await user.open(`${origin}/admin/failed`);
+    await user.sees('No delivery has failed lately.');
+    await user.page.keyboard.press('/');
+    await user.page.keyboard.sendCharacter(webhooks[0]?.id ?? '');
+    await user.page.keyboard.press('Enter');
+    await user.sees('Receiver', workspace.id);
+    expect(user.errors).toEqual([]);
+  });
+});
