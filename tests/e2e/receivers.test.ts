@@ -74,8 +74,9 @@ test('a rate limit is shown while there is one, changed and removed, and a wrong
     rateLimit: { perSecond: 1 },
   });
   expect(bodyOf(await patch({ rateLimit: null }), 200)).not.toHaveProperty('rateLimit');
-  const unlimited = await workspace.registerReceiver({ url: URL, rateLimit: null });
+  const unlimited = await workspace.registerReceiver({ url: URL, rateLimit: null, maxRetryHours: null });
   expect(unlimited).not.toHaveProperty('rateLimit');
+  expect(unlimited).not.toHaveProperty('maxRetryHours');
 });
 
 test('a removed receiver is gone for every operation', async () => {

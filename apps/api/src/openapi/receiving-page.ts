@@ -100,7 +100,7 @@ deadline.</p>
 <p>With <code>ordering: "task"</code>, a receiver or callback gets the events of one Task one after the other, by the
 <code>sequence</code> in the body. Other Tasks don't wait.</p>
 <ul>
-<li>A later event is never sent before an earlier one has ended as <code>delivered</code>, <code>failed</code> or
+<li>The next event is sent when the one before has ended as <code>delivered</code>, <code>failed</code> or
 <code>canceled</code>. An earlier one may come again after that, because a repeat is always possible.</li>
 <li>An event waits for <code>orderingTimeout</code> at most, ${durationText(DEFAULT_ORDERING_TIMEOUT_MS)} by default. Then it is sent with the header
 <code>x-service-ordering: released</code>. So is one for which somebody asks by a redelivery. The earlier ones may still

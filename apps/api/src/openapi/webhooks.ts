@@ -69,7 +69,7 @@ export const headersOf = (event: DeliveryEvent) =>
         .literal('released')
         .meta({
           description:
-            'Only from `ordering: "task"`: an earlier event of the Task is not settled yet. The timeout passed, or somebody asked for this delivery.',
+            'Only with `ordering: "task"`: this event did not wait for an earlier one of its Task, because the timeout passed or somebody asked for this delivery.',
         })
         .exactOptional(),
     }),

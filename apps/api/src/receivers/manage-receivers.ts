@@ -87,7 +87,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         ...(ordering !== undefined && { ordering }),
         ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
-        ...(maxRetryHours !== undefined && { maxRetryHours }),
+        ...(typeof maxRetryHours === 'number' && { maxRetryHours }),
       };
       const secret = newSigningSecret();
       const encryptedSecret = encryptSecret(secret, receiver.id);

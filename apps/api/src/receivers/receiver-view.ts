@@ -25,11 +25,16 @@ const ReceiverHealth = z
     }),
     since: TimeText,
     consecutiveFailures: z.int().min(0),
-    backlog: z.int().min(0).meta({ description: 'Due deliveries that wait for the host.' }),
+    backlog: z.int().min(0).meta({
+      description: 'Due deliveries that wait for the host, those of other receivers and callbacks there included.',
+    }),
     waitingForRate: z
       .int()
       .min(1)
-      .meta({ description: 'Due deliveries that wait because of `rateLimit`. Absent when none does.' })
+      .meta({
+        description:
+          'How many of its own due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does.',
+      })
       .exactOptional(),
     lastSuccessAt: TimeText.nullable(),
   })

@@ -18,8 +18,8 @@ export function createQueuesCommand({ openHerald, output, now }: CommandDeps): C
 Queue: the deliveries of a shard that are not settled.
   waiting    for a worker, or for a free slot of its destination
   active     being sent
-  delayed    for the time of their next try, for the rate of their receiver, or for a destination that is paused or
-             gives no answers
+  delayed    for the time of their next try, for their turn, for the rate of their receiver, or for a destination
+             that is paused or gives no answers
   overdue    how long the first has waited for a worker
 Destinations: those for which deliveries wait, due or not. None holds up another one.
   open breaker    it gave no answers; one probe at a time goes out

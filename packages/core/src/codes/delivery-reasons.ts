@@ -28,7 +28,8 @@ const CANCEL_REASONS = {
   },
   not_sent_in_time: {
     meaning: 'No worker sent the test event in time.',
-    action: 'Send another test event. If it happens again, tell the operators: workers may be missing.',
+    action:
+      'Send another test event. If it happens again, tell the operators: workers, or the proxy by which they send, may be missing.',
   },
   payload_erased: {
     meaning: 'The payloads of its Task were erased before it was delivered.',

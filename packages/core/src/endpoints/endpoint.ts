@@ -21,10 +21,12 @@ const EventFilter = z
 const Description = TypedText(0, 1_024).meta({ description: 'For people.', examples: ['Billing, production'] });
 const Enabled = z.boolean().meta({ description: 'A disabled receiver gets only test events.' });
 /** No longer than the time after which every delivery is given up. */
+const MOST_RETRY_HOURS = 120;
+const RETRY_HOURS = `must be a whole number from 1 to ${MOST_RETRY_HOURS}`;
 export const MaxRetryHours = z
-  .int()
-  .min(1)
-  .max(120)
+  .int(RETRY_HOURS)
+  .min(1, RETRY_HOURS)
+  .max(MOST_RETRY_HOURS, RETRY_HOURS)
   .meta({
     description:
       'No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.',
@@ -40,7 +42,7 @@ export const RegisterReceiver = z
     description: Description.default(''),
     enabled: Enabled.default(true),
     headers: OwnHeaders.exactOptional(),
-    maxRetryHours: MaxRetryHours.exactOptional(),
+    maxRetryHours: MaxRetryHours.nullable().exactOptional(),
     ordering: OrderingText.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
     rateLimit: RateLimit.nullable().exactOptional(),

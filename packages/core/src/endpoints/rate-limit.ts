@@ -7,7 +7,10 @@ const BOUNDS = `must be a whole number from 1 to ${MOST_PER_SECOND}`;
 export const RateLimit = z
   .strictObject(
     { perSecond: z.int(BOUNDS).min(1, BOUNDS).max(MOST_PER_SECOND, BOUNDS) },
-    { error: ({ code }) => (code === 'invalid_type' ? 'must be {perSecond}, or null for no limit' : undefined) },
+    {
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'must be an object such as {"perSecond": 10}, or null for no limit' : undefined,
+    },
   )
   .meta({
     id: 'RateLimit',
