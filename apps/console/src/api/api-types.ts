@@ -976,11 +976,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /**
-             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
-             * @example 24
-             */
-            maxRetryHours?: number;
+            maxRetryHours?: number | null;
             /**
              * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
              * @enum {string}
@@ -1930,9 +1926,9 @@ export interface components {
              */
             since: string;
             consecutiveFailures: number;
-            /** @description Due deliveries that wait for the host. */
+            /** @description Due deliveries that wait for the host, those of other receivers and callbacks there included. */
             backlog: number;
-            /** @description Due deliveries that wait because of `rateLimit`. Absent when none does. */
+            /** @description How many of its own due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does. */
             waitingForRate?: number;
             lastSuccessAt: string | null;
         };
