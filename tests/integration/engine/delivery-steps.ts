@@ -42,7 +42,7 @@ const weighted: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Step
   [1, fc.record({ kind: fc.constant('recover') })],
   [2, fc.record({ kind: fc.constant('redeliver'), pick })],
   [2, fc.record({ kind: fc.constant('replay'), receiver, delivered: fc.boolean() })],
-  [1, fc.record({ kind: fc.constant('purge') })],
+  [4, fc.record({ kind: fc.constant('purge') })],
   [1, fc.record({ kind: fc.constant('toggle'), receiver })],
   [1, fc.record({ kind: fc.constant('move'), receiver })],
   [1, fc.record({ kind: fc.constant('switchOrder'), receiver })],

@@ -182,6 +182,16 @@ describe('a lane in its group', () => {
     expect(await set.take()).toEqual(['job00000']);
   });
 
+  test('a group that loses its last marker as jobs are added stands nowhere', async () => {
+    await using set = await setUp();
+    await set.addMany(1);
+    // As a lane of the same name with another rate does.
+    await set.queue.redis.set(set.queue.keys.bucket('g', 'wh_1'), set.now() + 1_000);
+    await set.addMany(1, {}, 1);
+    expect(await findFaults(set.queue)).toEqual([]);
+    expect(await set.takeUntil(START + 1_000)).toHaveLength(2);
+  });
+
   test('a clock that is set back keeps no job waiting', async () => {
     await using set = await setUp();
     await set.addMany(10);
