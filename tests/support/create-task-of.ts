@@ -10,7 +10,8 @@ import {
 import { newRevision } from '@herald/store/redis/revision';
 import { buildTask, type Stores } from './start-stores.ts';
 
-export type Target = Endpoint & { readonly destination: string };
+/** `group`: where its deliveries wait. */
+export type Target = Endpoint & { readonly group: string };
 export type TaskOf = Awaited<ReturnType<typeof createTaskOf>>;
 
 /**
@@ -52,7 +53,7 @@ export async function createTaskOf(
           const orderingTimeoutMs = orderingTimeoutOf(endpoint);
           return {
             endpointId: endpoint.id,
-            destination: endpoint.destination,
+            destination: endpoint.group,
             enabled: endpoint.enabled,
             ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }),
           };

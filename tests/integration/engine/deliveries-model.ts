@@ -1,6 +1,7 @@
 import { createRetryPolicy, type AttemptOutcome, type DeliveryId } from '@herald/core';
 import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliveries/process-delivery.ts';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
+import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import type { TaskOf } from '../../support/create-task-of.ts';
 import type { Answer, Step } from './delivery-steps.ts';
@@ -45,6 +46,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
   const clock = { now: Date.now() };
   const known = new Map<DeliveryId, Known>();
   const underWay = new Set<string>();
+  const taken = new Map<string, number[]>();
   let held: Held[] = [];
   let count = 0;
 
@@ -52,6 +54,11 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     const found = await stores.receivers.find(workspaceId, id);
     if (!found) throw new Error('no receiver is ever removed');
     return found;
+  };
+  const noteTaken = (handle: string) => {
+    const [score, place = ''] = handle.split('|');
+    const isUrgent = Number(score) < CLASS_FACTOR;
+    if (place.includes('~') && !isUrgent) taken.set(place, [...(taken.get(place) ?? []), clock.now]);
   };
   const take = (pick: number): Held | undefined => held.splice(pick % Math.max(1, held.length), 1)[0];
   const at = <T>(all: readonly T[], index: number): T => {
@@ -119,6 +126,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
       case 'reserve': {
         const jobs = await at(workers, step.worker).reserve(now, step.room);
         held.push(...jobs.map((job) => ({ worker: step.worker, job })));
+        for (const { handle } of jobs) noteTaken(handle);
         return jobs;
       }
       case 'end': {
@@ -158,20 +166,23 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
       case 'toggle': {
         const { workspaceId, id, enabled } = await current(at(receivers, step.receiver));
         await stores.receivers.patch(workspaceId, id, { enabled: !enabled }, now);
-        // A worker does so within a second.
-        await purge();
         return [];
       }
       case 'move': {
         const { workspaceId, id } = at(receivers, step.receiver);
         const url = `https://host-${count++ % 3}.example.com/`;
         await stores.receivers.patch(workspaceId, id, { url }, now);
-        await purge();
         return [];
       }
       case 'switchOrder': {
         const { workspaceId, id, ordering } = await current(at(receivers, step.receiver));
         await stores.receivers.patch(workspaceId, id, { ordering: ordering === 'task' ? 'none' : 'task' }, now);
+        return [];
+      }
+      case 'switchRate': {
+        const { workspaceId, id } = at(receivers, step.receiver);
+        const rateLimit = step.perSecond === undefined ? null : { perSecond: step.perSecond };
+        await stores.receivers.patch(workspaceId, id, { rateLimit }, now);
         return [];
       }
       case 'advance':
@@ -185,6 +196,8 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     known,
     doStep,
     stepReplays,
+    /** By lane, when deliveries were taken from it that had to wait for a token, epoch ms. */
+    taken,
     /** Replays that are not done. */
     underWay,
     /** Whether a worker holds anything. */

@@ -17,6 +17,7 @@ export type Step =
   | { readonly kind: 'toggle'; readonly receiver: number }
   | { readonly kind: 'move'; readonly receiver: number }
   | { readonly kind: 'switchOrder'; readonly receiver: number }
+  | { readonly kind: 'switchRate'; readonly receiver: number; readonly perSecond: number | undefined }
   | { readonly kind: 'advance'; readonly ms: number };
 
 /** What the steps may choose from. */
@@ -29,6 +30,7 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
 );
 const pick = fc.nat(100);
 const receiver = fc.nat(RECEIVERS - 1);
+const perSecond = fc.constantFrom(undefined, 1, 5, 100);
 const worker = fc.nat(WORKERS - 1);
 
 const weighted: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Step>])[] = [
@@ -40,10 +42,11 @@ const weighted: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Step
   [1, fc.record({ kind: fc.constant('recover') })],
   [2, fc.record({ kind: fc.constant('redeliver'), pick })],
   [2, fc.record({ kind: fc.constant('replay'), receiver, delivered: fc.boolean() })],
-  [1, fc.record({ kind: fc.constant('purge') })],
+  [4, fc.record({ kind: fc.constant('purge') })],
   [1, fc.record({ kind: fc.constant('toggle'), receiver })],
   [1, fc.record({ kind: fc.constant('move'), receiver })],
   [1, fc.record({ kind: fc.constant('switchOrder'), receiver })],
+  [1, fc.record({ kind: fc.constant('switchRate'), receiver, perSecond })],
   [4, fc.record({ kind: fc.constant('advance'), ms: fc.constantFrom(1, 300, 5_000, 21_000, 70_000) })],
 ];
 
@@ -53,3 +56,20 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(step, {
   maxLength: 80,
   size: 'max',
 });
+
+/** What a receiver asks for when it is registered. Two of the three hosts are the same, so that receivers share a group. */
+export type Wishes = {
+  readonly host: string;
+  readonly isOrdered: boolean;
+  readonly timeoutMs: number;
+  readonly perSecond: number | undefined;
+};
+export const wishes: fc.Arbitrary<readonly Wishes[]> = fc.array(
+  fc.record({
+    host: fc.constantFrom('hooks', 'hooks', 'other'),
+    isOrdered: fc.boolean(),
+    timeoutMs: fc.constantFrom(60_000, 86_400_000),
+    perSecond,
+  }),
+  { minLength: RECEIVERS, maxLength: RECEIVERS },
+);

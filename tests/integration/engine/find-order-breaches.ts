@@ -36,11 +36,24 @@ export async function findBreaches(engine: Engine, model: Model): Promise<string
     if (fields.s === undefined) breaches.push(`${id} is lost`);
     if ((fields.s === 'pending' || fields.owe !== undefined) && !present.has(id)) breaches.push(`${id} waits nowhere`);
   }
+  breaches.push(...findBeyondRates(model));
   const lines = readLines(all);
   for (const line of lines) breaches.push(...(await judgeLine(engine, model, line)));
   const stored = await redis.keys(`${keys.prefix}o:*`);
   if (stored.length !== lines.length) breaches.push(`${stored.length} lines are kept for ${lines.length}`);
   return breaches;
+}
+
+/** Lanes that gave more than a burst of a second and their rate. Their name is `<group>~<rate>~<receiver>`. */
+function findBeyondRates({ taken }: Model): string[] {
+  return [...taken].flatMap(([lane, times]) => {
+    const perSecond = Number(lane.split('~')[1]);
+    return times.flatMap((first, index) => {
+      const most = (last: number) => (perSecond * (1_000 + last - first)) / 1_000 + 1e-3;
+      const early = times.slice(index).findIndex((last, more) => more + 1 > most(last));
+      return early < 0 ? [] : [`${lane} gave ${early + 1} from ${first} on, which is beyond its rate`];
+    });
+  });
 }
 
 async function judgeLine({ redis, keys }: Engine, { clock }: Model, line: readonly Seen[]): Promise<string[]> {

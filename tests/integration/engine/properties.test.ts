@@ -1,19 +1,24 @@
 import fc from 'fast-check';
 import { startModel, type Model } from './deliveries-model.ts';
-import { steps, TASKS, type Step } from './delivery-steps.ts';
+import { steps, TASKS, wishes, type Step, type Wishes } from './delivery-steps.ts';
 import { findBreaches, findEarly } from './find-order-breaches.ts';
 import { range, startEngine, type Engine } from './start-engine.ts';
 import { newWorkspaceId } from '../../support/start-stores.ts';
 
-async function prepare(engine: Engine): Promise<Model> {
+async function prepare(engine: Engine, asked: readonly Wishes[]): Promise<Model> {
   await engine.redis.flushdb();
   const workspaceId = newWorkspaceId();
-  const receivers = [
-    await engine.register({ workspaceId, ordering: 'task', orderingTimeoutMs: 60_000 }),
-    await engine.register({ workspaceId, ordering: 'task', url: 'https://other.example.com/' }),
-    // In the same group as the first one.
-    await engine.register({ workspaceId, url: 'https://hooks.example.com/unordered' }),
-  ];
+  const receivers = await Promise.all(
+    asked.map(({ host, isOrdered, timeoutMs, perSecond }, index) =>
+      engine.register({
+        workspaceId,
+        url: `https://${host}.example.com/${index}`,
+        orderingTimeoutMs: timeoutMs,
+        ...(isOrdered && { ordering: 'task' }),
+        ...(perSecond !== undefined && { rateLimit: { perSecond } }),
+      }),
+    ),
+  );
   const tasks = await Promise.all(range(TASKS).map(() => engine.createTask(workspaceId)));
   return startModel(engine, receivers, tasks);
 }
@@ -41,15 +46,15 @@ async function deliverAll(engine: Engine, model: Model): Promise<void> {
   }
 }
 
-test('whatever happens, events of a Task go in order or say that they were released, no turn is missed, and all come to an end', async () => {
+test('whatever happens, events of a Task go in order or say that they were released, no rate is exceeded, no turn is missed, and all come to an end', async () => {
   await using engine = await startEngine();
-  const run = async (taken: readonly Step[]): Promise<void> => {
-    const model = await prepare(engine);
+  const run = async (asked: readonly Wishes[], taken: readonly Step[]): Promise<void> => {
+    const model = await prepare(engine, asked);
     for (const step of taken) {
       expect(await findEarly(engine, model, await model.doStep(step))).toEqual([]);
       expect(await findBreaches(engine, model)).toEqual([]);
     }
     await deliverAll(engine, model);
   };
-  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 30, interruptAfterTimeLimit: 12_000 });
+  await fc.assert(fc.asyncProperty(wishes, steps, run), { numRuns: 30, interruptAfterTimeLimit: 12_000 });
 }, 40_000);

@@ -127,6 +127,17 @@ describe('several changes before a worker has looked', () => {
     expect((await engine.worker.reserve(NOW, 100)).map(({ id }) => id).sort()).toEqual([...ids].sort());
   });
 
+  test('double nothing, when a delivery that ended without its lease, and so waits in a former place, is replayed', async () => {
+    const { receiver, ids, patch } = await prepare(1);
+    await engine.worker.deliveries.giveUp(ids[0] ?? '', NOW);
+    await patch({ rateLimit: null });
+    const replay = { id: 'rpl_1', endpointId: receiver.id, since: NOW - 1, until: NOW + 1, createdAt: NOW };
+    await engine.replays.create(receiver.workspaceId, { ...replay, statuses: ['failed'] });
+    expect(await engine.worker.steps.step('rpl_1', NOW + 1)).toMatchObject({ replayed: 1 });
+    await expectSound();
+    expect(await engine.waitingFor(receiver.destination)).toEqual(ids);
+  });
+
   test('leave nothing behind when the receiver is then disabled or removed', async () => {
     const disabled = await prepareChanges();
     await disabled.patch({ enabled: false });

@@ -170,6 +170,37 @@ describe('a lane in its group', () => {
     expect(await set.take()).toEqual(['job00010']);
   });
 
+  test('many urgent jobs keep the others waiting for a minute at most', async () => {
+    await using set = await setUp();
+    await set.addMany(1_000, { jobClass: 'urgent', id: 'wished' });
+    await set.addMany(1);
+    expect(await set.take()).not.toContain('job00000');
+    while ((await set.take()).length > 0);
+    set.passMs(58_900);
+    expect(await set.take()).toEqual([]);
+    set.passMs(1_100);
+    expect(await set.take()).toEqual(['job00000']);
+  });
+
+  test('a group that loses its last marker as jobs are added stands nowhere', async () => {
+    await using set = await setUp();
+    await set.addMany(1);
+    // As a lane of the same name with another rate does.
+    await set.queue.redis.set(set.queue.keys.bucket('g', 'wh_1'), set.now() + 1_000);
+    await set.addMany(1, {}, 1);
+    expect(await findFaults(set.queue)).toEqual([]);
+    expect(await set.takeUntil(START + 1_000)).toHaveLength(2);
+  });
+
+  test('a clock that is set back keeps no job waiting', async () => {
+    await using set = await setUp();
+    await set.addMany(10);
+    expect(await set.take()).toHaveLength(10);
+    set.passMs(-3_600_000);
+    await set.queue.add({ group: LANE, id: 'later' });
+    expect(await set.take()).toEqual(['later']);
+  });
+
   test('its jobs count for the group’s limit, and open and close its breaker', async () => {
     await using set = await setUp();
     await set.addMany(8);

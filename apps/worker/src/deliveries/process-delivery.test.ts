@@ -180,6 +180,18 @@ const CASES: Case[] = [
     asked: ['send', 'record delivered answered'],
   },
   {
+    when: 'its time is up since its turn came',
+    facts: { delivery: { scheduledAt: NOW - 9 * DAY_MS, nextAttemptAt: NOW - 5 * DAY_MS - 1, place: 2 } },
+    verdict: FINISHED,
+    asked: ['give up'],
+  },
+  {
+    when: 'its time is just not up since its turn came',
+    facts: { delivery: { scheduledAt: NOW - 9 * DAY_MS, nextAttemptAt: NOW - 5 * DAY_MS, place: 2 } },
+    verdict: recorded('answered'),
+    asked: ['send', 'record delivered answered'],
+  },
+  {
     when: 'its time is up after it had its turn',
     facts: { delivery: { scheduledAt: NOW - 5 * DAY_MS - 1, place: 2, tries: 1 } },
     verdict: FINISHED,

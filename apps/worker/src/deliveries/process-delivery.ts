@@ -1,4 +1,4 @@
-import { holdUntil, isGone, isNotice, judgeAttempt, policyOf, type RetryPolicies } from '@herald/core';
+import { holdUntil, isGone, isNotice, judgeAttempt, policyOf, type Delivery, type RetryPolicies } from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import {
@@ -96,9 +96,7 @@ async function admit(
   const now = deps.now();
   if (!isRedelivery && (delivery.nextAttemptAt ?? 0) > now + EARLY_TOLERANCE_MS) return FINISHED;
   const policy = endpoint ? policyOf(endpoint, deps.retryPolicies) : deps.retryPolicies.usual;
-  // What waited for its turn gets one try at least.
-  const mayBeTooOld = delivery.place === undefined || delivery.tries > 0;
-  const isTooOld = mayBeTooOld && now > delivery.scheduledAt + policy.giveUpAfterMs;
+  const isTooOld = now > waitsSince(delivery) + policy.giveUpAfterMs;
   if (!isRedelivery && isTooOld) {
     // It waited too long for a destination that gave no answers.
     deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));
@@ -112,6 +110,11 @@ async function admit(
     return { kind: 'put_back', dueAt: now + Math.max(LEFT_TO_OTHERS_MS, Math.round(ageMs * LEFT_SHARE_OF_AGE)) };
   }
   return signal.aborted ? PUT_BACK : { kind: 'attempt', loaded, endpoint };
+}
+
+/** What waited for its turn has all of its time for the first try: it is due since its turn came. */
+function waitsSince({ place, tries, scheduledAt, nextAttemptAt }: Delivery): number {
+  return place !== undefined && tries === 0 ? Math.max(scheduledAt, nextAttemptAt ?? 0) : scheduledAt;
 }
 
 /** A notice's endpoint has no record: it is the platform. */

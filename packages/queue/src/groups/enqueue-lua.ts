@@ -41,8 +41,7 @@ local function enqueue(entries, now, mode)
       else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
     end
     local base, rate, name = splitLane(group)
-    if rate then placeLane(base, rate, name, now) end
-    placeAdded(base, now)
+    if rate then placeLaneAdded(base, rate, name, now) else placeAdded(base, now) end
   end
   if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
 end

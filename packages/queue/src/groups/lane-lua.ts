@@ -4,6 +4,11 @@ const BURST_MS = 1_000;
 const TOKENS_TOGETHER_MS = 20;
 /** Covers rounding: a double holds an epoch time to less than a thousandth of a ms. */
 const ROUNDING_MS = 0.01;
+/**
+ * The time until a bucket is full is this at most, in ms. A job that waits for no token can take one that isn't there;
+ * many of them must not keep the others waiting for longer.
+ */
+const MOST_MISSING_MS = 60_000;
 /** How much longer than until it is full a bucket is kept, in ms, because the clocks of workers differ a little. */
 const KEPT_FULL_MS = 10_000;
 
@@ -28,6 +33,8 @@ local function isMarker(member) return string.byte(member) == 126 end
 -- Tokens in a bucket, since or from when it has one (ms), when it is full (ms), and the time that one token takes (ms).
 local function readBucket(group, rate, name, now)
   local fullAt, interval = tonumber(redis.call('GET', prefix .. 'm:' .. group .. '~' .. name) or '') or 0, 1000 / rate
+  -- It was written before the clock was set back, as a failover may do.
+  if fullAt > now + ${2 * MOST_MISSING_MS} then fullAt = 0 end
   local missing = math.max(0, fullAt - now)
   local tokens = math.max(0, math.floor((${BURST_MS + ROUNDING_MS} - missing) / interval))
   return tokens, fullAt - ${BURST_MS} + interval, fullAt, interval
@@ -65,6 +72,14 @@ local function placeLane(group, rate, name, now)
   if isEmpty then redis.call('ZREM', prefix .. 'lanes', lane) else redis.call('ZADD', prefix .. 'lanes', 0, lane) end
 end
 
+-- The same after jobs were added; also puts the group.
+local function placeLaneAdded(group, rate, name, now)
+  placeLane(group, rate, name, now)
+  -- It may have lost its last marker: a lane of the same name has taken the tokens since that was set.
+  local state = redis.call('EXISTS', prefix .. 'q:' .. group) == 0 and readGroup(group)
+  if state then put(group, state, nil, now) else placeAdded(group, now) end
+end
+
 -- Takes at most so many due jobs from the lane of a marker that was taken from the group's zset, and their tokens.
 -- Urgent jobs wait for no token. Returns the lane, and ids and scores.
 local function takeFromLane(group, marker, now, most)
@@ -78,7 +93,7 @@ local function takeFromLane(group, marker, now, most)
   end
   for index = 1, #taken, 2 do redis.call('ZREM', prefix .. 'q:' .. lane, taken[index]) end
   if #taken > 0 then
-    fullAt = math.max(fullAt, now) + interval * #taken / 2
+    fullAt = math.min(math.max(fullAt, now) + interval * #taken / 2, now + ${MOST_MISSING_MS})
     redis.call('SET', prefix .. 'm:' .. group .. '~' .. name, fullAt, 'PX', math.ceil(fullAt - now) + ${KEPT_FULL_MS})
   end
   placeLane(group, rate, name, now)

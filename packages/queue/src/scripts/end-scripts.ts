@@ -90,8 +90,7 @@ local lastLane = redis.call('HGET', prefix .. 'queue', 'lane')
 local lanes = redis.call('ZRANGE', prefix .. 'lanes', lastLane and '(' .. lastLane or '-', '+', 'BYLEX', 'LIMIT', 0, ${LANES_LOOKED_AT})
 for _, lane in ipairs(lanes) do
   local base, rate, name = splitLane(lane)
-  placeLane(base, rate, name, now)
-  placeAdded(base, now)
+  placeLaneAdded(base, rate, name, now)
 end
 if #lanes == ${LANES_LOOKED_AT} then redis.call('HSET', prefix .. 'queue', 'lane', lanes[#lanes])
 elseif lastLane then redis.call('HDEL', prefix .. 'queue', 'lane') end

@@ -1,6 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
+import { LEAVE_FORMER_LUA, PLACES_LUA } from '../keyspace/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
@@ -16,6 +16,7 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${PLACES_LUA}
+${LEAVE_FORMER_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e')
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
@@ -30,7 +31,7 @@ if on ~= '1' then return { 'disabled', names[2] } end
 local places = isNotice and { '${PLATFORM_GROUP}' } or placesOf(prefix .. 'e:' .. names[2])
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end
-for index = 2, #places do dequeue(places[index], { id }, now) end
+leaveFormer(places, { id }, now)
 if not jobsInWork()[id] and not redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then
   -- Urgent, which is class 0.
   enqueue({ { places[1], id, ARGV[4] } }, now)

@@ -32,3 +32,16 @@ local function movePlace(endpoint, before, id)
   return true
 end
 `;
+
+/** Needs ENQUEUE_LUA and PLACES_LUA. */
+export const LEAVE_FORMER_LUA = /* lua */ `
+-- Takes deliveries that wait in former places out of them. Returns their scores by id.
+local function leaveFormer(places, ids, now)
+  local scores = {}
+  for index = 2, #places do
+    local isUsed = places[index] ~= places[1] and redis.call('EXISTS', prefix .. 'q:' .. places[index]) == 1
+    for id, score in pairs(isUsed and dequeue(places[index], ids, now) or {}) do scores[id] = score end
+  end
+  return scores
+end
+`;

@@ -1,6 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
+import { LEAVE_FORMER_LUA, PLACES_LUA } from '../keyspace/places-lua.ts';
 
 export const PURGE_LUA = /* lua */ `
 -- End the pending deliveries of a disabled or removed endpoint, and take them out of the queue. One that is in work
@@ -15,14 +15,12 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${SETTLE_LUA}
 ${PLACES_LUA}
+${LEAVE_FORMER_LUA}
 local ended, places, on = {}, placesOf(KEYS[1]), redis.call('HGET', KEYS[1], 'on')
 if on == '1' then
   local entries = {}
-  for index = 2, #places do
-    local isUsed = places[index] ~= places[1] and redis.call('EXISTS', prefix .. 'q:' .. places[index]) == 1
-    for id, score in pairs(isUsed and dequeue(places[index], { unpack(ARGV, 5) }, now) or {}) do
-      entries[#entries + 1] = { places[1], id, score }
-    end
+  for id, score in pairs(leaveFormer(places, { unpack(ARGV, 5) }, now)) do
+    entries[#entries + 1] = { places[1], id, score }
   end
   enqueue(entries, now, 'NX')
   return ended

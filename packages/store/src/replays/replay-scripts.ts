@@ -1,6 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
 /** Replayed deliveries wait behind all live ones. */
@@ -46,6 +47,7 @@ ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${LINE_LUA}
 ${ADVANCE_LUA}
+${LEAVE_FORMER_LUA}
 local BACKGROUND = ${BACKGROUND}
 ${REPLAY_ORDER_LUA}
 local replay = {}
@@ -104,9 +106,11 @@ for index = 1, #rows, 2 do
   end
 end
 local dueAt = settleTurns()
+-- One that ended without its lease may still wait.
+local stood = leaveFormer(placesOf(prefix .. 'e:' .. replay.e), replayedIds, tonumber(now))
 for _, id in ipairs(replayedIds) do
   -- A delivery in work is enqueued when its attempt is recorded.
-  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, BACKGROUND + (dueAt[id] or now) } end
+  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, stood[id] or BACKGROUND + (dueAt[id] or now) } end
 end
 enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
