@@ -12,6 +12,8 @@ export interface Installation {
   readonly folder?: string;
   /** User and group; default: our own. */
   readonly uid?: number;
+  /** Of a former release. Its answers need not be as this build documents them. */
+  version?: string;
 }
 
 /** A built entry point, as it is started in production. */

@@ -49,6 +49,10 @@ export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestor
 /** The same program for operators. Mount it at `/admin`, behind their guard and after the board. */
 export function createAdminRoutes(files: BuiltFiles | undefined): Router {
   const router = Router();
+  // What the board doesn't know, nobody does.
+  router.use('/queues', (_req, _res, next) => {
+    next('router');
+  });
   router
     .route('{/*path}')
     .get(...sendPage(files, []))
