@@ -1,11 +1,7 @@
 import { createActionUrl } from '@herald/core';
-import type { ApiConfig } from '@herald/config/api-config';
 import { createEndpointUrlJudge } from '@herald/egress/create-egress';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/create-tracing';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { openClock } from '@herald/store/clock/open-clock';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -15,18 +11,13 @@ import { createFindDestinations } from '@herald/store/endpoints/find-destination
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
-import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
-import { openConnections } from '@herald/store/redis/open-connections';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { createReplayStore } from '@herald/store/replays/replay-store';
-import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { createScriptCommands } from '@herald/store/scripts/script-commands';
 import { whenIdle } from '@herald/store/scripts/when-idle';
-import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
-import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -34,17 +25,16 @@ import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
-import { openShards } from '@herald/store/upgrade/open-shards';
 import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
 import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
 import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
+import { openBase, type ContextOptions } from './open-base.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
-import { createApiMetrics } from './reports/create-api-metrics.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createErasePayloads } from './tasks/erase-payloads.ts';
@@ -57,15 +47,6 @@ const IDEMPOTENCY_KEEP_MS = 86_400_000;
 const WORKSPACES_LIMIT = 50_000;
 const SUBSCRIPTIONS_LIMIT = 10_000;
 
-export type ContextOptions = {
-  readonly config: ApiConfig;
-  readonly logger: Logger;
-  /** Gets everything that must be closed, in the order in which it was opened. */
-  readonly resources: Resources;
-  /** Ends the process, because a connection does not recover although Redis is there. */
-  readonly giveUp: () => void;
-};
-
 /** Everything an API process is made of. Built once; routes take the parts that they need. */
 export type AppContext = Awaited<ReturnType<typeof openContext>>;
 
@@ -76,51 +57,6 @@ export type AppContext = Awaited<ReturnType<typeof openContext>>;
 export async function openContext(options: ContextOptions) {
   const base = await openBase(options);
   return await whenIdle(base.clients, () => buildContext(options, base));
-}
-
-/** Opens what needs I/O. */
-async function openBase({ config, logger, resources, giveUp }: ContextOptions) {
-  const metrics = createApiMetrics();
-  const target = config.redis;
-  const connections = openConnections({ target, use: 'request', metrics: metrics.redis, logger, giveUp });
-  resources.add('connections', connections.close);
-  const redis = await connections.open('herald-api');
-  const subscriber = await connections.open('herald-api-subscriber', 'subscriptions');
-  // It waits for replicas, so it must be apart. Metrics and CLIENT LIST show this name.
-  const replicationRedis = config.minReplicas > 0 ? await connections.open('herald-api-confirm') : undefined;
-  // Apart, so that no page of the board delays a request.
-  const operatorRedis = config.operator && (await connections.open('herald-api-operators'));
-  const { minReplicas, shardCount } = config;
-  const findings = await demandUsableRedis(redis, { target, minReplicas, shardCount, wallClock: Date.now });
-  const clock = await openClock(redis, connections, metrics.registry, logger);
-  resources.add('clock', clock.stop);
-  const shards = await openShards({
-    redis,
-    shardCount,
-    role: 'api',
-    now: clock.now,
-    logger,
-    metrics: metrics.data,
-  });
-  resources.add('shards', shards.close);
-  const keyspace = createKeyspace(shardCount);
-  const cipher = createSecretCipher(config.secretsKeys);
-  await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
-  logRedisFindings(logger, findings);
-  return {
-    metrics,
-    redis,
-    subscriber,
-    replicationRedis,
-    operatorRedis,
-    /** Define scripts on these only with `whenIdle`. */
-    clients: [redis, subscriber, replicationRedis, operatorRedis].filter((client) => client !== undefined),
-    isSilent: () => connections.isSilent(redis),
-    clock,
-    shards,
-    keyspace,
-    cipher,
-  };
 }
 
 /** Builds the stores and operations. No I/O. */

@@ -1,0 +1,65 @@
+import type { ApiConfig } from '@herald/config/api-config';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { Logger } from '@herald/runtime/log/logger';
+import { openClock } from '@herald/store/clock/open-clock';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { openShards } from '@herald/store/upgrade/open-shards';
+import { createApiMetrics } from './reports/create-api-metrics.ts';
+
+export type ContextOptions = {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  /** Gets everything that must be closed, in the order in which it was opened. */
+  readonly resources: Resources;
+  /** Ends the process, because a connection does not recover although Redis is there. */
+  readonly giveUp: () => void;
+};
+
+/** Opens what needs I/O: connections, clock, shards and key versions. */
+export async function openBase({ config, logger, resources, giveUp }: ContextOptions) {
+  const metrics = createApiMetrics();
+  const target = config.redis;
+  const connections = openConnections({ target, use: 'request', metrics: metrics.redis, logger, giveUp });
+  resources.add('connections', connections.close);
+  const redis = await connections.open('herald-api');
+  const subscriber = await connections.open('herald-api-subscriber', 'subscriptions');
+  // It waits for replicas, so it must be apart. Metrics and CLIENT LIST show this name.
+  const replicationRedis = config.minReplicas > 0 ? await connections.open('herald-api-confirm') : undefined;
+  // Apart, so that no page of the board delays a request.
+  const operatorRedis = config.operator && (await connections.open('herald-api-operators'));
+  const { minReplicas, shardCount } = config;
+  const findings = await demandUsableRedis(redis, { target, minReplicas, shardCount, wallClock: Date.now });
+  const clock = await openClock(redis, connections, metrics.registry, logger);
+  resources.add('clock', clock.stop);
+  const shards = await openShards({
+    redis,
+    shardCount,
+    role: 'api',
+    now: clock.now,
+    logger,
+    metrics: metrics.data,
+  });
+  resources.add('shards', shards.close);
+  const keyspace = createKeyspace(shardCount);
+  const cipher = createSecretCipher(config.secretsKeys);
+  await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
+  logRedisFindings(logger, findings);
+  return {
+    metrics,
+    redis,
+    subscriber,
+    replicationRedis,
+    operatorRedis,
+    /** Define scripts on these only with `whenIdle`. */
+    clients: [redis, subscriber, replicationRedis, operatorRedis].filter((client) => client !== undefined),
+    isSilent: () => connections.isSilent(redis),
+    clock,
+    shards,
+    keyspace,
+    cipher,
+  };
+}
