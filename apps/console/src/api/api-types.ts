@@ -764,7 +764,7 @@ export interface paths {
         };
         /**
          * Find a workspace by one of its ids or hosts
-         * @description An id is looked up exactly. A host is looked for among the destinations with waiting deliveries, and the receivers of a workspace of that id.
+         * @description An id is looked up exactly. A host, or a part of one, is looked for among the receivers for two seconds at most, until twenty or more are found: `complete` says whether that was all of them.
          *
          *     For operators, who sign in as on the board.
          */
@@ -3084,6 +3084,8 @@ export interface components {
                 workspaceId: string;
                 label: string;
             }[];
+            /** @description False: there may be more. Ask for more of the host, or for an id. */
+            complete: boolean;
         };
         FailedPage: {
             deliveries: components["schemas"]["FailedDelivery"][];
