@@ -51,6 +51,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },
   isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
+  console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

@@ -5,6 +5,7 @@ import { formatMinutes, runScenarios } from './run-scenarios.ts';
 import type { ScenarioName } from './scenario-names.ts';
 import type { Scenario } from './scenario.ts';
 import { accept } from './scenarios/accept.ts';
+import { consolePages } from './scenarios/console.ts';
 import { drain } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
 import { growth } from './scenarios/growth.ts';
@@ -29,6 +30,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   scale,
   isolation,
   'slow-clients': slowClients,
+  console: consolePages,
 };
 
 function readCommandLine(): BenchOptions {

@@ -30,6 +30,7 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
   isolation     healthy receivers beside bad ones
   slow-clients  healthy requests to the API beside slow and idle connections
+  console       a hundred open pages of the console that nobody touches
   (none)        all of them, which takes about an hour and a half
 
 Ends with one table: measured values, floors, and whether the targets are met. Exits with 1 when a scenario failed, not when a target was missed.
@@ -39,7 +40,7 @@ Ends with one table: measured values, floors, and whether the targets are met. E
   --quick           everything as short as possible: a check that it works; a few minutes for all
   --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
   --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
-  --seconds <n>     length of one run: isolation (120), slow-clients (30), latency (15)
+  --seconds <n>     length of one run: isolation (120), console (60), slow-clients (30), latency (15)
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
   --receivers <n>   growth: most receivers registered (100000)
   --behind <n>      growth: delayed deliveries (1000000)

@@ -10,6 +10,7 @@ export const SCENARIO_NAMES = [
   'scale',
   'isolation',
   'slow-clients',
+  'console',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 

@@ -50,6 +50,8 @@ test.each<Case>([
   { target: 'isolationCpu', measured: 16, floor: 10, isMet: false },
   { target: 'slowClients', measured: 99, isMet: true },
   { target: 'slowClients', measured: 100, isMet: false },
+  { target: 'consoleCpu', measured: 0.99, isMet: true },
+  { target: 'consoleCpu', measured: 1, isMet: false },
   { target: 'always', measured: 1_000, floor: 1_200, isMet: true },
   { target: 'always', measured: 999, floor: 1_200, isMet: false },
   { target: 'throughCpuBeside', measured: 65, floor: 100, isMet: true },

@@ -1,6 +1,7 @@
 import { deliveryIdOf, newTestTransitionId } from '@herald/core';
 import { createDestinationView } from '@herald/store/operators/destination-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
+import { createSearch } from '@herald/store/operators/search';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
 
 const START = 1_900_000_000_000;
@@ -121,4 +122,42 @@ test('a destination tells what is due and since when, until when nothing goes th
   ]);
   await engine.record(first, { now, holdUntil: now + 9_000 });
   await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, heldUntil: now + 9_000 }]);
+});
+
+test('a destination tells its limit while that is below the configured one', async () => {
+  const { stores, redis } = engine;
+  const receiver = await engine.register();
+  const view = createDestinationView({ redis, keyspace: stores.keyspace, now: () => START });
+  const id = await engine.acceptOne(receiver, START);
+  expect((await view.list())[0]).not.toHaveProperty('limit');
+  await engine.record(id, { now: START, verdict: { kind: 'retry', at: START + 5_000 }, answered: false });
+  await expect(view.list()).resolves.toMatchObject([{ waiting: 1, limit: 5 }]);
+});
+
+describe('the search for a host', () => {
+  const searchFor = (hostLookMs?: number) => {
+    const { redis, stores } = engine;
+    return createSearch({ redis, keyspace: stores.keyspace, ...(hostLookMs !== undefined && { hostLookMs }) });
+  };
+
+  test('finds the workspaces that have it, and says that those are all', async () => {
+    const receiver = await engine.register({ url: 'https://hooks.acme.example/in' });
+    await engine.register({ url: 'https://elsewhere.example/acme' });
+    const { workspaceId } = receiver;
+    const host = 'hooks.acme.example';
+    expect(await searchFor().find('ACME')).toEqual({
+      found: [{ kind: 'host', id: host, workspaceId, label: `${host}, ${workspaceId}` }],
+      isComplete: true,
+    });
+    expect(await searchFor().find('nowhere')).toEqual({ found: [], isComplete: true });
+  });
+
+  test('says that there may be more when its time is up, and when it has found enough', async () => {
+    await engine.register({ url: 'https://hooks.acme.example/in' });
+    expect(await searchFor(0).find('nowhere')).toEqual({ found: [], isComplete: false });
+    await Promise.all(range(25).map((index) => engine.register({ url: `https://r${index}.many.example/` })));
+    const many = await searchFor().find('many.example');
+    expect(many.found).toHaveLength(20);
+    expect(many.isComplete).toBe(false);
+  });
 });

@@ -243,7 +243,7 @@ describe('groups', () => {
     await using set = await setUp();
     await set.openBreaker('g');
     await set.addMany(2, { group: 'g' });
-    const open = { isOpen: true, unanswered: 5, nextProbeAt: START + 5_000, suspectUntil: START + 60_000 };
+    const open = { isOpen: true, limit: 1, unanswered: 5, nextProbeAt: START + 5_000, suspectUntil: START + 60_000 };
     expect(await set.groups.find('g')).toEqual({
       group: 'g',
       waiting: 2,

@@ -20,26 +20,29 @@ export function SearchPage() {
         </h1>
       </header>
       <Loaded of={asked}>
-        {({ results }) =>
-          results.length === 0 ? (
-            <div class="empty">
-              <p>{search.none}</p>
-              <p>{search.hint}</p>
-            </div>
-          ) : (
-            <ul class="results">
-              {results.map((result) => (
-                <li key={`${result.kind} ${result.id}`}>
-                  <span class="tag">{search.kinds[result.kind]}</span>
-                  <OpenButton workspaceId={result.workspaceId} page={pageOfResult(result)}>
-                    <ForeignText text={result.label} />
-                  </OpenButton>
-                  <code class="quiet">{result.workspaceId}</code>
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {({ results, complete }) => (
+          <>
+            {!complete && <p>{search.incomplete}</p>}
+            {results.length === 0 ? (
+              <div class="empty">
+                <p>{search.none}</p>
+                <p>{search.hint}</p>
+              </div>
+            ) : (
+              <ul class="results">
+                {results.map((result) => (
+                  <li key={`${result.kind} ${result.id}`}>
+                    <span class="tag">{search.kinds[result.kind]}</span>
+                    <OpenButton workspaceId={result.workspaceId} page={pageOfResult(result)}>
+                      <ForeignText text={result.label} />
+                    </OpenButton>
+                    <code class="quiet">{result.workspaceId}</code>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </>
+        )}
       </Loaded>
     </>
   );

@@ -66,6 +66,8 @@ export const adminTexts = {
     hint: 'The id of a workspace, a receiver, a delivery or a Task, or a part of a host.',
     submit: 'Find',
     none: 'Nothing was found.',
+    incomplete:
+      'There may be more: the search ended before it had seen every receiver. Enter more of the host, or an id.',
     kinds: { workspace: 'Workspace', receiver: 'Receiver', delivery: 'Delivery', task: 'Task', host: 'Host' },
   },
   open: 'Open',

@@ -23,12 +23,28 @@ export type GroupState = {
   readonly suspectUntil?: number;
   /** Due jobs of the lane by which it was found that wait for a token; absent when there are none. */
   readonly waitingForRate?: number;
+  /** Jobs that may be in work, while that is fewer than configured. */
+  readonly limit?: number;
   /** The waiting job that goes first. */
   readonly first?: { readonly id: string; readonly dueAt: number };
 };
 
 const Count = z.number();
-const Row = z.tuple([z.string(), Count, Count, Count, Count, Count, Count, Count, Count, z.string(), Count, Count]);
+const Row = z.tuple([
+  z.string(),
+  Count,
+  Count,
+  Count,
+  Count,
+  Count,
+  Count,
+  Count,
+  Count,
+  z.string(),
+  Count,
+  Count,
+  Count,
+]);
 
 /** Reads the state of groups. Its scripts only read, and their work is bounded. */
 export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
@@ -55,7 +71,7 @@ export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
 
 function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
   const [group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil, ...rest] = row;
-  const [firstId, firstDueAt, waitingForRate] = rest;
+  const [firstId, firstDueAt, waitingForRate, limit] = rest;
   return {
     group,
     waiting,
@@ -67,6 +83,7 @@ function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
     ...(heldUntil > now && { heldUntil }),
     ...(suspectUntil > now && { suspectUntil }),
     ...(waitingForRate > 0 && { waitingForRate }),
+    ...(limit > 0 && { limit }),
     ...(firstId !== '' && { first: { id: firstId, dueAt: firstDueAt } }),
   };
 }

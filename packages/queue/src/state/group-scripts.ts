@@ -6,7 +6,7 @@ local function rowOf(group, seen, waitingForRate)
   local state = seen.state
   return {
     group, seen.total, seen.due, state.inWork, state.isOpen and 1 or 0, state.fails, state.probeAt, state.heldUntil, state.suspectUntil,
-    seen.id or '', seen.dueAt or 0, waitingForRate or 0,
+    seen.id or '', seen.dueAt or 0, waitingForRate or 0, state.limit or 0,
   }
 end
 `;
@@ -17,7 +17,7 @@ export const LIST_GROUPS_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] the most groups to return
 -- Returns for each {name, waiting jobs, due ones among them, jobs in work, 1 when its breaker is open, else 0, jobs
 -- without an answer in a row, when the next probe may go (ms), paused until (ms), suspect until (ms), the job that goes
--- first, when that is due (ms), 0}.
+-- first, when that is due (ms), 0, its limit while that is below the configured one, else 0}.
 local prefix, now, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 ${GROUP_LUA}
 ${LOOK_LUA}
@@ -37,8 +37,8 @@ export const FIND_GROUP_LUA = /* lua */ `
 -- Reads one group, as one of its lanes sees it.
 -- KEYS[1] group (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] group or lane
--- Returns a row of LIST_GROUPS_LUA, with '' and 0 where no job waits; its last number are the due jobs of the lane that
--- wait for a token. An empty list when the group is unknown.
+-- Returns a row of LIST_GROUPS_LUA, with '' and 0 where no job waits; its last number but one are the due jobs of the
+-- lane that wait for a token. An empty list when the group is unknown.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${LOOK_LUA}

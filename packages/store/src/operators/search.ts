@@ -1,5 +1,5 @@
 import { ID_PATTERNS, isCallbackId, taskIdOfCallback, type TaskId, type WorkspaceId } from '@herald/core';
-import { walkReceivers } from '../endpoints/walk-endpoints.ts';
+import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createOwnerLookUp } from './owner-look-up.ts';
@@ -12,12 +12,17 @@ export type Found = {
   readonly label: string;
 };
 
+/** `isComplete`: there is nothing else. */
+export type SearchResult = { readonly found: readonly Found[]; readonly isComplete: boolean };
+
 const RESULTS = 20;
-/** Keys that a look for a host goes through, at most: some tens of ms of Redis' time, in steps. */
-const KEYS_LOOKED_AT = 200_000;
+/** How long a look for a host goes on, in ms. It goes in steps of a few ms, and others are served between them. */
+const HOST_LOOK_MS = 2_000;
+
+export type SearchDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace; readonly hostLookMs?: number };
 
 /** Finds the workspace of a thing, for operators. Ids are looked up; a host is looked for among the receivers. */
-export function createSearch({ redis, keyspace }: { readonly redis: RedisClient; readonly keyspace: Keyspace }) {
+export function createSearch({ redis, keyspace, hostLookMs = HOST_LOOK_MS }: SearchDeps) {
   const owners = createOwnerLookUp({ redis, keyspace });
   const toFound = (kind: Found['kind'], id: string, workspaceId: WorkspaceId | null | undefined): Found[] =>
     workspaceId == null ? [] : [{ kind, id, workspaceId, label: id }];
@@ -34,30 +39,37 @@ export function createSearch({ redis, keyspace }: { readonly redis: RedisClient;
     const url = await redis.hget(keyspace.of(workspaceId).endpoint(id), 'url');
     return [{ kind: 'receiver', id, workspaceId, label: hostOf(url ?? '') || id }];
   };
-  const findHost = async (part: string): Promise<Found[]> => {
+  /** No index knows the hosts, so it goes through the keys until the time is up, or enough is found. */
+  const findHost = async (part: string): Promise<SearchResult> => {
     const found = new Map<string, Found>();
-    for await (const { receivers, looked } of walkReceivers(redis, keyspace)) {
-      for (const { workspaceId, url } of receivers) {
-        const host = hostOf(url);
-        if (!host.includes(part)) continue;
+    const endsAt = performance.now() + hostLookMs;
+    for await (const { endpoints } of walkEndpoints(redis, keyspace)) {
+      const receivers = endpoints.filter(({ id }) => id.startsWith('wh'));
+      const rows = await Promise.all(receivers.map(({ keys, id }) => redis.hmget(keys.endpoint(id), 'ws', 'url')));
+      for (const [workspaceId, url] of rows) {
+        const host = hostOf(url ?? '');
+        if (workspaceId == null || !host.includes(part)) continue;
         found.set(`${workspaceId} ${host}`, { kind: 'host', id: host, workspaceId, label: `${host}, ${workspaceId}` });
-        if (found.size === RESULTS) return [...found.values()];
       }
-      if (looked >= KEYS_LOOKED_AT) break;
+      if (found.size >= RESULTS || performance.now() >= endsAt) {
+        return { found: [...found.values()].slice(0, RESULTS), isComplete: false };
+      }
     }
-    return [...found.values()];
+    return { found: [...found.values()], isComplete: true };
   };
 
   return {
     isKnownWorkspace,
-    find: async (text: string): Promise<Found[]> => {
+    find: async (text: string): Promise<SearchResult> => {
       const id = text.trim();
-      if (ID_PATTERNS.delivery.test(id)) return toFound('delivery', id, await owners.ofDelivery(id));
-      if (ID_PATTERNS.receiver.test(id)) return await findReceiver(id);
+      const complete = (found: readonly Found[]) => ({ found, isComplete: true });
+      if (ID_PATTERNS.delivery.test(id)) return complete(toFound('delivery', id, await owners.ofDelivery(id)));
+      if (ID_PATTERNS.receiver.test(id)) return complete(await findReceiver(id));
       const taskId = isCallbackId(id) ? taskIdOfCallback(id) : id;
-      if (ID_PATTERNS.task.test(taskId)) return await findTask(taskId);
+      if (ID_PATTERNS.task.test(taskId)) return complete(await findTask(taskId));
       const isWorkspace = ID_PATTERNS.workspace.test(id) && (await isKnownWorkspace(id));
-      return [...(isWorkspace ? toFound('workspace', id, id) : []), ...(await findHost(id.toLowerCase()))];
+      const hosts = await findHost(id.toLowerCase());
+      return { ...hosts, found: [...(isWorkspace ? toFound('workspace', id, id) : []), ...hosts.found] };
     },
   };
 }

@@ -51,11 +51,12 @@ export function toDestinationRow(
   now: number,
 ): DestinationList['destinations'][number] {
   const { group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil } = destination;
-  const { first, delivery } = destination;
+  const { first, delivery, limit } = destination;
   return {
     group,
     workspaceId: delivery ? workspaceOfOwner(delivery.delivery.workspaceId) : null,
     host: delivery?.host ?? null,
+    ...(limit !== undefined && { limit }),
     inWork,
     waiting,
     due,

@@ -4,6 +4,7 @@ import type { Search } from '@herald/store/operators/search';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
 import { toDestinationRow, type DestinationList } from './destination-rows.ts';
 import { toFailedRow, type FailedPage } from './failed-rows.ts';
+import type { SearchResults } from './search-view.ts';
 
 export type OperatorReadsDeps = {
   readonly destinations: ReturnType<typeof createDestinationView>;
@@ -16,7 +17,10 @@ export type OperatorReadsDeps = {
 /** What operators look up. */
 export function createOperatorReads({ destinations, failed, search, now }: OperatorReadsDeps) {
   return {
-    search: search.find,
+    async search(text: string): Promise<SearchResults> {
+      const { found, isComplete } = await search.find(text);
+      return { results: [...found], complete: isComplete };
+    },
     async listDestinations(limit: number, find = ''): Promise<DestinationList['destinations']> {
       const at = now();
       const rows = (await destinations.list()).map((destination) => toDestinationRow(destination, at));

@@ -41,11 +41,11 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
     operation('search', 'GET /search', {
       summary: 'Find a workspace by one of its ids or hosts',
       description:
-        'An id is looked up exactly. A host is looked for among the destinations with waiting deliveries, and the receivers of a workspace of that id.',
+        'An id is looked up exactly. A host, or a part of one, is looked for among the receivers for two seconds at most, until twenty or more are found: `complete` says whether that was all of them.',
       query: Search,
       answer: { status: 200, description: 'What was found.', schema: SearchResults },
       async handle({ reads }, _req, res, { q }) {
-        res.json({ results: await reads.search(q) });
+        res.json(await reads.search(q));
       },
     }),
     operation('listFailedDeliveries', 'GET /deliveries/failed', {
