@@ -10,6 +10,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
+import { ReceiverFacts } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
 import { describeState } from './receiver-state.ts';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -89,6 +90,7 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
           <Badge tone={tone}>{state}</Badge> {explanation}
         </p>
       </div>
+      <ReceiverFacts receiver={receiver} />
     </>
   );
 }
