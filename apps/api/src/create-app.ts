@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import { ACTIVITY_ROUTES } from './activity/activity-routes.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
@@ -41,6 +42,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
   STATS_ROUTES,
+  ACTIVITY_ROUTES,
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
   TASK_ROUTES,

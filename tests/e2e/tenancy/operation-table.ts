@@ -38,6 +38,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   readDelivery: { params: ['receiverDelivery'], portalLinks: 'read' },
   redeliver: { params: ['receiverDelivery'], portalLinks: 'change' },
   readStats: { params: [], query: '?window=7d', portalLinks: 'read' },
+  readActivity: { params: [], portalLinks: 'read' },
   createPortalLink: { params: [], body: () => ({ expiresInSeconds: 60 }) },
   readAccess: { params: [], portalLinks: 'read' },
   readReplay: { params: ['replay'], portalLinks: 'read' },

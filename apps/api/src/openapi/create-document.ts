@@ -3,6 +3,7 @@ import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-o
 import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
@@ -51,6 +52,7 @@ const TABLES: readonly RouteTable<never>[] = [
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
   STATS_ROUTES,
+  ACTIVITY_ROUTES,
   TASK_ROUTES,
   TRANSITION_ROUTES,
   HEALTH_ROUTES,

@@ -1,5 +1,6 @@
 import { BatchItem, ValidationError } from '@herald/core';
 import { z } from 'zod';
+import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
 import { readCursor } from '../http/cursor.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
@@ -19,7 +20,7 @@ import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 const TABLES: readonly RouteTable<never>[] = [
   ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
   ...[HEALTH_ROUTES, PAGE_ROUTES],
-  ...[STATS_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES],
+  ...[STATS_ROUTES, ACTIVITY_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES],
 ];
 
 const operations = TABLES.flatMap((table) => table.operations.map((operation) => ({ ...operation, table })));
@@ -358,6 +359,12 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
   listTasks: [
     [{}, 'status is required: one of queued, running, requires_action, done, canceled'],
     [{ status: 'open' }, 'status must be one of queued, running, requires_action, done, canceled'],
+  ],
+  readActivity: [
+    [
+      { receiver: 'dlv_1' },
+      'receiver must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)',
+    ],
   ],
   readStats: [[{ window: '30d' }, 'window must be one of 1h, 24h, 7d']],
   readReceiverStats: [[{ window: '' }, 'window must be one of 1h, 24h, 7d']],

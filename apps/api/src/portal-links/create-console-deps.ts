@@ -1,6 +1,7 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Keyspace } from '@herald/store/keyspace/keys';
+import { createActivityReader } from '@herald/store/activity/activity-reader';
 import { createSearch } from '@herald/store/operators/search';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import type { ReplicatedStoreDeps } from '@herald/store/scripts/replicated-script';
@@ -29,6 +30,7 @@ export function createConsoleDeps(options: ConsoleDepsOptions) {
       operator: config.operator,
       logger,
     }),
+    activity: createActivityReader(options),
     readStats: createReadStats(createStatsReader(options)),
   };
 }

@@ -276,6 +276,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/public/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether anything happened
+         * @description The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every minute too. It may change although nothing happened.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tasks": {
         parameters: {
             query?: never;
@@ -2421,6 +2443,11 @@ export interface components {
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
         };
+        /** @description Whether anything happened since the last look. */
+        Activity: {
+            /** @description Compare it with the last one. It has no other meaning. */
+            version: string;
+        };
         /**
          * @description A new Task. Its callback's signing secret is shown only in this answer.
          * @example {
@@ -4282,6 +4309,51 @@ export interface operations {
             400: components["responses"]["malformed_request"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readActivity: {
+        parameters: {
+            query?: {
+                receiver?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /** @description `receiver_not_found`: The workspace has no such receiver. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_not_found";
+                    };
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];

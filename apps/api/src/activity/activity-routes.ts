@@ -1,0 +1,44 @@
+import { ListWorkspaceDeliveries, NotFoundError } from '@herald/core';
+import type { ActivityReader } from '@herald/store/activity/activity-reader';
+import { z } from 'zod';
+import { workspaceOf } from '../http/request-state.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+
+export type ActivityRoutesDeps = { readonly activity: ActivityReader };
+
+const ReadActivity = z.strictObject({
+  receiver: ListWorkspaceDeliveries.shape.receiver
+    .unwrap()
+    .meta({ description: 'Of this receiver, or of this callback of a Task (`cb_…`). Absent: of the workspace.' })
+    .exactOptional(),
+});
+
+const ActivityView = z
+  .strictObject({
+    version: z.string().min(1).max(64).meta({ description: 'Compare it with the last one. It has no other meaning.' }),
+  })
+  .meta({ id: 'Activity', description: 'Whether anything happened since the last look.' });
+
+/** The cheap question of a page that watches: is there anything newer? */
+export const ACTIVITY_ROUTES: KeyedRouteTable<ActivityRoutesDeps> = {
+  tag: 'Deliveries',
+  path: '/api/public/activity',
+  scope: 'webhooks',
+  forPortalLinks: true,
+  ids: {},
+  operations: [
+    operation('readActivity', 'GET /', {
+      summary: 'Ask whether anything happened',
+      description:
+        'The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every minute too. It may change although nothing happened.',
+      query: ReadActivity,
+      answer: { status: 200, description: 'The version.', schema: ActivityView },
+      problems: ['receiver_not_found'],
+      async handle({ activity }, req, res, { receiver }) {
+        const version = await activity.readVersion(workspaceOf(req), receiver);
+        if (version === undefined) throw new NotFoundError('receiver', receiver ?? '');
+        res.json({ version });
+      },
+    }),
+  ],
+};
