@@ -53,8 +53,8 @@ test.each([
 
 test('what the service refuses is told at its field, a header with its name', () => {
   const refusals = [
-    { path: 'rateLimit.perSecond', message: 'must be small' },
-    { path: 'headers.host', message: 'must not be given' },
+    { path: 'rateLimit.perSecond', message: 'rateLimit.perSecond must be small' },
+    { path: 'headers.host', message: 'headers.host must not be given' },
     { path: 'headers', message: 'must be few' },
   ];
   expect(findRefusal(refusals, 'rateLimit')).toBe('must be small');

@@ -8,9 +8,15 @@ const isOf = (field: string, path: string): boolean => path === field || path.st
 /** What the service says about a field of the form; about headers with the name of each. */
 export function findRefusal(refusals: readonly Refusal[], field: string): string | undefined {
   const found = refusals.filter(({ path }) => isOf(field, path));
-  if (found.length === 0) return undefined;
-  if (field !== 'headers') return found[0]?.message;
-  return found.map(({ path, message }) => `${path.slice('headers.'.length)} ${message}`.trim()).join('; ');
+  const [first] = found;
+  if (first === undefined) return undefined;
+  if (field !== 'headers') return withoutPath(first);
+  return found.map((each) => `${each.path.slice('headers.'.length)} ${withoutPath(each)}`.trim()).join('; ');
+}
+
+/** The field stands beside it. */
+function withoutPath({ path, message }: Refusal): string {
+  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message;
 }
 
 /** Whether the fields show all of it. */

@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
+import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { receiverTexts } from '../texts/receiver-texts.ts';
@@ -19,6 +20,7 @@ import { StatsCharts } from './stats-charts.tsx';
 /** One receiver: how it does, what to do about it, and its deliveries. */
 export function ReceiverPage({ id }: { readonly id: string }) {
   const asked = useReceiver(id);
+  useActivity(id);
   const mayWrite = useMayWrite();
   const [query, setQuery] = useSearchParams();
   const [, navigate] = useLocation();
