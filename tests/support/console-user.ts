@@ -17,8 +17,10 @@ export interface ConsoleUser extends AsyncDisposable {
   readonly requested: ReadonlySet<string>;
   /** Goes to an address of the console. */
   open(url: string): Promise<void>;
-  /** Presses a button or follows a link. */
-  press(role: 'button' | 'link' | 'checkbox', name: string): Promise<void>;
+  /** Goes to a path of the console that is open, as its links do: without loading it again. */
+  go(path: string): Promise<void>;
+  /** Presses a button or follows a link. A `summary` is a DisclosureTriangle. */
+  press(role: 'button' | 'link' | 'checkbox' | 'DisclosureTriangle', name: string): Promise<void>;
   /** Replaces what is in a field. */
   type(name: string, text: string, role?: string): Promise<void>;
   choose(name: string, value: string): Promise<void>;
@@ -71,6 +73,11 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
     requested,
     async open(url) {
       await page.goto(url);
+    },
+    async go(path) {
+      await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+      // The page before is gone with the next frame.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     },
     async press(role, name) {
       if (way === 'pointer') {

@@ -4,6 +4,7 @@ import { startConsoleUser, type ConsoleUser } from '../../support/console-user.t
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { findAxeViolations } from '../../support/find-axe-violations.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
+import { checkpoint, START } from '../../support/reports.ts';
 import { chromium, startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { emitMany } from '../fleet/fleet.ts';
@@ -12,6 +13,8 @@ import.meta.jest.setTimeout(90_000);
 
 const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const DIALOGS = ['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'];
+/** Those that have a part which is closed at first. */
+const ADVANCED_IN = ['Add receiver', 'Edit'];
 /** Right to left, and longer than any screen. */
 const DESCRIPTION = `התראות של ייצור ${'מאוד '.repeat(40)}`;
 
@@ -32,11 +35,21 @@ describeWithBrowser('every page, for everybody', () => {
     const workspace = await herald.createWorkspace();
     key = workspace.key;
     const path = `/${'long-path/'.repeat(200)}`;
-    const registered = await workspace.registerReceiver({ url: receiver.origin + path, description: DESCRIPTION });
+    const registered = await workspace.registerReceiver({
+      url: receiver.origin + path,
+      description: DESCRIPTION,
+      ordering: 'task',
+      rateLimit: { perSecond: 1_000 },
+      headers: { authorization: 'Bearer canary' },
+    });
     const silent = await workspace.registerReceiver({ url: `https://127.0.0.1:${await freePort()}/` });
     const client = createDeliveryClient(workspace);
-    const failed = await client.emit();
-    await client.waitForAttempts(failed.to(registered), 1);
+    const task = await workspace.createTask();
+    await herald.executor.report(task.id, START, checkpoint('cp_1'));
+    const [failed = ''] = (await client.list(registered)).deliveries.map(({ id }) => id);
+    await client.waitForAttempts(failed, 1);
+    await herald.executor.report(task.id, checkpoint('cp_2'));
+    const [waiting = ''] = (await client.list(registered)).deliveries.map(({ id }) => id);
     const done = await client.emit();
     await client.waitForStatus(done.to(registered), 'delivered');
     await emitMany(herald, workspace, 8);
@@ -46,7 +59,8 @@ describeWithBrowser('every page, for everybody', () => {
       ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
       [ofReceiver, 'That is all that is kept.', ...DIALOGS],
       [`/console/receivers/${silent.id}`, 'Paused'],
-      [`/console/deliveries/${failed.to(registered)}`, '503 Service Unavailable'],
+      [`/console/deliveries/${failed}`, '503 Service Unavailable'],
+      [`/console/deliveries/${waiting}`, 'It waits for its turn.'],
       [`/console/deliveries/${done.to(registered)}`, 'It arrived at the first attempt'],
       [`/console/tasks/${done.taskId}`, 'Delivered'],
       ['/console/verify', 'it sends nothing'],
@@ -87,16 +101,26 @@ describeWithBrowser('every page, for everybody', () => {
     await user.open(`${origin}/console`);
     await user.sees('Open the console');
     await look('sign-in');
+    await user.open('about:blank');
+    await user.open(`${origin}/console#token=${key}`);
     for (const [path, text, ...dialogs] of pages) {
-      // Another page, as far as the browser is concerned, and not another fragment.
-      await user.open('about:blank');
-      await user.open(`${origin}${path}${path.startsWith('/admin') ? '' : `#token=${key}`}`);
+      if (path === '/admin') await user.open(origin + path);
+      else await user.go(path);
       await user.sees(text);
       await look(path);
       for (const dialog of dialogs) {
         await user.press('button', dialog);
         await user.page.waitForSelector('dialog[open]');
+        if (ADVANCED_IN.includes(dialog)) {
+          await user.press('DisclosureTriangle', 'Advanced: order, rate, tries, headers');
+          await user.sees('Most deliveries per second');
+        }
         await look(`${path} ${dialog}`);
+        if (dialog === 'Rotate secret') {
+          await user.press('button', 'Rotate');
+          await user.sees('This is the only time that it is shown', 'createExpressHandler');
+          await look(`${path} the secret`);
+        }
         await user.page.keyboard.press('Escape');
         await user.page.waitForSelector('dialog', { hidden: true });
       }

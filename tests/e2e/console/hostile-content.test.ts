@@ -89,8 +89,8 @@ describeWithBrowser('what others write', () => {
     expect(deliveries).toHaveLength(ALL.length);
     const harmed: unknown[] = [];
     for (const { id } of deliveries) {
-      await user.open(`${origin}/console/deliveries/${id}`);
-      const shown = await user.sees('400 Bad Request', 'x-service-delivery');
+      await user.go(`/console/deliveries/${id}`);
+      const shown = await user.sees(id, '400 Bad Request', 'x-service-delivery');
       const look = await user.page.evaluate(LOOK);
       try {
         expect(look).toEqual(HARMLESS);
@@ -100,7 +100,7 @@ describeWithBrowser('what others write', () => {
     }
     expect(harmed).toEqual([]);
     for (const path of [`receivers/${registered.id}`, `tasks/${task.id}`]) {
-      await user.open(`${origin}/console/${path}`);
+      await user.go(`/console/${path}`);
       await user.sees('400');
       expect(await user.page.evaluate(LOOK)).toEqual(HARMLESS);
     }
@@ -131,9 +131,24 @@ describeWithBrowser('what others write', () => {
       await user.sees(`${first + some.length - 1} `);
       expect(await user.page.evaluate(LOOK)).toEqual(HARMLESS);
     }
-    await user.open(`${origin}/console/receivers/${ids[9]}`);
-    await user.sees('No delivery yet');
+    // The longest name, and every character that a name may have.
+    const headers = { [`x-${'long'.repeat(900)}`]: 'canary', "!#$%&'*+-.^_`|~": 'canary' };
+    const ordered = { headers, ordering: 'task', rateLimit: { perSecond: 1 } };
+    const patched = await other.request('PATCH', `/api/public/webhooks/${ids[9]}`, { body: ordered });
+    expect(patched.status).toBe(200);
+    await user.go(`/console/receivers/${ids[9]}`);
+    const shown = await user.sees('No delivery yet', 'longlong', "!#$%&'*+-.^_`|~");
+    expect(shown).not.toContain('canary');
     expect(await user.page.evaluate(LOOK)).toEqual(HARMLESS);
+    await user.press('button', 'Edit');
+    await user.press('DisclosureTriangle', 'Advanced: order, rate, tries, headers');
+    await user.sees('Replace the headers');
+    expect(await user.page.evaluate(LOOK)).toEqual(HARMLESS);
+    expect(
+      await user.page.evaluate(
+        "document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth",
+      ),
+    ).toBe(0);
     expectQuiet();
   });
 });

@@ -5,6 +5,7 @@ import { startConsoleUser, type ConsoleUser, type Way } from '../../support/cons
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { chromium, startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
+import { checkpoint, START } from '../../support/reports.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 import.meta.jest.setTimeout(90_000);
@@ -134,6 +135,21 @@ describeWithBrowser('a customer with the console', () => {
     expect(behaviorOf(user)).toEqual(quiet());
   });
 
+  test.each(WAYS)('selects many deliveries, and redelivers them at once ($way)', async ({ way }) => {
+    const { workspace, registered, ids, client, mend } = await startFailing(3);
+    const [left = '', ...chosen] = ids;
+    mend();
+    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
+    for (const id of chosen) await user.press('checkbox', `Select ${id}`);
+    await user.sees('2 selected');
+    await user.press('button', 'Redeliver');
+    await user.sees('2 deliveries get one more attempt now.');
+    await user.seesNot('2 selected');
+    for (const id of chosen) await client.waitForStatus(id, 'delivered');
+    expect(await client.read(left)).toMatchObject({ status: 'failed', tries: 1 });
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
   test.each(WAYS)('replays a time range, stops a replay, and sees one to its end ($way)', async ({ way }) => {
     const { workspace, registered, ids, client, mend } = await startFailing(3);
     const [worker] = herald.workers.filter(({ process }) => !process.hasExited());
@@ -207,6 +223,73 @@ describeWithBrowser('a customer with the console', () => {
     expect(behaviorOf(user)).toEqual(quiet());
   });
 
+  test.each(WAYS)(
+    'sets order, rate, tries and headers, and is told which headers a new host drops ($way)',
+    async ({ way }) => {
+      const workspace = await herald.createWorkspace();
+      const receiver = await herald.startReceiver();
+      const { id } = await workspace.registerReceiver({ url: receiver.url });
+      const read = async () => (await workspace.request('GET', `/api/public/webhooks/${id}`)).body;
+      await using user = await openConsole(workspace, `/console/receivers/${id}`, way);
+      await user.press('button', 'Edit');
+      await user.seesNot('Most deliveries per second');
+      await user.press('DisclosureTriangle', 'Advanced: order, rate, tries, headers');
+      await user.press('checkbox', 'Send the events of each Task one after the other');
+      await user.type('Longest wait for a turn', '30m');
+      await user.type('Most deliveries per second', '5000');
+      await user.type('Hours to try', '48');
+      await user.type('Headers of your own', 'authorization: Bearer canary\nhost: evil.example');
+      await user.press('button', 'Save');
+      await user.sees('must be a whole number from 1 to 1000', 'Headers of your own: host must not be given');
+      await user.type('Most deliveries per second', '50');
+      await user.type('Headers of your own', 'authorization: Bearer canary\nx-tenant: 7');
+      await user.press('button', 'Save');
+      const shown = await user.sees('Saved.', 'an event waits at most 30m', '50 per second', 'for 48 hours');
+      expect(shown).toContain('authorization, x-tenant');
+      expect(await user.page.content()).not.toContain('canary');
+      expect(await read()).toMatchObject({
+        ordering: 'task',
+        orderingTimeout: '30m',
+        rateLimit: { perSecond: 50 },
+        maxRetryHours: 48,
+        headerNames: ['authorization', 'x-tenant'],
+      });
+      const other = await herald.startReceiver();
+      await user.press('button', 'Edit');
+      await user.seesNot('has another origin');
+      await user.type('URL', other.url);
+      await user.sees('The new URL has another origin. Its headers are removed when you save');
+      await user.press('button', 'Save');
+      await user.seesNot('authorization, x-tenant');
+      expect(await read()).not.toHaveProperty('headerNames');
+      expect(await read()).toMatchObject({ url: other.url, ordering: 'task', rateLimit: { perSecond: 50 } });
+      // The browser itself reports the fields that were refused.
+      expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
+
+  test('sees what a delivery waits for, and why one was sent before its turn', async () => {
+    const receiver = await herald.startReceiver(['hang', 200]);
+    const workspace = await herald.createWorkspace();
+    const registered = await workspace.registerReceiver({ url: receiver.url, ordering: 'task' });
+    const client = createDeliveryClient(workspace);
+    const task = await workspace.createTask();
+    await herald.executor.report(task.id, START, checkpoint('cp_1'), checkpoint('cp_2'));
+    await receiver.next();
+    const { deliveries } = await client.list(registered);
+    const [second = '', first = ''] = deliveries.map((delivery) => delivery.id);
+    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, 'keyboard');
+    await user.sees('after dlv_');
+    await user.press('link', `dlv_…${first.slice(-6)}`);
+    await waitFor('the delivery before it', () => user.page.url().endsWith(first));
+    await user.go(`/console/deliveries/${second}`);
+    await user.sees('It waits for its turn.', 'At the latest it goes in 23 h', first);
+    await user.press('button', 'Redeliver');
+    await user.sees('It was sent before its turn', 'x-service-ordering');
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
   test('goes from the id of a Task to the deliveries of each transition, that of the callback included', async () => {
     const receiver = await herald.startReceiver();
     const workspace = await herald.createWorkspace();
@@ -266,10 +349,12 @@ describeWithBrowser('a customer with the console', () => {
     const workspace = await herald.createWorkspace();
     await using stranger = await openConsole(workspace, `/console/deliveries/${ids[0]}`, 'pointer');
     await stranger.sees('Check the id');
+    expect(stranger.errors.filter((error) => !error.includes('404'))).toEqual([]);
     await using user = await startConsoleUser(browser);
     await user.open(`${origin}/console/receivers#token=hrlp_${'a'.repeat(32)}`);
     await user.sees('This link has ended', 'Open the console again from your platform’s pages');
     expect(user.page.url()).toBe(`${origin}/console/receivers`);
+    expect(user.errors.filter((error) => !error.includes('401'))).toEqual([]);
   });
 
   test('while the service can’t be reached the last data stays, with its age, and goes on by itself', async () => {
@@ -282,6 +367,34 @@ describeWithBrowser('a customer with the console', () => {
     await user.seesNot('the service doesn’t answer');
     await user.sees('503 Service Unavailable');
     expect(user.errors.filter((error) => !error.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
+  });
+
+  test('a key with too many requests reads more slowly, and says so beside the data that it has', async () => {
+    const { workspace, ids } = await startFailing(1);
+    await using user = await openConsole(workspace, `/console/deliveries/${ids[0]}`, 'pointer');
+    await user.sees('503 Service Unavailable');
+    const refused: number[] = [];
+    let isLimited = true;
+    await user.page.setRequestInterception(true);
+    user.page.on('request', (request) => {
+      if (!isLimited) {
+        void request.continue();
+        return;
+      }
+      refused.push(Date.now());
+      void request.respond({
+        status: 429,
+        headers: { 'retry-after': '7' },
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ status: 429, code: 'rate_limited', detail: 'too many requests' }),
+      });
+    });
+    await user.sees('As of', 'too many requests with this key, reading more slowly', '503 Service Unavailable');
+    isLimited = false;
+    await user.seesNot('reading more slowly');
+    // Each of the page's requests once: none came again before its time.
+    expect(refused.every((at) => at - (refused[0] ?? 0) < 7_000)).toBe(true);
+    expect(user.errors.filter((error) => !error.includes('429'))).toEqual([]);
   });
 
   test('says in the browser why a signature doesn’t hold, and asks nobody', async () => {

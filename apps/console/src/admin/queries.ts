@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/preact-query';
 import { api, read, type Schemas } from '../api/client.ts';
+import { POLL_MS } from '../api/polling.ts';
 
 export type OverviewWindow = Schemas['Overview']['window'];
 
@@ -8,6 +9,7 @@ export function useOverview(window: OverviewWindow) {
     queryKey: ['overview', window],
     queryFn: ({ signal }) =>
       read<Schemas['Overview']>(api.GET('/api/operator/overview', { params: { query: { window } }, signal })),
+    refetchInterval: POLL_MS,
     placeholderData: (former) => former,
   });
 }
@@ -22,6 +24,7 @@ export function useDestinations(find: string) {
           signal,
         }),
       ),
+    refetchInterval: POLL_MS,
     placeholderData: (former) => former,
   });
 }

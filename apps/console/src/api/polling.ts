@@ -1,7 +1,9 @@
 import { ApiAway, ApiProblem } from './api-problem.ts';
 
-/** How often what is on the screen is read again. */
+/** How often a page asks whether anything has happened. What nothing tells of is itself read as often. */
 export const POLL_MS = 5_000;
+/** How often what is on the screen is read again although nothing has happened. */
+export const REREAD_MS = 60_000;
 /** How often charts are: a bucket takes at least a minute. */
 export const CHART_POLL_MS = 60_000;
 const SLOWEST_MS = 60_000;

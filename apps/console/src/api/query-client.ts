@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/preact-query';
 import { ApiProblem } from './api-problem.ts';
-import { isTransient, judgeWait, POLL_MS } from './polling.ts';
+import { isTransient, judgeWait, POLL_MS, REREAD_MS } from './polling.ts';
 
 /**
  * Reads again while the page is visible, and on and on while the service is away.
@@ -18,7 +18,7 @@ export function createQueryClient(onRefused: (problem: ApiProblem) => void): Que
         // The service may be on this machine, which a browser without a network doesn't know.
         networkMode: 'always',
         staleTime: POLL_MS / 2,
-        refetchInterval: POLL_MS,
+        refetchInterval: REREAD_MS,
         retry: (_failures, error) => isTransient(error),
         retryDelay: judgeWait,
       },

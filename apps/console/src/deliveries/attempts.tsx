@@ -13,7 +13,7 @@ type Delivery = Schemas['DeliveryWithAttempts'];
 
 /** The attempts as a timeline, the newest first: it is the one that is looked for. */
 export function Attempts({ delivery }: { readonly delivery: Delivery }) {
-  const { attempts, nextAttemptAt, status } = delivery;
+  const { attempts, nextAttemptAt, status, waitingFor } = delivery;
   const newestFirst = attempts.map((attempt, index) => ({ attempt, number: index + 1 })).reverse();
   return (
     <section aria-labelledby="attempts">
@@ -23,7 +23,8 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
         {nextAttemptAt !== null && (
           <li class="attempt attempt-next">
             <p>
-              <strong>{deliveryTexts.nextTry}</strong> <ExactTime at={nextAttemptAt} />
+              <strong>{waitingFor === undefined ? deliveryTexts.nextTry : deliveryTexts.latestTry}</strong>{' '}
+              <ExactTime at={nextAttemptAt} />
             </p>
           </li>
         )}

@@ -1,5 +1,6 @@
 import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
+import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { ExactTime } from '../ui/time.tsx';
@@ -16,6 +17,7 @@ import { StatusBadge } from './status-badge.tsx';
 /** One delivery: how it stands, each attempt, and what was sent. */
 export function DeliveryPage({ id }: { readonly id: string }) {
   const asked = useDelivery(id);
+  useActivity(asked.data?.endpointId);
   const mayWrite = useMayWrite();
   return (
     <Loaded of={asked}>

@@ -1,3 +1,4 @@
+import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { preciseDuration, roughDuration } from '../time/time-text.ts';
@@ -36,11 +37,23 @@ function arrivalOf({ attempts, createdAt, settledAt }: Delivery): string {
 }
 
 /** Counts down to the next try. */
-function Pending({ delivery: { tries, nextAttemptAt, endpointId } }: { readonly delivery: Delivery }) {
+function Pending({ delivery }: { readonly delivery: Delivery }) {
+  const { tries, nextAttemptAt, endpointId, waitingFor } = delivery;
   const isPaused = useReceiverOf(endpointId).data?.health.state === 'paused';
   const now = useNow(1_000);
   const { summary } = deliveryTexts;
   const restMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - now;
+  if (waitingFor !== undefined) {
+    return (
+      <p>
+        {summary.waits}{' '}
+        <Link href={`/console/deliveries/${waitingFor}`} className="mono">
+          {waitingFor}
+        </Link>
+        . {summary.latest} <strong class="countdown">{preciseDuration(restMs)}</strong>.
+      </p>
+    );
+  }
   if (restMs <= 0 && isPaused) return <p>{summary.paused}</p>;
   if (restMs <= 0) return <p>{tries === 0 ? summary.pendingFirst : summary.inWork}</p>;
   return (

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import { latencyText } from '../time/time-text.ts';
+import { latencyText, relativeTime } from '../time/time-text.ts';
 import { Time } from '../ui/time.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { EventName } from './event-name.tsx';
@@ -86,7 +86,7 @@ export function DeliveryTable({ label, rows, selection, showsEndpoint = false }:
               <LastAnswer attempt={delivery.lastAttempt} reason={delivery.reason} />
             </td>
             <td class="col-next">
-              <NextTry at={delivery.nextAttemptAt} />
+              <NextTry at={delivery.nextAttemptAt} waitingFor={delivery.waitingFor} />
             </td>
           </tr>
         ))}
@@ -95,8 +95,20 @@ export function DeliveryTable({ label, rows, selection, showsEndpoint = false }:
   );
 }
 
-function NextTry({ at }: { readonly at: string | null }) {
+type NextTryProps = { readonly at: string | null; readonly waitingFor: string | undefined };
+
+function NextTry({ at, waitingFor }: NextTryProps) {
   const now = useNow(1_000);
+  if (waitingFor !== undefined) {
+    return (
+      <span title={at === null ? undefined : deliveryTexts.atTheLatest(relativeTime(Date.parse(at), now))}>
+        {deliveryTexts.after}{' '}
+        <Link href={`/console/deliveries/${waitingFor}`} className="quiet-link mono" title={waitingFor}>
+          {shortId(waitingFor)}
+        </Link>
+      </span>
+    );
+  }
   if (at === null) return <span class="quiet nothing">–</span>;
   return Date.parse(at) <= now ? <span class="quiet">{deliveryTexts.due}</span> : <Time at={at} />;
 }

@@ -25,6 +25,7 @@ export function RequestView({ request }: { readonly request: Schemas['DeliveryRe
         </p>
       )}
       <HeaderList label={deliveryTexts.requestHeaders} headers={headers} omitted={omittedHeaders} />
+      {headers['x-service-ordering'] === 'released' && <p class="notice">{deliveryTexts.released}</p>}
       {body === null ? (
         <p class="notice">{deliveryTexts.bodyGone[bodyGone]}</p>
       ) : (

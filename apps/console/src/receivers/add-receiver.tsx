@@ -4,7 +4,8 @@ import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useChange } from './queries.ts';
-import { ReceiverForm, type ReceiverInput } from './receiver-form.tsx';
+import { NO_ADVANCED } from './advanced-input.ts';
+import { ReceiverForm, type ReceiverChange, type ReceiverInput } from './receiver-form.tsx';
 import { SecretOnce } from './secret-once.tsx';
 
 const EMPTY: ReceiverInput = { url: '', description: '', events: [] };
@@ -14,11 +15,12 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   const { form, secret } = receiverTexts;
   // A second click, or a repeat after no answer, registers nothing twice.
   const [key] = useState(newIdempotencyKey);
-  const register = useChange((body: ReceiverInput) =>
-    read<Schemas['RegisteredReceiver']>(
+  const register = useChange(({ maxRetryHours, ...input }: ReceiverChange) => {
+    const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
+    return read<Schemas['RegisteredReceiver']>(
       api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } }),
-    ),
-  );
+    );
+  });
   if (register.data) {
     return (
       <Dialog title={secret.title} onClose={onClose}>
@@ -34,6 +36,7 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
     <Dialog title={form.addTitle} onClose={onClose}>
       <ReceiverForm
         first={EMPTY}
+        firstAdvanced={NO_ADVANCED}
         submitText={form.submit}
         isSaving={register.isPending}
         error={register.error}

@@ -4,7 +4,8 @@ import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useChange } from './queries.ts';
-import { ReceiverForm, type ReceiverInput } from './receiver-form.tsx';
+import { toAdvancedInput } from './advanced-input.ts';
+import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
 
 type EditDialogProps = { readonly receiver: Schemas['Receiver']; readonly onClose: () => void };
 
@@ -12,7 +13,7 @@ type EditDialogProps = { readonly receiver: Schemas['Receiver']; readonly onClos
 export function EditDialog({ receiver, onClose }: EditDialogProps) {
   const { id, url: formerUrl, description, events } = receiver;
   const { form, saved } = receiverTexts;
-  const edit = useChange(async ({ url, ...input }: ReceiverInput) => {
+  const edit = useChange(async ({ url, ...input }: ReceiverChange) => {
     const body = { ...input, ...(url !== formerUrl && { url }) };
     await read<Schemas['Receiver']>(api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body }));
     announce(saved);
@@ -22,6 +23,7 @@ export function EditDialog({ receiver, onClose }: EditDialogProps) {
     <Dialog title={form.editTitle} onClose={onClose}>
       <ReceiverForm
         first={{ url: formerUrl, description, events }}
+        firstAdvanced={toAdvancedInput(receiver)}
         submitText={texts.save}
         isSaving={edit.isPending}
         error={edit.error}

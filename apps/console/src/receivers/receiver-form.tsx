@@ -6,30 +6,43 @@ import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
+import { AdvancedFields } from './advanced-fields.tsx';
+import {
+  dropsHeaders,
+  judgeAdvanced,
+  toAdvancedFields,
+  type AdvancedFields as AdvancedFieldsOfRequest,
+  type AdvancedInput,
+} from './advanced-input.ts';
+import { findRefusal, isToldAtFields } from './find-refusal.ts';
 
 type EventName = Schemas['EventName'];
 export type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };
+export type ReceiverChange = ReceiverInput & AdvancedFieldsOfRequest;
 
 /** Receivers can subscribe to it, but only the test operation sends it, whatever they subscribe to. */
 const EVENTS: readonly EventName[] = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled'];
 
 type ReceiverFormProps = {
   readonly first: ReceiverInput;
+  readonly firstAdvanced: AdvancedInput;
   readonly submitText: string;
   readonly isSaving: boolean;
   readonly error: unknown;
-  readonly onSubmit: (input: ReceiverInput) => void;
+  readonly onSubmit: (input: ReceiverChange) => void;
 };
 
 /** The fields of a receiver. The rules of the url are those of the service; what only it can know, it says itself. */
-export function ReceiverForm({ first, submitText, isSaving, error, onSubmit }: ReceiverFormProps) {
+export function ReceiverForm({ first, firstAdvanced, submitText, isSaving, error, onSubmit }: ReceiverFormProps) {
   const { form } = receiverTexts;
   const [url, setUrl] = useState(first.url);
   const [description, setDescription] = useState(first.description);
   const [events, setEvents] = useState<ReadonlySet<EventName>>(new Set(first.events));
   const [wantsAll, setWantsAll] = useState(first.events.length === 0);
+  const [advanced, setAdvanced] = useState(firstAdvanced);
   const [isTried, setTried] = useState(false);
-  const refusal = error instanceof ApiProblem ? error.errors.find(({ path }) => path === 'url')?.message : undefined;
+  const refusals = error instanceof ApiProblem ? error.errors : [];
+  const refusal = findRefusal(refusals, 'url');
   const problem = judgeEndpointUrl(url);
   // While https:// is being typed it is no fault yet.
   const isBeginning = 'https://'.startsWith(url);
@@ -38,7 +51,9 @@ export function ReceiverForm({ first, submitText, isSaving, error, onSubmit }: R
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setTried(true);
-    if (problem === undefined && !lacksEvents) onSubmit({ url, description, events: wantsAll ? [] : [...events] });
+    if (problem !== undefined || lacksEvents || judgeAdvanced(advanced).size > 0) return;
+    const changed = toAdvancedFields(firstAdvanced, advanced);
+    onSubmit({ url, description, events: wantsAll ? [] : [...events], ...changed });
   };
   return (
     <form onSubmit={submit}>
@@ -108,7 +123,13 @@ export function ReceiverForm({ first, submitText, isSaving, error, onSubmit }: R
           </p>
         )}
       </fieldset>
-      {error != null && refusal === undefined && <Problem error={error} />}
+      <AdvancedFields
+        input={advanced}
+        refusals={refusals}
+        isDroppingHeaders={dropsHeaders(first.url, url, advanced)}
+        onChange={setAdvanced}
+      />
+      {error != null && !isToldAtFields(refusals) && <Problem error={error} />}
       <footer class="dialog-foot">
         <button type="submit" class="button button-main" disabled={isSaving}>
           {isSaving ? texts.saving : submitText}

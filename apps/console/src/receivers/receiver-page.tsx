@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
+import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { receiverTexts } from '../texts/receiver-texts.ts';
@@ -10,6 +11,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
+import { ReceiverFacts } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
 import { describeState } from './receiver-state.ts';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -18,6 +20,7 @@ import { StatsCharts } from './stats-charts.tsx';
 /** One receiver: how it does, what to do about it, and its deliveries. */
 export function ReceiverPage({ id }: { readonly id: string }) {
   const asked = useReceiver(id);
+  useActivity(id);
   const mayWrite = useMayWrite();
   const [query, setQuery] = useSearchParams();
   const [, navigate] = useLocation();
@@ -89,6 +92,7 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
           <Badge tone={tone}>{state}</Badge> {explanation}
         </p>
       </div>
+      <ReceiverFacts receiver={receiver} />
     </>
   );
 }

@@ -31,6 +31,17 @@ test.each([
 });
 
 test.each([
+  ['healthy', 'good', 'Healthy, at its rate limit'],
+  ['failing', 'bad', 'Failing for 3 h'],
+  ['paused', 'wait', 'Paused for 3 h'],
+] as const)('a receiver that is %s says that its rate makes deliveries wait', (state, tone, words) => {
+  const slowed = { health: { ...health, state, waitingForRate: 12 }, rateLimit: { perSecond: 5 } };
+  const described = describeState(slowed, NOW);
+  expect(described).toMatchObject({ tone, state: words });
+  expect(described.explanation).toContain('12 deliveries wait because of the rate limit of 5 per second');
+});
+
+test.each([
   ['by_request', 'Somebody disabled it'],
   ['gone', '410'],
   ['failing', 'failed for too long'],

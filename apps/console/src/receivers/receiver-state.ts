@@ -7,13 +7,20 @@ type Receiver = Schemas['Receiver'];
 
 /** A receiver's state in words, and what it means. `last`: what its last answer was, such as `503`. */
 export function describeState(
-  { health, disabledAt, disabledReason }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason'>,
+  {
+    health,
+    disabledAt,
+    disabledReason,
+    rateLimit,
+  }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason' | 'rateLimit'>,
   now: number,
   last = '',
 ): { readonly tone: Tone; readonly state: string; readonly explanation: string } {
   const { states, explain } = receiverTexts;
   const length = roughDuration(now - Date.parse(health.since));
   const lastSuccess = health.lastSuccessAt === null ? '' : relativeTime(Date.parse(health.lastSuccessAt), now);
+  const forRate = health.waitingForRate ?? 0;
+  const andRate = forRate === 0 ? '' : ` ${explain.waitingForRate(forRate, rateLimit?.perSecond)}`;
   switch (health.state) {
     case 'disabled': {
       const state = states.disabled(disabledAt === undefined ? '' : relativeTime(Date.parse(disabledAt), now));
@@ -21,14 +28,15 @@ export function describeState(
       return { tone: 'off', state, explanation: explain[reason] };
     }
     case 'paused':
-      return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) };
+      return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) + andRate };
     case 'failing':
       return {
         tone: 'bad',
         state: states.failing(length, last),
-        explanation: explain.failing(health.consecutiveFailures, lastSuccess),
+        explanation: explain.failing(health.consecutiveFailures, lastSuccess) + andRate,
       };
     case 'healthy':
+      if (forRate > 0) return { tone: 'good', state: states.atRate, explanation: andRate.trim() };
       if (lastSuccess === '') return { tone: 'off', state: states.untried, explanation: explain.untried };
       return { tone: 'good', state: states.healthy, explanation: explain.healthy(lastSuccess) };
   }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useMayWrite } from '../access/access.ts';
+import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
@@ -12,6 +13,7 @@ const LIMIT = 10;
 /** Every receiver of the workspace, and how each does. */
 export function ReceiversPage() {
   const receivers = useReceivers();
+  useActivity();
   const newest = useNewestDeliveries().data?.deliveries ?? [];
   const mayWrite = useMayWrite();
   const [isAdding, setAdding] = useState(false);

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useActivity } from '../api/activity.ts';
 import { api, read, type Schemas } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { EventName } from '../deliveries/event-name.tsx';
@@ -27,6 +28,7 @@ function useTaskDeliveries(id: string) {
 /** A Task: each transition, the newest first, with every delivery of it. */
 export function TaskPage({ id }: { readonly id: string }) {
   const pages = useTaskDeliveries(id);
+  useActivity();
   return (
     <>
       <header class="page-head">

@@ -18,6 +18,7 @@ export const receiverTexts = {
   sparkline: (delivered: number, failed: number) => `In 24 hours ${delivered} delivered, ${failed} failed attempts`,
   states: {
     healthy: 'Healthy',
+    atRate: 'Healthy, at its rate limit',
     untried: 'No delivery yet',
     failing: (length: string, last: string) => `Failing for ${length}${last === '' ? '' : `: ${last}`}`,
     paused: (length: string) => `Paused for ${length}`,
@@ -32,6 +33,8 @@ export const receiverTexts = {
       `The host gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes the host and goes on by itself. Redelivering one tries it now.`,
     by_request:
       'Somebody disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.',
+    waitingForRate: (count: number, perSecond: number | undefined) =>
+      `${count === 1 ? 'One delivery waits' : `${count} deliveries wait`} because of the rate limit${perSecond === undefined ? '' : ` of ${perSecond} per second`}; waiting spends no try.`,
     gone: 'It answered 410 Gone, which says that it doesn’t exist any more. Enable it when it does again, then replay what it missed.',
     failing_disabled:
       'It failed for too long without one success. Mend it, send a test event, enable it, then replay what it missed.',
@@ -49,6 +52,35 @@ export const receiverTexts = {
     chooseOne: 'Choose at least one event, or all.',
     submit: 'Add receiver',
     newUrl: 'A new URL forgets the failures of the old one.',
+  },
+  advanced: {
+    title: 'Advanced: order, rate, tries, headers',
+    ordering: 'Send the events of each Task one after the other',
+    orderingTimeout: 'Longest wait for a turn',
+    orderingTimeoutHint:
+      'From 1m to 5d. An event that has waited so long is sent with x-service-ordering: released, although an earlier one is not settled.',
+    rate: 'Most deliveries per second',
+    rateHint: 'From 1 to 1000. Empty: no limit.',
+    maxRetryHours: 'Hours to try',
+    maxRetryHoursHint: 'From 1 to 120. Empty: five days.',
+    headers: 'Headers of your own',
+    headersHint: 'One per line, name: value; at most ten. The values are encrypted and never shown again.',
+    newHeadersHint: 'They replace those that it has. Empty: it has none any more.',
+    replaceHeaders: 'Replace the headers',
+    dropsHeaders:
+      'The new URL has another origin. Its headers are removed when you save, so that no other host sees their values: give them again if the new host needs them.',
+    notWhole: 'must be a whole number',
+    noColon: (line: number) => `line ${line} must be name: value`,
+    twice: (line: number) => `line ${line} has a name that an earlier line has`,
+  },
+  facts: {
+    ordering: 'Order',
+    inOrder: (timeout: string) => `by Task; an event waits at most ${timeout} for those before it`,
+    rate: 'Rate limit',
+    perSecond: (count: number) => `${count} per second`,
+    tries: 'Tries',
+    hours: (count: number) => (count === 1 ? 'for one hour' : `for ${count} hours`),
+    headers: 'Headers of your own',
   },
   secret: {
     title: 'The signing secret',

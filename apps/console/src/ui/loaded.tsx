@@ -1,6 +1,8 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
+import { failedLook } from '../api/activity.ts';
 import { ApiProblem } from '../api/api-problem.ts';
+import { useStore } from '../state/create-store.ts';
 import { texts } from '../texts/texts.ts';
 import { clockTime } from '../time/time-text.ts';
 import { Problem } from './problem.tsx';
@@ -18,12 +20,17 @@ type LoadedProps<T> = {
 /** What was asked for, once it is there. What was there before stays, with its age, while the service is away. */
 export function Loaded<T>({ of: asked, children }: LoadedProps<T>) {
   const { data, error, status, failureCount, failureReason, dataUpdatedAt } = asked;
+  const look = useStore(failedLook);
   // Never asked again: it is gone, or not to be seen.
   if (status === 'error' && error instanceof ApiProblem && error.status < 500) return <Problem error={error} />;
   if (data !== undefined) {
     return (
       <>
-        {failureCount > 0 && <Stale since={dataUpdatedAt} reason={failureReason} />}
+        {failureCount > 0 ? (
+          <Stale since={dataUpdatedAt} reason={failureReason} />
+        ) : (
+          look && <Stale since={Math.max(dataUpdatedAt, look.since)} reason={look.reason} />
+        )}
         {children(data)}
       </>
     );

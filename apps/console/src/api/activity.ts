@@ -1,0 +1,52 @@
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useEffect, useRef } from 'preact/hooks';
+import { createStore } from '../state/create-store.ts';
+import { api, read, type Schemas } from './client.ts';
+import { POLL_MS } from './polling.ts';
+
+/** What changes when something happens to deliveries, by the first word of its key. Pages of rows stay: nothing jumps. */
+const WATCHED = new Set<unknown>(['receivers', 'receiver', 'newest', 'head', 'delivery', 'task']);
+
+/** What is read beside the first look, before any version is known. */
+const NOT_YET: Schemas['Activity'] = { version: '' };
+
+/** Why the last look failed, and when one succeeded: what is on the screen is as old as that. */
+export const failedLook = createStore<{ readonly reason: unknown; readonly since: number } | undefined>(undefined);
+
+/**
+ * Asks every few seconds whether anything has happened, and if so reads again what is on the screen.
+ * @param endpoint only to this receiver or callback; absent: in the workspace
+ */
+export function useActivity(endpoint?: string): void {
+  const queries = useQueryClient();
+  const { data, isError, errorUpdatedAt, failureCount, failureReason, dataUpdatedAt } = useQuery({
+    queryKey: ['activity', endpoint],
+    queryFn: ({ signal }) =>
+      read<Schemas['Activity']>(
+        api.GET('/api/public/activity', {
+          params: { query: endpoint === undefined ? {} : { receiver: endpoint } },
+          signal,
+        }),
+      ),
+    initialData: NOT_YET,
+    initialDataUpdatedAt: Date.now,
+    refetchInterval: POLL_MS,
+  });
+  const seen = useRef(data.version);
+  useEffect(() => {
+    // A service of a former version can't say, nor can one whose receiver is gone: what is on the screen finds out itself.
+    if (data.version === seen.current && !isError) return;
+    seen.current = data.version;
+    void queries.invalidateQueries({ predicate: ({ queryKey: [what] }) => WATCHED.has(what) });
+  }, [data.version, isError, errorUpdatedAt, queries]);
+  useEffect(() => {
+    const isWaiting = failureCount > 0 && !isError;
+    failedLook.set(isWaiting ? { reason: failureReason, since: dataUpdatedAt } : undefined);
+  }, [failureCount, failureReason, dataUpdatedAt, isError]);
+  useEffect(
+    () => () => {
+      failedLook.set(undefined);
+    },
+    [],
+  );
+}

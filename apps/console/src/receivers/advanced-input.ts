@@ -1,0 +1,101 @@
+import type { Schemas } from '../api/client.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+
+type Receiver = Schemas['Receiver'];
+type Patch = Schemas['PatchReceiver'];
+
+/** What somebody types under "Advanced". Empty: none. */
+export type AdvancedInput = {
+  readonly ordering: Receiver['ordering'];
+  readonly orderingTimeout: string;
+  readonly perSecond: string;
+  readonly maxRetryHours: string;
+  /** Names of headers that it has. */
+  readonly headerNames: readonly string[];
+  /** Lines of `name: value`; undefined keeps those that it has. */
+  readonly headers: string | undefined;
+};
+
+/** The fields of a request that it stands for. */
+export type AdvancedFields = Pick<Patch, 'ordering' | 'orderingTimeout' | 'rateLimit' | 'maxRetryHours' | 'headers'>;
+
+/** What is wrong with it, by the paths that the service would name. */
+export type AdvancedProblems = ReadonlyMap<'rateLimit' | 'maxRetryHours' | 'headers', string>;
+
+export const NO_ADVANCED: AdvancedInput = {
+  ordering: 'none',
+  orderingTimeout: '24h',
+  perSecond: '',
+  maxRetryHours: '',
+  headerNames: [],
+  headers: '',
+};
+
+export function toAdvancedInput({
+  ordering,
+  orderingTimeout,
+  rateLimit,
+  maxRetryHours,
+  headerNames = [],
+}: Pick<Receiver, 'ordering' | 'orderingTimeout' | 'rateLimit' | 'maxRetryHours' | 'headerNames'>): AdvancedInput {
+  return {
+    ordering,
+    orderingTimeout,
+    perSecond: String(rateLimit?.perSecond ?? ''),
+    maxRetryHours: String(maxRetryHours ?? ''),
+    headerNames,
+    headers: headerNames.length === 0 ? '' : undefined,
+  };
+}
+
+/** Only what can't be written into a request. All bounds are the service's, which says them itself. */
+export function judgeAdvanced({ perSecond, maxRetryHours, headers = '' }: AdvancedInput): AdvancedProblems {
+  const { notWhole } = receiverTexts.advanced;
+  const problems = new Map<'rateLimit' | 'maxRetryHours' | 'headers', string>();
+  if (!isWholeOrEmpty(perSecond)) problems.set('rateLimit', notWhole);
+  if (!isWholeOrEmpty(maxRetryHours)) problems.set('maxRetryHours', notWhole);
+  const { problem } = readLines(headers);
+  if (problem !== undefined) problems.set('headers', problem);
+  return problems;
+}
+
+/** The fields that differ: what stays isn't sent. Call it only without problems. */
+export function toAdvancedFields(first: AdvancedInput, input: AdvancedInput): AdvancedFields {
+  const { ordering, orderingTimeout, perSecond, maxRetryHours, headers } = input;
+  return {
+    ...(ordering !== first.ordering && { ordering }),
+    ...(orderingTimeout.trim() !== first.orderingTimeout && { orderingTimeout: orderingTimeout.trim() }),
+    ...(perSecond.trim() !== first.perSecond && {
+      rateLimit: perSecond.trim() === '' ? null : { perSecond: Number(perSecond) },
+    }),
+    ...(maxRetryHours.trim() !== first.maxRetryHours && {
+      maxRetryHours: maxRetryHours.trim() === '' ? null : Number(maxRetryHours),
+    }),
+    ...(headers !== undefined && headers !== first.headers && { headers: readLines(headers).headers }),
+  };
+}
+
+/** Whether saving drops the receiver's headers: they go to no other origin. */
+export function dropsHeaders(formerUrl: string, url: string, { headerNames, headers }: AdvancedInput): boolean {
+  const origin = URL.parse(url)?.origin;
+  return (
+    headerNames.length > 0 && headers === undefined && origin !== undefined && origin !== URL.parse(formerUrl)?.origin
+  );
+}
+
+const isWholeOrEmpty = (text: string): boolean => /^\s*\d{0,9}\s*$/.test(text);
+
+function readLines(text: string): { readonly headers: Record<string, string>; readonly problem?: string } {
+  const { noColon, twice } = receiverTexts.advanced;
+  const headers = new Map<string, string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const colon = line.indexOf(':');
+    // A sentence never has a value: it may be a credential.
+    if (colon < 1) return { headers: {}, problem: noColon(index + 1) };
+    const name = line.slice(0, colon).trim();
+    if (headers.has(name)) return { headers: {}, problem: twice(index + 1) };
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  return { headers: Object.fromEntries(headers) };
+}

@@ -1,0 +1,30 @@
+import type { Schemas } from '../api/client.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+
+/** How deliveries reach a receiver, where that is not as usual. */
+export function ReceiverFacts({ receiver }: { readonly receiver: Schemas['Receiver'] }) {
+  const { facts } = receiverTexts;
+  const { ordering, orderingTimeout, rateLimit, maxRetryHours, headerNames = [] } = receiver;
+  const shown = [
+    ordering === 'task' && ([facts.ordering, facts.inOrder(orderingTimeout)] as const),
+    rateLimit !== undefined && ([facts.rate, facts.perSecond(rateLimit.perSecond)] as const),
+    maxRetryHours !== undefined && ([facts.tries, facts.hours(maxRetryHours)] as const),
+  ].filter((each) => each !== false);
+  if (shown.length === 0 && headerNames.length === 0) return null;
+  return (
+    <dl class="facts">
+      {shown.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      {headerNames.length > 0 && (
+        <div>
+          <dt>{facts.headers}</dt>
+          <dd class="mono">{headerNames.join(', ')}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
