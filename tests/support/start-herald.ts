@@ -123,7 +123,7 @@ export async function startHerald({
       const name = `${role}-${++counts[role]}`;
       const started = await startHeraldProcess(role, name, { ...baseEnv, ...more }, from);
       processes.push(started);
-      if (from?.version !== undefined || from !== installation) ofFormerRelease.add(started);
+      if (from.version !== undefined) ofFormerRelease.add(started);
       processes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
       return started;
     };
