@@ -20,7 +20,7 @@ export type AdvancedInput = {
 export type AdvancedFields = Pick<Patch, 'ordering' | 'orderingTimeout' | 'rateLimit' | 'maxRetryHours' | 'headers'>;
 
 /** What is wrong with it, by the paths that the service would name. */
-export type AdvancedProblems = ReadonlyMap<'rateLimit' | 'maxRetryHours' | 'headers', string>;
+type AdvancedProblems = ReadonlyMap<'rateLimit' | 'maxRetryHours' | 'headers', string>;
 
 export const NO_ADVANCED: AdvancedInput = {
   ordering: 'none',
