@@ -55,8 +55,8 @@ test('nothing is resharded while a process lives; one that finds resharding unde
   expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 2 });
 
   const worker = runApp('worker', envOf(herald, 1));
-  await waitFor('both to show themselves', () => herald.redis.zcard(GLOBAL_KEYS.processes), {
-    until: (count) => count === 2,
+  await waitFor('the worker to have started', () => herald.redis.zcard(GLOBAL_KEYS.workers), {
+    until: (count) => count === 1,
   });
   await createShardRecordStore(herald.redis).beginResharding(4);
   const { code, stdout } = await worker;
