@@ -5,13 +5,13 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { findAxeViolations } from '../../support/find-axe-violations.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
 import { checkpoint, START } from '../../support/reports.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { emitMany } from '../fleet/fleet.ts';
 
 import.meta.jest.setTimeout(90_000);
 
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const DIALOGS = ['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'];
 /** Those that have a part which is closed at first. */
 const ADVANCED_IN = ['Add receiver', 'Edit'];

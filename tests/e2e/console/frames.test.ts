@@ -4,12 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'puppeteer-core';
 import { startConsoleUser } from '../../support/console-user.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 import.meta.jest.setTimeout(60_000);
-
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 
 /** A page of another origin, which shows the address behind its `?` in a frame. */
 async function startEmbedder() {

@@ -2,14 +2,14 @@ import type { Browser } from 'puppeteer-core';
 import { startConsoleUser, type ConsoleUser } from '../../support/console-user.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { checkpoint, START } from '../../support/reports.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { HOSTILE_BYTES, HOSTILE_PAYLOADS } from './hostile-payloads.ts';
 
 import.meta.jest.setTimeout(120_000);
 
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const ALL: readonly (string | Buffer)[] = [...HOSTILE_PAYLOADS, ...HOSTILE_BYTES];
 const SUMMARY_CHARACTERS = 900;
 

@@ -3,15 +3,14 @@ import { waitFor, type Receiver } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
 import { startConsoleUser, type ConsoleUser, type Way } from '../../support/console-user.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 import.meta.jest.setTimeout(90_000);
 
-// Chromium is not everywhere; `npm test` says what to type when it is missing.
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
 
 describeWithBrowser('a customer with the console', () => {

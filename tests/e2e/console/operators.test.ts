@@ -2,14 +2,14 @@ import { freePort } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
 import { startConsoleUser, type Way } from '../../support/console-user.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { emitMany } from '../fleet/fleet.ts';
 
 import.meta.jest.setTimeout(60_000);
 
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
 
 describeWithBrowser('an operator with the console', () => {

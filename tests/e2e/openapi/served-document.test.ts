@@ -1,7 +1,8 @@
 import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
 import { ERROR_CODES } from '../../../apps/api/src/pages/error-codes.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 let herald: Herald;
@@ -69,9 +70,6 @@ test.each(['/', '/errors', '/docs/receiving'])(
     for (const link of new Set(links)) expect((await fetch(origin + link)).status).toBe(200);
   },
 );
-
-// Chromium is not everywhere; `npm test` says what to type when it is missing.
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 
 describeWithBrowser('in a browser', () => {
   let browser: Browser;

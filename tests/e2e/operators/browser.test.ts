@@ -1,11 +1,10 @@
 import { waitFor } from '@herald/test-kit';
 import type { Browser, Page } from 'puppeteer-core';
 import { BOARD, createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
-import { chromium, startBrowser } from '../../support/start-browser.ts';
+import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { startBrowser } from '../../support/start-browser.ts';
 import { CANARIES, startScene, type Scene } from './scene.ts';
 
-// Chromium is not everywhere; `npm test` says what to type when it is missing.
-const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const DEADLINE_MS = 30_000;
 
 describeWithBrowser('in a browser', () => {

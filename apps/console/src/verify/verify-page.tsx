@@ -63,36 +63,22 @@ export function VerifyPage() {
           </Field>
         </div>
         <div>
-          <Field label={verifyTexts.secret} hint={verifyTexts.secretHint}>
-            {(ids) => (
-              <input
-                {...ids}
-                class="mono"
-                type="text"
-                autocomplete="off"
-                spellcheck={false}
-                value={typed.secret}
-                onInput={({ currentTarget }) => {
-                  type('secret', currentTarget.value);
-                }}
-              />
-            )}
-          </Field>
-          <Field label={verifyTexts.computed} hint={verifyTexts.computedHint}>
-            {(ids) => (
-              <input
-                {...ids}
-                class="mono"
-                type="text"
-                autocomplete="off"
-                spellcheck={false}
-                value={typed.computed}
-                onInput={({ currentTarget }) => {
-                  type('computed', currentTarget.value);
-                }}
-              />
-            )}
-          </Field>
+          <SecretField
+            label={verifyTexts.secret}
+            hint={verifyTexts.secretHint}
+            value={typed.secret}
+            onType={(text) => {
+              type('secret', text);
+            }}
+          />
+          <SecretField
+            label={verifyTexts.computed}
+            hint={verifyTexts.computedHint}
+            value={typed.computed}
+            onType={(text) => {
+              type('computed', text);
+            }}
+          />
           <button type="submit" class="button button-main">
             {verifyTexts.submit}
           </button>
@@ -100,6 +86,34 @@ export function VerifyPage() {
         </div>
       </form>
     </>
+  );
+}
+
+type SecretFieldProps = {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+};
+
+/** One line that the browser neither remembers nor checks. */
+function SecretField({ label, hint, value, onType }: SecretFieldProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          class="mono"
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          value={value}
+          onInput={({ currentTarget }) => {
+            onType(currentTarget.value);
+          }}
+        />
+      )}
+    </Field>
   );
 }
 
