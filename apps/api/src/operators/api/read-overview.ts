@@ -29,11 +29,12 @@ export function createReadOverview(deps: ReadOverviewDeps) {
   const { readServiceState, processes, stats, failed, noteMemory, now } = deps;
   const read = async (window: Window): Promise<OverviewView> => {
     const at = now();
+    const asked = stats.ofService(window);
     const [state, seen, buckets, minutes, failedLately] = await Promise.all([
       readServiceState(),
       processes.list(),
-      stats.ofService(window),
-      stats.ofService('1h'),
+      asked,
+      window === '1h' ? asked : stats.ofService('1h'),
       failed.count(at),
     ]);
     const work = toPendingWork(state, failedLately);
