@@ -11,6 +11,7 @@ import { floor } from './scenarios/floor.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
+import { order } from './scenarios/order.ts';
 import { memory } from './scenarios/memory.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
@@ -25,6 +26,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   accept,
   through,
   latency,
+  order,
   memory,
   growth,
   scale,
