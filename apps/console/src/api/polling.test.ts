@@ -16,7 +16,7 @@ test.each([
 });
 
 test('a page asks less often when nobody has done anything with it for two minutes, and nothing has happened', () => {
-  expect([0, 119_999, 120_000, 86_400_000].map(judgePace)).toEqual([5_000, 5_000, 15_000, 15_000]);
+  expect([0, 119_999, 120_000, 86_400_000].map(judgePace)).toEqual([5_000, 5_000, 20_000, 20_000]);
   expect([0, 119_999, 120_000].map(judgeChartPace)).toEqual([60_000, 60_000, 300_000]);
 });
 

@@ -3,7 +3,7 @@ import { ApiAway, ApiProblem } from './api-problem.ts';
 /** How often a page asks whether anything has happened. What nothing tells of is itself read as often. */
 export const POLL_MS = 5_000;
 /** How often a page asks at which nobody has done anything for a while, and nothing has happened. */
-const QUIET_POLL_MS = 15_000;
+const QUIET_POLL_MS = 20_000;
 const QUIET_AFTER_MS = 120_000;
 /** How often what is on the screen is read again although nothing has happened: not every change is told. */
 export const REREAD_MS = 300_000;
