@@ -29,6 +29,7 @@ LABEL org.opencontainers.image.title=herald
 LABEL org.opencontainers.image.description="Delivers signed webhooks for Task transitions."
 LABEL org.opencontainers.image.version=0.2.0
 LABEL org.opencontainers.image.licenses=MIT
+LABEL org.opencontainers.image.base.name=docker.io/library/node:24.21.0-slim
 WORKDIR /herald
 COPY --from=modules /herald ./
 COPY --from=build /built ./

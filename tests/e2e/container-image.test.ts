@@ -30,6 +30,7 @@ test('the image says what it is and where it listens', () => {
     'org.opencontainers.image.description': expect.stringMatching(/\w/) as string,
     'org.opencontainers.image.version': VERSION,
     'org.opencontainers.image.licenses': 'MIT',
+    'org.opencontainers.image.base.name': `docker.io/library/${image.base}`,
   });
 });
 
