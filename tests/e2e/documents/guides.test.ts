@@ -1,0 +1,72 @@
+import { findExecutable, freePort, startProcess, type RunningProcess } from '@herald/test-kit';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { followGuide, isPrinted } from './follow-guide.ts';
+import { startShell } from './start-shell.ts';
+
+import.meta.jest.setTimeout(180_000);
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
+
+let folder: string;
+let ports: readonly [page: string, here: string][];
+beforeAll(async () => {
+  // What a reader has after `npm ci && npm run build`, so that nothing is written to this repository.
+  folder = await mkdtemp(join(tmpdir(), 'herald-guides-'));
+  const entries = (await readdir(ROOT)).filter((name) => name !== '.herald' && name !== '.git');
+  await Promise.all(entries.map((name) => symlink(join(ROOT, name), join(folder, name))));
+  await mkdir(join(folder, '.herald'), { mode: 0o700 });
+  ports = await Promise.all(PORTS_OF_PAGES.map(async (page) => [page, String(await freePort())] as const));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A page with the ports that are free here. */
+const adapt = (text: string) =>
+  ports.reduce((changed, [page, here]) => changed.replaceAll(new RegExp(`\\b${page}\\b`, 'g'), here), text);
+const env = () => ({ HERALD_DIR: join(folder, '.herald') });
+
+describe('beside the service of npm start', () => {
+  let service: RunningProcess;
+  beforeAll(async () => {
+    service = await startProcess({
+      name: 'start',
+      command: process.execPath,
+      args: ['--conditions=source', join(ROOT, 'scripts/start.ts')],
+      env: { ...env(), PORT: adapt('8080'), WORKER_PORT: adapt('8081') },
+      readyWhen: (line) => line.startsWith('Ctrl-C stops'),
+      readyDeadlineMs: 60_000,
+    });
+  });
+  afterAll(() => service.stop());
+
+  test.each(['docs/receiving.md', 'docs/integrating.md', 'docs/http.md', 'README.md'])(
+    'every command of %s succeeds, and prints what the page says',
+    async (page) => {
+      await using shell = startShell(folder, env());
+      expect(await followGuide(page, shell, adapt)).toEqual([]);
+    },
+  );
+});
+
+const redis = findExecutable('redis-server');
+const operating = 'every command of docs/operating.md succeeds, and prints what the page says';
+if (redis === undefined) {
+  test.todo(`${operating}: not run, redis-server is not on the PATH`);
+} else {
+  // eslint-disable-next-line jest/no-identical-title -- there is one of the two
+  test(operating, async () => {
+    await using shell = startShell(folder, { HERALD_DIR: join(folder, 'nowhere') });
+    expect(await followGuide('docs/operating.md', shell, adapt)).toEqual([]);
+  });
+}
+
+test.each([
+  ['{"a":"…"}', 'note\n{"a":"b"}\n', true],
+  ['{"a":"…"}', '{"a":1}\n', false],
+  ['one\n…two', 'one\nand two\n', true],
+  ['one\ntwo', 'two\none\n', false],
+])('%j is printed by %j: %s', (expected, printed, isThere) => {
+  expect(isPrinted(expected, printed)).toBe(isThere);
+});
