@@ -29,7 +29,10 @@ image.
 
 ${renderTable(
   ['command', 'what it does'],
-  commands.map((command) => [`[\`${nameOf(command)}\`](#${nameOf(command).replaceAll(' ', '-')})`, command.description()]),
+  commands.map((command) => [
+    `[\`${nameOf(command)}\`](#${nameOf(command).replaceAll(' ', '-')})`,
+    command.description(),
+  ]),
 )}
 
 ${commands.map(renderCommand).join('\n\n')}
@@ -92,6 +95,9 @@ function examplesOf(command: Program): string {
   command.configureOutput({ writeOut: (part) => (text += part) });
   command.outputHelp();
   const [, lines = ''] = text.split('\nExamples:\n');
-  const examples = lines.split('\n').map((line) => line.trim()).filter(Boolean);
+  const examples = lines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
   return examples.length === 0 ? '' : `Examples:\n\n${examples.map((line) => `- \`${line}\``).join('\n')}`;
 }

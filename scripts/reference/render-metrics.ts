@@ -16,7 +16,10 @@ export function renderMetrics(): string {
   const shared = [...api.keys()].filter((name) => worker.has(name));
   const only = (some: ReadonlyMap<string, string[]>) => [...some].filter(([name]) => !shared.includes(name));
   const table = (rows: (readonly [string, string[]])[]) =>
-    renderTable(['metric', 'type', 'labels', 'what it shows'], rows.map(([, row]) => row));
+    renderTable(
+      ['metric', 'type', 'labels', 'what it shows'],
+      rows.map(([, row]) => row),
+    );
   return `# Metrics
 
 The worker serves \`/metrics\` at \`WORKER_PORT\`. The API serves it at its own port to operators (\`OPERATOR_USER\`,

@@ -1,11 +1,25 @@
-import { nameOf, readOpenApiDocument, type OperationObject, type ReadDocument, type Response, type Schema } from './openapi.ts';
+import {
+  nameOf,
+  readOpenApiDocument,
+  type OperationObject,
+  type ReadDocument,
+  type Response,
+  type Schema,
+} from './openapi.ts';
 import { createSchemaRenderer } from './render-schema.ts';
 import { renderTable } from './render-table.ts';
 
 /** Codes that operations share by their form; the page explains them once. */
 const SHARED = {
   'every operation': ['malformed_request'],
-  'every operation with a key': ['validation_failed', 'unauthenticated', 'insufficient_scope', 'rate_limited', 'internal', 'unavailable'],
+  'every operation with a key': [
+    'validation_failed',
+    'unauthenticated',
+    'insufficient_scope',
+    'rate_limited',
+    'internal',
+    'unavailable',
+  ],
   'every operation with an id in its path': ['route_not_found'],
   'every operation with a body': ['invalid_json', 'payload_too_large', 'unsupported_media_type'],
   'every POST with a key': ['idempotency_conflict', 'request_in_progress'],
@@ -16,7 +30,11 @@ const SHARED_CODES: readonly string[] = Object.values(SHARED).flat();
 type Entry = { readonly method: string; readonly path: string; readonly operation: OperationObject };
 
 const codeText = (codes: readonly string[]) => codes.map((code) => `\`${code}\``).join(', ');
-const anchorOf = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 const entriesOf = (paths: ReadDocument['paths']): Entry[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -31,7 +49,9 @@ export function renderOperations(): string {
 
   const renderOperation = ({ method, path, operation }: Entry) => {
     const [status, answer] = Object.entries(operation.responses)[0] ?? [];
-    const own = Object.values(operation.responses).flatMap(codesOf).filter((code) => !SHARED_CODES.includes(code));
+    const own = Object.values(operation.responses)
+      .flatMap(codesOf)
+      .filter((code) => !SHARED_CODES.includes(code));
     return [
       `### ${operation.summary}`,
       `\`${method} ${path}\``,
@@ -125,6 +145,8 @@ function needsText({ security = [] }: OperationObject): string {
 /** The problem codes of a response. */
 function codesOf({ $ref, content }: Response): string[] {
   if ($ref !== undefined) return [nameOf($ref)];
-  const codes = content?.['application/problem+json']?.schema.allOf?.flatMap(({ properties }) => properties?.code?.enum ?? []);
+  const codes = content?.['application/problem+json']?.schema.allOf?.flatMap(
+    ({ properties }) => properties?.code?.enum ?? [],
+  );
   return (codes ?? []).map(String);
 }

@@ -32,8 +32,12 @@ export function createSchemaRenderer({ components: { schemas } }: ReadDocument) 
     if (several) return [...new Set(several.map(typeText))].join(schema.allOf ? ' and ' : ' or ');
     if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
     if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
-    if (schema.type === 'array') return `array of ${schema.items ? typeText(schema.items) : 'any JSON'}${countText(schema)}`;
-    if (schema.properties) return `object with ${Object.keys(schema.properties).map((name) => `\`${name}\``).join(', ')}`;
+    if (schema.type === 'array')
+      return `array of ${schema.items ? typeText(schema.items) : 'any JSON'}${countText(schema)}`;
+    if (schema.properties)
+      return `object with ${Object.keys(schema.properties)
+        .map((name) => `\`${name}\``)
+        .join(', ')}`;
     if (typeof schema.additionalProperties === 'object') return `object of ${typeText(schema.additionalProperties)}`;
     if (schema.format === 'date-time') return 'time';
     return schema.type === undefined ? 'any JSON' : `${schema.type}${rangeText(schema)}`;
@@ -41,7 +45,8 @@ export function createSchemaRenderer({ components: { schemas } }: ReadDocument) 
 
   /** What a field is for: its own words, or those of what it refers to. */
   function meaning(schema: Schema): string {
-    if (schema.description !== undefined && schema.description !== 'An RFC 3339 time in UTC.') return schema.description;
+    if (schema.description !== undefined && schema.description !== 'An RFC 3339 time in UTC.')
+      return schema.description;
     if (schema.$ref !== undefined && !(nameOf(schema.$ref) in CODES) && !isObject(find(schema.$ref)))
       return find(schema.$ref).description ?? '';
     return '';
@@ -88,7 +93,10 @@ function countText({ minItems = 0, maxItems }: Schema): string {
 
 function rangeText({ minimum, maximum, maxLength }: Schema): string {
   if (maxLength !== undefined) return `, at most ${maxLength} characters`;
-  const [from, to] = [(minimum ?? -LARGEST) > -LARGEST ? minimum : undefined, (maximum ?? LARGEST) < LARGEST ? maximum : undefined];
+  const [from, to] = [
+    (minimum ?? -LARGEST) > -LARGEST ? minimum : undefined,
+    (maximum ?? LARGEST) < LARGEST ? maximum : undefined,
+  ];
   if (from !== undefined && to !== undefined) return `, ${from} to ${to}`;
   if (from !== undefined && from > 0) return `, at least ${from}`;
   return to === undefined ? '' : `, at most ${to}`;

@@ -2,12 +2,14 @@ import { findExecutable, freePort, startProcess, type RunningProcess } from '@he
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FOLLOWED_ALONE, FOLLOWED_BESIDE_START } from '../../../scripts/documents/followed-pages.ts';
 import { followGuide, isPrinted } from './follow-guide.ts';
 import { startShell } from './start-shell.ts';
 
 import.meta.jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
+const TITLE = 'every command of %s succeeds, and prints what the page says';
 const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
 
 let folder: string;
@@ -41,26 +43,20 @@ describe('beside the service of npm start', () => {
   });
   afterAll(() => service.stop());
 
-  test.each(['docs/receiving.md', 'docs/integrating.md', 'docs/http.md', 'README.md'])(
-    'every command of %s succeeds, and prints what the page says',
-    async (page) => {
-      await using shell = startShell(folder, env());
-      expect(await followGuide(page, shell, adapt)).toEqual([]);
-    },
-  );
+  test.each(FOLLOWED_BESIDE_START)(TITLE, async (page) => {
+    await using shell = startShell(folder, env());
+    expect(await followGuide(page, shell, adapt)).toEqual([]);
+  });
 });
 
 const redis = findExecutable('redis-server');
-const operating = 'every command of docs/operating.md succeeds, and prints what the page says';
-if (redis === undefined) {
-  test.todo(`${operating}: not run, redis-server is not on the PATH`);
-} else {
-  // eslint-disable-next-line jest/no-identical-title -- there is one of the two
-  test(operating, async () => {
+// The pages call Redis by its usual name.
+(redis === undefined ? describe.skip : describe)('on a machine of its own', () => {
+  test.each(FOLLOWED_ALONE)(TITLE, async (page) => {
     await using shell = startShell(folder, { HERALD_DIR: join(folder, 'nowhere') });
-    expect(await followGuide('docs/operating.md', shell, adapt)).toEqual([]);
+    expect(await followGuide(page, shell, adapt)).toEqual([]);
   });
-}
+});
 
 test.each([
   ['{"a":"…"}', 'note\n{"a":"b"}\n', true],
