@@ -9,7 +9,6 @@ import { startShell } from './start-shell.ts';
 import.meta.jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
-const TITLE = 'every command of %s succeeds, and prints what the page says';
 const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
 
 let folder: string;
@@ -43,7 +42,7 @@ describe('beside the service of npm start', () => {
   });
   afterAll(() => service.stop());
 
-  test.each(FOLLOWED_BESIDE_START)(TITLE, async (page) => {
+  test.each(FOLLOWED_BESIDE_START)('every command of %s succeeds, and prints what the page says', async (page) => {
     await using shell = startShell(folder, env());
     expect(await followGuide(page, shell, adapt)).toEqual([]);
   });
@@ -52,7 +51,7 @@ describe('beside the service of npm start', () => {
 const redis = findExecutable('redis-server');
 // The pages call Redis by its usual name.
 (redis === undefined ? describe.skip : describe)('on a machine of its own', () => {
-  test.each(FOLLOWED_ALONE)(TITLE, async (page) => {
+  test.each(FOLLOWED_ALONE)('every command of %s succeeds, and prints what the page says', async (page) => {
     await using shell = startShell(folder, { HERALD_DIR: join(folder, 'nowhere') });
     expect(await followGuide(page, shell, adapt)).toEqual([]);
   });
