@@ -11,6 +11,12 @@ import.meta.jest.setTimeout(180_000);
 const ROOT = join(import.meta.dirname, '../../..');
 const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
 
+/** `describe` where these programs are, as they are in CI. */
+const describeWith = (...programs: string[]) =>
+  programs.every((name) => findExecutable(name) !== undefined) ? describe : describe.skip;
+const describeWithTools = describeWith('bash', 'curl', 'openssl');
+const describeWithRedis = describeWith('bash', 'curl', 'openssl', 'redis-server', 'redis-cli');
+
 let folder: string;
 let ports: readonly [page: string, here: string][];
 beforeAll(async () => {
@@ -28,7 +34,7 @@ const adapt = (text: string) =>
   ports.reduce((changed, [page, here]) => changed.replaceAll(new RegExp(`\\b${page}\\b`, 'g'), here), text);
 const env = () => ({ HERALD_DIR: join(folder, '.herald') });
 
-describe('beside the service of npm start', () => {
+describeWithTools('beside the service of npm start', () => {
   let service: RunningProcess;
   beforeAll(async () => {
     service = await startProcess({
@@ -48,9 +54,7 @@ describe('beside the service of npm start', () => {
   });
 });
 
-const redis = findExecutable('redis-server');
-// The pages call Redis by its usual name.
-(redis === undefined ? describe.skip : describe)('on a machine of its own', () => {
+describeWithRedis('on a machine of its own', () => {
   test.each(FOLLOWED_ALONE)('every command of %s succeeds, and prints what the page says', async (page) => {
     await using shell = startShell(folder, { HERALD_DIR: join(folder, 'nowhere') });
     expect(await followGuide(page, shell, adapt)).toEqual([]);
