@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from '@herald/test-kit';
 import { createHmac } from 'node:crypto';
 
-/** Whether every signature of a webhook is made with one of these secrets, as the README describes. */
+/** Whether every signature of a webhook is made with one of these secrets, as docs/receiving.md describes. */
 export function isSignedWith({ headers, rawBody }: ReceivedRequest, secrets: readonly string[]): boolean {
   const service = (secret: string) => `sha256=${createHmac('sha256', secret).update(rawBody).digest('hex')}`;
   const standard = (secret: string) => {

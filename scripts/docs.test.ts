@@ -44,6 +44,16 @@ test.each(PAGES)('every path of the repository that %s names exists', (page) => 
   expect(paths.filter((path) => !spellings(path).some((each) => existsSync(join(ROOT, each))))).toEqual([]);
 });
 
+test('the index of the documents leads to every page', () => {
+  const links = [...read('docs/README.md').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
+  const pages = PAGES.filter((page) => /^docs\/(?!README)[^/]+$/.test(page)).map((page) => page.replace('docs/', ''));
+  expect(pages.filter((page) => !links.includes(page))).toEqual([]);
+});
+
+test('the README fits on a few screens', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151); // the last line ends too
+});
+
 test('decisions are numbered without a gap, each once, in its name and its title', () => {
   const pages = PAGES.filter((page) => page.startsWith('docs/adr/'));
   expect(pages.map((page) => Number(/\/(\d{4})-[a-z0-9-]+\.md$/.exec(page)?.[1]))).toEqual(

@@ -17,7 +17,7 @@ async function check(server: RunningRedis, url = server.url, wallClock = Date.no
 
 const codesOf = (found: readonly Finding[]) => found.map(({ level, code }) => `${level} ${code}`);
 
-test('a Redis that is set up as the README says gives no finding', async () => {
+test('a Redis that is set up as docs/operating.md says gives no finding', async () => {
   await using server = await startRedis(SOUND);
   expect(await check(server)).toEqual([]);
 });

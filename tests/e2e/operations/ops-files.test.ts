@@ -37,6 +37,15 @@ function metricsIn(expr: string): string[] {
   return names.map((name) => name.replace(/(_seconds)_(?:bucket|count|sum)$/, '$1'));
 }
 
+/** The metrics in the tables of docs/metrics.md. */
+async function readDocumentedMetrics() {
+  const [, ...sections] = (await read('docs/metrics.md')).split(/^## /m);
+  const [both = [], apis = [], workers = []] = sections.map((section) =>
+    [...section.matchAll(/^\| `(herald_\w+)`/gm)].map(([, name = '']) => name),
+  );
+  return { both, apis, workers };
+}
+
 /** As GitHub makes anchors of headings. */
 function anchorsIn(markdown: string): Set<string> {
   const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
@@ -50,7 +59,7 @@ function anchorsIn(markdown: string): Set<string> {
   );
 }
 
-test('every metric that the alerts and the dashboard name is shown by a running process', async () => {
+test('docs/metrics.md has every metric of the processes, and they show all that the alerts and the dashboard name', async () => {
   // Nothing is sent. Only a worker with a proxy has metrics of it.
   const env = { ...OPERATOR_ENV, EGRESS_PROXY_URL: 'http://127.0.0.1:9' };
   await using herald = await startHerald({ env });
@@ -59,6 +68,10 @@ test('every metric that the alerts and the dashboard name is shown by a running 
     basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD),
   );
   const worker = await scrape(herald.workers[0]?.origin ?? '');
+  const ofHerald = (names: ReadonlySet<string>) => [...names].filter((name) => name.startsWith('herald_')).sort();
+  const { both, apis, workers } = await readDocumentedMetrics();
+  expect(ofHerald(api.names)).toEqual([...both, ...apis].sort());
+  expect(ofHerald(worker.names)).toEqual([...both, ...workers].sort());
   const shown = new Set([...api.names, ...worker.names]);
   const alerts = (await readAlerts()).map(({ expr }) => expr);
   const panels = (await readPanels()).flatMap(({ targets }) => targets.map(({ expr }) => expr));

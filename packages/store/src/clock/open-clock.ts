@@ -1,8 +1,8 @@
-import { Gauge } from 'prom-client';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Connections } from '../redis/open-connections.ts';
+import { addClockGauge } from './add-clock-gauge.ts';
 import { startClock, type RunningClock } from './start-clock.ts';
 
 /** Starts the clock of a process, with its metric and its lines in the log. */
@@ -15,13 +15,6 @@ export async function openClock(
   const clock = await startClock(redis, logger);
   // After a failover another server may answer.
   connections.onReconnect(() => void clock.refresh());
-  new Gauge({
-    name: 'herald_clock_skew_seconds',
-    help: "How far this machine's clock is ahead of Redis' time; negative: behind.",
-    registers: [registry],
-    collect() {
-      this.set(clock.skewMs() / 1_000);
-    },
-  });
+  addClockGauge(registry, clock.skewMs);
   return clock;
 }

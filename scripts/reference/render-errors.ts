@@ -23,11 +23,11 @@ function renderProblems(): string {
 }
 
 /** `docs/errors.md`, before prettier wraps its lines. */
-export function renderErrorsDoc(): string {
+export function renderErrors(): string {
   return `# Error codes
 
 Every code is stable. Each entry says what it means, then what to do. \`GET /errors\` shows the same, as JSON or as a page.
-\`npm run docs:errors\` makes this page from \`packages/core/src/codes\`.
+\`npm run docs:reference\` makes this page from \`packages/core/src/codes\`.
 
 ## Answers of the API
 

@@ -1,15 +1,19 @@
 import { READINESS_CODES } from '@herald/core';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderErrorsDoc } from './render-errors-doc.ts';
+import { REFERENCE_PAGES } from './pages.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8');
-const words = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+/** Without what prettier adds: line breaks, and the width of columns. */
+const words = (text: string) => text.replaceAll(/-{3,}/g, '---').replaceAll(/\s+/g, ' ').trim();
 
-test('docs/errors.md says what the tables of codes say; "npm run docs:errors" makes it anew', () => {
-  expect(words(read('docs/errors.md'))).toBe(words(renderErrorsDoc()));
-});
+test.each(Object.entries(REFERENCE_PAGES))(
+  'docs/%s says what the code says; "npm run docs:reference" makes it anew',
+  (name, render) => {
+    expect(words(read(`docs/${name}`))).toBe(words(render()));
+  },
+);
 
 /** The checks whose findings `/readyz` shows. */
 const CHECKS = [

@@ -1,0 +1,54 @@
+import { VARIABLE_TEXTS, type VariableText } from '@herald/config/variable-texts';
+import { renderTable } from './render-table.ts';
+
+/** Variables that Herald's own code doesn't read. */
+const OF_OTHERS: Readonly<Record<string, VariableText>> = {
+  NODE_EXTRA_CA_CERTS: {
+    readBy: 'all (Node itself)',
+    what: "A PEM file with your own authority, if it signed Redis' certificates",
+    usual: { without: 'none' },
+  },
+  NODE_OPTIONS: {
+    readBy: 'api, worker (Node itself)',
+    what: 'Outside of the image, `--max-semi-space-size=4`: [shorter pauses, less memory](performance.md#where-the-time-goes)',
+    usual: { without: 'none; the image sets it' },
+  },
+  HERALD_DIR: {
+    readBy: '`npm start`, `npm run demo`, `herald` beside them',
+    what: 'The folder in which `npm start` keeps its data, its keys and its certificate authority',
+    usual: '.herald',
+  },
+  RUNBOOK_URL: {
+    readBy: '`docker-compose.yml`',
+    what: 'Your copy of docs/runbook.md, to which alerts link',
+    usual: { without: 'the path in the repository' },
+  },
+};
+
+/** `docs/configuration.md`, before prettier wraps its lines. */
+export function renderConfiguration(): string {
+  const groups = [...Object.entries(VARIABLE_TEXTS), ['Read by others', OF_OTHERS] as const];
+  return `# Configuration
+
+Both processes, and \`herald\`, read their configuration from the environment once. If anything is wrong, a process refuses to
+start and lists all of it. It also checks Redis, and refuses to start with one sentence that says what to set
+([runbook](runbook.md#a-start-that-redis-makes-impossible)). \`herald doctor\` checks the same beforehand.
+
+A variable that is set but empty counts as unset, except \`RETRY_SCHEDULE\` and \`CALLBACK_RETRY_SCHEDULE\`. Durations take
+ms, s, m, h, d. \`.env.example\` has every variable with a comment, ready for \`docker-compose.yml\`.
+
+${groups.map(([heading, variables]) => `## ${heading}\n\n${renderVariables(variables)}`).join('\n\n')}
+
+\`npm run docs:reference\` makes this page from \`packages/config/src/variable-texts.ts\`.
+`;
+}
+
+function renderVariables(variables: Readonly<Record<string, VariableText>>): string {
+  const rows = Object.entries(variables).map(([name, { readBy, what, usual }]) => [
+    `\`${name}\``,
+    readBy,
+    what,
+    typeof usual === 'string' ? `\`${usual}\`` : usual.without,
+  ]);
+  return renderTable(['variable', 'read by', 'what it sets', 'default'], rows);
+}

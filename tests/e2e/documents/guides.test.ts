@@ -1,0 +1,71 @@
+import { findExecutable, freePort, startProcess, type RunningProcess } from '@herald/test-kit';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FOLLOWED_ALONE, FOLLOWED_BESIDE_START } from '../../../scripts/documents/followed-pages.ts';
+import { followGuide, isPrinted } from './follow-guide.ts';
+import { startShell } from './start-shell.ts';
+
+import.meta.jest.setTimeout(180_000);
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
+
+/** `describe` where these programs are, as they are in CI. */
+const describeWith = (...programs: string[]) =>
+  programs.every((name) => findExecutable(name) !== undefined) ? describe : describe.skip;
+const describeWithTools = describeWith('bash', 'curl', 'openssl');
+const describeWithRedis = describeWith('bash', 'curl', 'openssl', 'redis-server', 'redis-cli');
+
+let folder: string;
+let ports: readonly [page: string, here: string][];
+beforeAll(async () => {
+  // What a reader has after `npm ci && npm run build`, so that nothing is written to this repository.
+  folder = await mkdtemp(join(tmpdir(), 'herald-guides-'));
+  const entries = (await readdir(ROOT)).filter((name) => name !== '.herald' && name !== '.git');
+  await Promise.all(entries.map((name) => symlink(join(ROOT, name), join(folder, name))));
+  await mkdir(join(folder, '.herald'), { mode: 0o700 });
+  ports = await Promise.all(PORTS_OF_PAGES.map(async (page) => [page, String(await freePort())] as const));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A page with the ports that are free here. */
+const adapt = (text: string) =>
+  ports.reduce((changed, [page, here]) => changed.replaceAll(new RegExp(`\\b${page}\\b`, 'g'), here), text);
+const env = () => ({ HERALD_DIR: join(folder, '.herald') });
+
+describeWithTools('beside the service of npm start', () => {
+  let service: RunningProcess;
+  beforeAll(async () => {
+    service = await startProcess({
+      name: 'start',
+      command: process.execPath,
+      args: ['--conditions=source', join(ROOT, 'scripts/start.ts')],
+      env: { ...env(), PORT: adapt('8080'), WORKER_PORT: adapt('8081') },
+      readyWhen: (line) => line.startsWith('Ctrl-C stops'),
+      readyDeadlineMs: 60_000,
+    });
+  });
+  afterAll(() => service.stop());
+
+  test.each(FOLLOWED_BESIDE_START)('every command of %s succeeds, and prints what the page says', async (page) => {
+    await using shell = startShell(folder, env());
+    expect(await followGuide(page, shell, adapt)).toEqual([]);
+  });
+});
+
+describeWithRedis('on a machine of its own', () => {
+  test.each(FOLLOWED_ALONE)('every command of %s succeeds, and prints what the page says', async (page) => {
+    await using shell = startShell(folder, { HERALD_DIR: join(folder, 'nowhere') });
+    expect(await followGuide(page, shell, adapt)).toEqual([]);
+  });
+});
+
+test.each([
+  ['{"a":"…"}', 'note\n{"a":"b"}\n', true],
+  ['{"a":"…"}', '{"a":1}\n', false],
+  ['one\n…two', 'one\nand two\n', true],
+  ['one\ntwo', 'two\none\n', false],
+])('%j is printed by %j: %s', (expected, printed, isThere) => {
+  expect(isPrinted(expected, printed)).toBe(isThere);
+});
