@@ -20,7 +20,7 @@ export { parseEvent } from './events/parse-event.ts';
 export { createExpressHandler, type ExpressHandler } from './handlers/create-express-handler.ts';
 export { createFetchHandler, type FetchHandler } from './handlers/create-fetch-handler.ts';
 export type { NodeRequest } from './handlers/read-node-body.ts';
-export type { FindSecrets, ReceiverOptions } from './handlers/receiver-options.ts';
+export type { FindSecrets, ReceiverOptions, ReceiverRefusal } from './handlers/receiver-options.ts';
 export type { SignatureMode } from './signatures/judge-delivery.ts';
 export type { RawBody } from './signatures/raw-body.ts';
 export type { WebhookHeaders } from './signatures/read-header.ts';
