@@ -87,7 +87,14 @@ afterAll(async () => {
   await herald[Symbol.asyncDispose]();
 });
 
-const listenArgs = (more: readonly string[] = []) => ['listen', '--forward-to', program.url, '--secret', SECRET, ...more];
+const listenArgs = (more: readonly string[] = []) => [
+  'listen',
+  '--forward-to',
+  program.url,
+  '--secret',
+  SECRET,
+  ...more,
+];
 const listen = (key: string, more: readonly string[] = [], api = apis[0].origin) =>
   run(listenArgs(more), { HERALD_API: api, HERALD_KEY: key }, 'Listening at');
 
