@@ -55,11 +55,13 @@ function shown(text: string): string {
     .slice(0, SHOWN_CHARACTERS);
 }
 
+type Failure = { readonly name?: string; readonly message?: string; readonly cause?: Failure; readonly code?: string };
+
 /** Why a request failed. `fetch` hides the cause. */
 export function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1_000} s`;
-  const { cause } = error as { cause?: { code?: string; message?: string } };
+  const { name, message, cause } = (error ?? {}) as Failure;
+  if (name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1_000} s`;
   if (cause?.code === 'ECONNREFUSED') return 'connection refused: does it run, and on this port?';
-  return cause?.message !== undefined && cause.message !== '' ? cause.message : (cause?.code ?? error.message);
+  // Of several addresses that were tried, the cause has a code alone.
+  return [cause?.message, cause?.code, message].find(Boolean) ?? String(error);
 }
