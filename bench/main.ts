@@ -11,6 +11,7 @@ import { floor } from './scenarios/floor.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
+import { listen } from './scenarios/listen.ts';
 import { memory } from './scenarios/memory.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
@@ -31,6 +32,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   isolation,
   'slow-clients': slowClients,
   console: consolePages,
+  listen,
 };
 
 function readCommandLine(): BenchOptions {
