@@ -6,7 +6,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { createMemoryStore } from '../stores/memory-store.ts';
 import { createExpressHandler } from './create-express-handler.ts';
 import { createFetchHandler } from './create-fetch-handler.ts';
-import type { ReceiverOptions, ReceiverRefusal } from './receiver-options.ts';
+import type { ReceiverOptions } from './receiver-options.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 
 const SECRET = newSigningSecret();
 const BODY = renderTestBody('trn_1', Date.UTC(2030, 0, 2));

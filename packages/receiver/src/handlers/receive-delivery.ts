@@ -5,7 +5,8 @@ import { judgeDelivery } from '../signatures/judge-delivery.ts';
 import { readHeader, type WebhookHeaders } from '../signatures/read-header.ts';
 import { checkSecrets } from '../signatures/secrets.ts';
 import { ALREADY_READ, fail, refuse, refuseBody, succeed, type Answer, type BodyFault } from './answer.ts';
-import type { CheckedOptions, ReceiverRefusal } from './receiver-options.ts';
+import type { CheckedOptions } from './receiver-options.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 
 export type IncomingDelivery = {
   readonly method: string;

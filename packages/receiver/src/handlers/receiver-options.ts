@@ -1,26 +1,13 @@
 import type { HeraldEvent } from '../events/event.ts';
-import type { Refusal, SignatureMode } from '../signatures/judge-delivery.ts';
+import type { SignatureMode } from '../signatures/judge-delivery.ts';
 import { checkSecrets, type Secrets } from '../signatures/secrets.ts';
 import { DEFAULT_TOLERANCE_S } from '../signatures/verify-standard.ts';
 import { checkPositive, type DeliveryStore } from '../stores/delivery-store.ts';
-import type { BodyFault } from './answer.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 import { createRefusalWarning } from './refusal-warning.ts';
 
 /** Finds the secrets of the endpoint that a request came to. Without any, the request is refused. */
 export type FindSecrets = (request: { readonly path: string }) => Secrets | Promise<Secrets>;
-
-/** A request that was not let through to `handle`, and is no fault of this program. */
-export type ReceiverRefusal = {
-  /** The check that failed. */
-  readonly reason: Refusal | Exclude<BodyFault, 'body_already_read'> | 'event_format';
-  /** The same in words. */
-  readonly detail: string;
-  /** The status that it was answered with. */
-  readonly status: number;
-  readonly path: string;
-  /** What it gave as its delivery's id. Nothing proves that it is. */
-  readonly deliveryId?: string;
-};
 
 export type ReceiverOptions = {
   /** The endpoint's signing secret, or several during a rotation; a function where callbacks share one handler. */

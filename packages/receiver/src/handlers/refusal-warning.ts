@@ -1,4 +1,4 @@
-import type { ReceiverRefusal } from './receiver-options.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 
 /** Anybody can send requests that are refused: each reason is printed once in so many ms. */
 const QUIET_MS = 10_000;
