@@ -1,4 +1,5 @@
 import { createExpressHandler, createMemoryStore } from '@herald/receiver';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { freePort, startProcess, waitFor, type RunningProcess } from '@herald/test-kit';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -181,7 +182,8 @@ test('the sixth listener of a workspace is refused on every API, and a revoked k
 
   const wrong = await workspace.request('GET', '/api/public/listen?events=task.done,webhook.test');
   expect(wrong).toMatchObject({ status: 422, body: { errors: [{ path: 'events.1' }] } });
-  await herald.redis.unlink(...(await herald.redis.keys('herald:key:*')));
+  const keys = createApiKeyStore({ redis: herald.redis, now: Date.now });
+  await keys.revoke((await keys.find(workspace.key))?.id ?? '');
   const ends = await Promise.all(streams.map((stream) => stream.text()));
   expect(ends.map((text) => text.includes('"reason":"key_ended"'))).toEqual(Array(5).fill(true));
 });
