@@ -152,8 +152,8 @@ describe('a stream', () => {
         return { until, close: () => { aborted.abort(); } }; // prettier-ignore
       },
       async [Symbol.asyncDispose]() {
-        listeners.close();
         server.closeAllConnections();
+        await listeners.close();
         const closed = once(server, 'close');
         server.close();
         await closed;
@@ -239,7 +239,8 @@ describe('a stream', () => {
   test('ends with a sentence when its process stops, which then takes no more', async () => {
     await using api = await startProcess();
     const stream = await api.open();
-    api.listeners.close();
+    await api.listeners.close();
+    expect(await held(api.workspaceId)).toEqual({ count: 0 });
     expect(await stream.until('event: end')).toContain('"reason":"stopping","detail":"this process is stopping');
     await expect(api.open()).rejects.toThrow('fetch failed');
   });

@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { scrape } from '../../support/metrics.ts';
+import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { checkpoint, DONE, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { HeraldProcess } from '../../support/start-herald-process.ts';
@@ -77,7 +79,7 @@ let herald: Herald;
 let program: Program;
 let apis: readonly [listening: HeraldProcess, accepting: HeraldProcess];
 beforeAll(async () => {
-  herald = await startHerald({ apis: 2, workers: 1 });
+  herald = await startHerald({ apis: 2, workers: 1, env: OPERATOR_ENV });
   const [listening, accepting] = herald.apis;
   if (!listening || !accepting) throw new Error('there are two');
   apis = [listening, accepting];
@@ -186,6 +188,10 @@ test('the sixth listener of a workspace is refused on every API, and a revoked k
   await keys.revoke((await keys.find(workspace.key))?.id ?? '');
   const ends = await Promise.all(streams.map((stream) => stream.text()));
   expect(ends.map((text) => text.includes('"reason":"key_ended"'))).toEqual(Array(5).fill(true));
+  const metrics = await scrape(apis[0].origin, basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD));
+  expect(metrics.sum('herald_http_requests_total', { route: '/api/public/listen', status: '200' })).toBeGreaterThan(2);
+  // They were open for seconds, which is no time of an answer.
+  expect(metrics.sum('herald_http_request_duration_seconds_sum', { route: '/api/public/listen' })).toBeLessThan(5);
 });
 
 test('trigger sends a sample that the program verifies, and says when nobody answers', async () => {

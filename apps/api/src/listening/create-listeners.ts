@@ -31,6 +31,7 @@ export type ListenRequest = {
 /** The streams of this process. They show what happens while they are open, at most once, and keep nothing. */
 export function createListeners({ store, follow, metrics, logger, now, beatMs = BEAT_MS }: ListenersDeps) {
   const streams = new Set<EventStream>();
+  const underWay = new Set<Promise<void>>();
   let isStopping = false;
 
   const openStream = (res: Response, { events }: ListenRequest, listenerId: string): EventStream => {
@@ -47,7 +48,9 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
       stream.beat();
       try {
         if (!(await isAllowed())) stream.end('key_ended');
-        else if ((await store.hold(workspaceId, listenerId, now())) === 'full') stream.end('place_taken');
+        // It may have ended meanwhile, and given its place back.
+        else if (streams.has(stream) && (await store.hold(workspaceId, listenerId, now())) === 'full')
+          stream.end('place_taken');
       } catch (error) {
         logger.warn('listen.beat_failed', { workspaceId, listenerId }, error);
       }
@@ -55,48 +58,55 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
     return setInterval(() => void beat(), beatMs);
   };
 
+  const serve = async (request: ListenRequest, res: Response): Promise<void> => {
+    const { workspaceId, events } = request;
+    if (isStopping) throw new UnavailableError('this process is stopping; connect again');
+    const closed = new Promise((resolve) => res.once('close', resolve));
+    const listenerId = `lst_${randomToken()}`;
+    if ((await store.hold(workspaceId, listenerId, now())) === 'full') {
+      throw new ListenerLimitReachedError(LISTENER_LIMIT);
+    }
+    let stream: EventStream | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const leave = await follow(workspaceId, ({ transitionId, event, body }) => {
+        if (!stream || (events.length > 0 && !events.includes(event))) return;
+        // Each listener is an endpoint of its own, so that two programs behind two of them don't share ids.
+        stream.send(event, body, deliveryIdOf(transitionId, listenerId));
+        metrics.sent({});
+      });
+      try {
+        stream = openStream(res, request, listenerId);
+        timer = startBeat(stream, request, listenerId);
+        logger.info('listen.started', { workspaceId, listenerId });
+        await closed;
+      } finally {
+        await leave();
+      }
+    } finally {
+      clearInterval(timer);
+      if (stream) streams.delete(stream);
+      metrics.showOpen(streams.size);
+      logger.info('listen.ended', { workspaceId, listenerId });
+      await store.release(workspaceId, listenerId);
+    }
+  };
+
   return {
     /**
      * Answers with a stream, and resolves when it has ended.
      * @throws ListenerLimitReachedError
      */
-    async listen(request: ListenRequest, res: Response): Promise<void> {
-      const { workspaceId, events } = request;
-      if (isStopping) throw new UnavailableError('this process is stopping; connect again');
-      const closed = new Promise((resolve) => res.once('close', resolve));
-      const listenerId = `lst_${randomToken()}`;
-      if ((await store.hold(workspaceId, listenerId, now())) === 'full') {
-        throw new ListenerLimitReachedError(LISTENER_LIMIT);
-      }
-      let stream: EventStream | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      try {
-        const leave = await follow(workspaceId, ({ transitionId, event, body }) => {
-          if (!stream || (events.length > 0 && !events.includes(event))) return;
-          // Each listener is an endpoint of its own, so that two programs behind two of them don't share ids.
-          stream.send(event, body, deliveryIdOf(transitionId, listenerId));
-          metrics.sent({});
-        });
-        try {
-          stream = openStream(res, request, listenerId);
-          timer = startBeat(stream, request, listenerId);
-          logger.info('listen.started', { workspaceId, listenerId });
-          await closed;
-        } finally {
-          await leave();
-        }
-      } finally {
-        clearInterval(timer);
-        if (stream) streams.delete(stream);
-        metrics.showOpen(streams.size);
-        logger.info('listen.ended', { workspaceId, listenerId });
-        await store.release(workspaceId, listenerId);
-      }
+    listen(request: ListenRequest, res: Response): Promise<void> {
+      const served = serve(request, res).finally(() => underWay.delete(served));
+      underWay.add(served);
+      return served;
     },
-    /** Ends every stream, so that its reader connects to another process. */
-    close(): void {
+    /** Ends every stream, so that its reader connects to another process, and gives back the places. */
+    async close(): Promise<void> {
       isStopping = true;
       for (const stream of streams) stream.end('stopping');
+      await Promise.allSettled(underWay);
     },
   };
 }
