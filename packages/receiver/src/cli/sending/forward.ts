@@ -61,7 +61,7 @@ type Failure = { readonly name?: string; readonly message?: string; readonly cau
 export function wordsOf(error: unknown): string {
   const { name, message, cause } = (error ?? {}) as Failure;
   if (name === 'TimeoutError') return `nothing within ${TIMEOUT_MS / 1_000} s`;
-  if (cause?.code === 'ECONNREFUSED') return 'connection refused: does it run, and on this port?';
+  if (cause?.code === 'ECONNREFUSED') return 'connection refused (does it run, and on this port?)';
   // Of several addresses that were tried, the cause has a code alone.
   return [cause?.message, cause?.code, message].find(Boolean) ?? String(error);
 }
