@@ -29,11 +29,13 @@ LABEL org.opencontainers.image.title=herald
 LABEL org.opencontainers.image.description="Delivers signed webhooks for Task transitions."
 LABEL org.opencontainers.image.version=0.2.0
 LABEL org.opencontainers.image.licenses=MIT
+LABEL org.opencontainers.image.base.name=docker.io/library/node:24.21.0-slim
 WORKDIR /herald
 COPY --from=modules /herald ./
 COPY --from=build /built ./
-# Nothing is written here: the file system may be read-only, and the user owns none of it.
-USER node
+# Nothing is written here: the file system may be read-only, and the user owns none of it. It is the image's user node;
+# by a number, Kubernetes sees that it isn't root.
+USER 1000:1000
 # The api; the worker's pages for operators.
 EXPOSE 8080 8081
 # Both processes handle SIGTERM themselves and start no others, so they need no init.

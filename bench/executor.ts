@@ -46,13 +46,19 @@ export async function reportInBatches(
     items.slice(index * batch, (index + 1) * batch),
   );
   await forEachOf(batches, width, async (items) => {
-    const transitions = items.map(({ taskId, report }) => ({ taskId, ...report }));
-    const { results } = (await client.call('POST', '/api/internal/transitions', { transitions })) as {
-      results: Reply[];
-    };
-    if (results.length !== items.length) throw new Error('a batch was not answered item by item');
-    results.forEach(refuseBad);
+    await reportBatch(client, items);
   });
+}
+
+/** Reports transitions together. @returns their ids */
+export async function reportBatch(client: ApiClient, items: readonly ReportedItem[]): Promise<string[]> {
+  const transitions = items.map(({ taskId, report }) => ({ taskId, ...report }));
+  const { results } = (await client.call('POST', '/api/internal/transitions', { transitions })) as {
+    results: Reply[];
+  };
+  if (results.length !== items.length) throw new Error('a batch was not answered item by item');
+  results.forEach(refuseBad);
+  return results.map(({ transitionId = '' }) => transitionId);
 }
 
 type Reply = { readonly transitionId?: string; readonly duplicate?: boolean };

@@ -46,6 +46,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   accept: { minutes: 3, quickMinutes: 1 },
   through: { full: { count: 30_000 }, minutes: 6, quickMinutes: 0.7 },
   latency: { minutes: 9, quickMinutes: 2.3 },
+  order: { full: { seconds: 60 }, minutes: 4, quickMinutes: 1.5 },
   memory: { full: { count: 50_000 }, minutes: 9, quickMinutes: 0.8 },
   growth: { full: { count: 30_000, repeats: 5 }, minutes: 14, quickMinutes: 1 },
   scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },

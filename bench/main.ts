@@ -13,6 +13,7 @@ import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
 import { listen } from './scenarios/listen.ts';
 import { memory } from './scenarios/memory.ts';
+import { order } from './scenarios/order.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { through } from './scenarios/through.ts';
@@ -26,6 +27,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   accept,
   through,
   latency,
+  order,
   memory,
   growth,
   scale,

@@ -14,11 +14,11 @@ export const PAGES = 100;
 const WORKSPACES = 25;
 const RECEIVERS = 3;
 const DELIVERIES = 100;
-/** A page asks whether anything happened every five seconds, and reads its lists and charts every minute. */
-const EVERY_MS = 5_000;
-const TURNS_PER_READ = 12;
+/** A page that nobody touches asks every 20 seconds whether anything happened, and reads its lists and charts every five minutes. */
+const EVERY_MS = 20_000;
+const TURNS_PER_READ = 15;
 /** Turns of every page before the measurement: the first requests of a process cost several times as much. */
-const WARM_UP_TURNS = 36;
+const WARM_UP_TURNS = 30;
 const DELIVERED_DEADLINE_MS = 120_000;
 
 type Page = { readonly client: ApiClient; readonly activity: string; readonly reads: readonly string[] };

@@ -4,7 +4,11 @@ import type { HeraldEnv } from './start-herald.ts';
 
 export type WorkspacePlan = {
   readonly id: string;
-  readonly receivers: readonly { readonly url: string; readonly events?: readonly string[] }[];
+  readonly receivers: readonly {
+    readonly url: string;
+    readonly events?: readonly string[];
+    readonly ordering?: 'none' | 'task';
+  }[];
   readonly tasks: number;
   /** The callback of the n-th Task, if it has one. */
   readonly callbackUrl?: (index: number) => string;

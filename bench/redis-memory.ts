@@ -51,6 +51,7 @@ function kindOf(name: string): string {
   if (key.startsWith('x:')) return 'transition with its body (x:<id>)';
   if (/^e:.*:log$/.test(key)) return "endpoint's log (e:<id>:log)";
   if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
+  if (key.startsWith('o:')) return 'order of a Task (o:<endpoint>:<task>)';
   if (key.startsWith('t:')) return 'Task (t:<id>)';
   if (/^(ready|wake):|^later$|^leases$|^queue$/.test(key)) return 'queue (ready, later, leases)';
   // Keys of a build before the queue of groups, measured for comparison.

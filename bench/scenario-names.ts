@@ -5,6 +5,7 @@ export const SCENARIO_NAMES = [
   'accept',
   'through',
   'latency',
+  'order',
   'memory',
   'growth',
   'scale',

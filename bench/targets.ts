@@ -14,6 +14,8 @@ export const TARGETS = {
   through: { words: 'at least 3,000', limits: [{ of: 'measured', least: 3_000 }] },
   latencyP50: { words: 'at most 3 ms', limits: [{ of: 'measured', most: 3 }] },
   latencyP99: { words: 'at most 20 ms', limits: [{ of: 'measured', most: 20 }] },
+  orderP99: { words: 'at most 50 ms', limits: [{ of: 'measured', most: 50 }] },
+  orderBroken: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
   latencySpreadP99: { words: 'at most 12 ms', limits: [{ of: 'measured', most: 12 }] },
   pendingBytes: { words: 'at most 650', limits: [{ of: 'measured', most: 650 }] },
   settledBytes: { words: 'at most 400', limits: [{ of: 'measured', most: 400 }] },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const RELEASE_HEADING = /^## \[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)$/;
+const CHART = 'ops/helm/herald/Chart.yaml';
 const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
 
 const read = (root: string, file: string) => readFileSync(join(root, file), 'utf8');
@@ -20,11 +21,13 @@ function readVersions(root: string): Set<string | undefined> {
     ...manifestsOf(root).map((file) => versionOf(root, file)),
     ...ours.map(([, { version }]) => version),
     /image\.version=(\S+)/.exec(read(root, 'Dockerfile'))?.[1],
+    /^version: (\S+)/m.exec(read(root, CHART))?.[1],
+    /^appVersion: (\S+)/m.exec(read(root, CHART))?.[1],
     /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1],
   ]);
 }
 
-test('one version is told everywhere: packages, lock file, image, and the newest release of the changelog', () => {
+test('one version is told everywhere: packages, lock file, image, chart, and the newest release of the changelog', () => {
   expect([...readVersions(ROOT)]).toEqual([versionOf(ROOT, 'package.json')]);
 });
 
@@ -64,7 +67,15 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
   const root = mkdtempSync(join(tmpdir(), 'herald-release-'));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   try {
-    const copied = [...manifestsOf(ROOT), 'package-lock.json', 'Dockerfile', 'CHANGELOG.md', '.npmrc', 'scripts'];
+    const copied = [
+      ...manifestsOf(ROOT),
+      'package-lock.json',
+      'Dockerfile',
+      CHART,
+      'CHANGELOG.md',
+      '.npmrc',
+      'scripts',
+    ];
     for (const file of copied) cpSync(join(ROOT, file), join(root, file), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     writeFileSync(join(root, '.gitignore'), 'node_modules\n');

@@ -19,7 +19,7 @@ export const consolePages: Scenario = async ({ options: { seconds }, say }) => {
     columns: ['process', 'with the pages', 'without', 'for the pages'],
     rows,
     notes: [
-      `${requests} times a page asked whether anything happened; each reads its lists and charts once a minute. Nothing happens meanwhile.`,
+      `${requests} times a page asked whether anything happened; each reads its lists and charts every five minutes. Nothing happens meanwhile.`,
     ],
   };
   return {

@@ -20,7 +20,7 @@ afterAll(() => image[Symbol.asyncDispose]());
 
 test('the image starts the api unless told otherwise, as a user without rights', () => {
   expect(image.command).toEqual(['node', 'apps/api/dist/main.js']);
-  expect(image.user).toBe('node');
+  expect(image.user).toBe('1000:1000');
 });
 
 test('the image says what it is and where it listens', () => {
@@ -30,6 +30,7 @@ test('the image says what it is and where it listens', () => {
     'org.opencontainers.image.description': expect.stringMatching(/\w/) as string,
     'org.opencontainers.image.version': VERSION,
     'org.opencontainers.image.licenses': 'MIT',
+    'org.opencontainers.image.base.name': `docker.io/library/${image.base}`,
   });
 });
 

@@ -13,6 +13,8 @@ const IGNORED = /(^|\/)(node_modules|dist)$|\.tsbuildinfo$/;
 export interface BuiltImage extends AsyncDisposable {
   /** The working directory of the last stage. */
   readonly folder: string;
+  /** The image on which the last stage stands, such as `node:24.21.0-slim`. */
+  readonly base: string;
   readonly user: string | undefined;
   readonly command: readonly string[];
   /** What the last stage sets. */
@@ -49,6 +51,7 @@ export async function buildImage(): Promise<BuiltImage> {
 async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof AsyncDisposable>> {
   const stages = new Map<string, Stage>();
   let stage: Stage | undefined;
+  let imageBase = '';
   let user: string | undefined;
   let command: readonly string[] = [];
   let environment: Record<string, string> = {};
@@ -66,6 +69,7 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         stage = { root: join(base, name), workdir: '/' };
         stages.set(name, stage);
         environment = {};
+        imageBase = rest.replace(/ AS \w+$/, '');
         break;
       }
       case 'WORKDIR':
@@ -97,7 +101,16 @@ async function goThroughStages(base: string): Promise<Omit<BuiltImage, keyof Asy
         throw new Error(`the Dockerfile has an instruction that this test doesn't know: ${instruction}`);
     }
   }
-  return { folder: inStage(current(), '.'), user, command, environment, labels, ports, scripts: await recorder.read() };
+  return {
+    folder: inStage(current(), '.'),
+    base: imageBase,
+    user,
+    command,
+    environment,
+    labels,
+    ports,
+    scripts: await recorder.read(),
+  };
 }
 
 /** Reads `NAME=value` or `NAME="a value"`. */

@@ -1,5 +1,6 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
+import { watchReader } from './api/last-stir.ts';
 import { createQueryClient } from './api/query-client.ts';
 import { refusal } from './access/refusal.ts';
 import { Console } from './shell/console.tsx';
@@ -12,6 +13,7 @@ const queryClient = createQueryClient((problem) => {
   // Operators sign in to the browser, which asks them again.
   if (!isAdmin) refusal.set(problem);
 });
+watchReader();
 const root = document.getElementById('root');
 if (root) {
   render(<QueryClientProvider client={queryClient}>{isAdmin ? <Admin /> : <Console />}</QueryClientProvider>, root);

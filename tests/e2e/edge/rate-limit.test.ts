@@ -81,7 +81,8 @@ test('after a restart of Redis requests are counted as before', async () => {
   await using other = await startHerald({
     workers: 0,
     env: { RATE_LIMIT: '5' },
-    redis: { appendonly: true },
+    // Otherwise the kill may lose the key that was made just before.
+    redis: { appendonly: true, args: ['--appendfsync', 'always'] },
   });
   const { key } = await other.createWorkspace();
   await other.server.kill();

@@ -30,7 +30,7 @@ export const ACTIVITY_ROUTES: KeyedRouteTable<ActivityRoutesDeps> = {
     operation('readActivity', 'GET /', {
       summary: 'Ask whether anything happened',
       description:
-        'The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every minute too. It may change although nothing happened.',
+        'The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.',
       query: ReadActivity,
       answer: { status: 200, description: 'The version.', schema: ActivityView },
       problems: ['receiver_not_found'],

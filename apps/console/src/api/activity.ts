@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import { createStore } from '../state/create-store.ts';
 import { api, read, type Schemas } from './client.ts';
-import { POLL_MS } from './polling.ts';
+import { quietMs, stir } from './last-stir.ts';
+import { judgePace } from './polling.ts';
 
 /** What changes when something happens to deliveries, by the first word of its key. Pages of rows stay: nothing jumps. */
 const WATCHED = new Set<unknown>(['receivers', 'receiver', 'newest', 'head', 'delivery', 'task']);
@@ -14,7 +15,7 @@ const NOT_YET: Schemas['Activity'] = { version: '' };
 export const failedLook = createStore<{ readonly reason: unknown; readonly since: number } | undefined>(undefined);
 
 /**
- * Asks every few seconds whether anything has happened, and if so reads again what is on the screen.
+ * Asks whether anything has happened, and if so reads again what is on the screen. While nobody looks, it asks less often.
  * @param endpoint only to this receiver or callback; absent: in the workspace
  */
 export function useActivity(endpoint?: string): void {
@@ -30,13 +31,14 @@ export function useActivity(endpoint?: string): void {
       ),
     initialData: NOT_YET,
     initialDataUpdatedAt: Date.now,
-    refetchInterval: POLL_MS,
+    refetchInterval: () => judgePace(quietMs()),
   });
   const seen = useRef(data.version);
   useEffect(() => {
     // A service of a former version can't say, nor can one whose receiver is gone: what is on the screen finds out itself.
     if (data.version === seen.current && !isError) return;
     seen.current = data.version;
+    stir();
     void queries.invalidateQueries({ predicate: ({ queryKey: [what] }) => WATCHED.has(what) });
   }, [data.version, isError, errorUpdatedAt, queries]);
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { ApiAway, ApiProblem } from './api-problem.ts';
-import { isTransient, judgeWait } from './polling.ts';
+import { isTransient, judgeChartPace, judgePace, judgeWait } from './polling.ts';
 
 const problem = (status: number, retryAfter: string | null = null) =>
   new ApiProblem(status, { detail: 'no' }, retryAfter);
@@ -13,6 +13,11 @@ test.each([
   ['a bug', new TypeError('x'), false],
 ])('%s may succeed later: %p', (_what, error, expected) => {
   expect(isTransient(error)).toBe(expected);
+});
+
+test('a page asks less often when nobody has done anything with it for two minutes, and nothing has happened', () => {
+  expect([0, 119_999, 120_000, 86_400_000].map(judgePace)).toEqual([5_000, 5_000, 20_000, 20_000]);
+  expect([0, 119_999, 120_000].map(judgeChartPace)).toEqual([60_000, 60_000, 300_000]);
 });
 
 test('the more tries fail, the longer the wait, up to a minute', () => {

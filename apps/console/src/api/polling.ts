@@ -2,11 +2,24 @@ import { ApiAway, ApiProblem } from './api-problem.ts';
 
 /** How often a page asks whether anything has happened. What nothing tells of is itself read as often. */
 export const POLL_MS = 5_000;
-/** How often what is on the screen is read again although nothing has happened. */
-export const REREAD_MS = 60_000;
-/** How often charts are: a bucket takes at least a minute. */
+/** How often a page asks at which nobody has done anything for a while, and nothing has happened. */
+const QUIET_POLL_MS = 20_000;
+const QUIET_AFTER_MS = 120_000;
+/** How often what is on the screen is read again although nothing has happened: not every change is told. */
+export const REREAD_MS = 300_000;
+/** How often charts are: the shortest bucket takes a minute. */
 export const CHART_POLL_MS = 60_000;
 const SLOWEST_MS = 60_000;
+
+/** How often to ask. @param quietMs how long nobody has done anything, and nothing has happened */
+export function judgePace(quietMs: number): number {
+  return quietMs < QUIET_AFTER_MS ? POLL_MS : QUIET_POLL_MS;
+}
+
+/** How often to read a chart. @param quietMs as of `judgePace` */
+export function judgeChartPace(quietMs: number): number {
+  return quietMs < QUIET_AFTER_MS ? CHART_POLL_MS : REREAD_MS;
+}
 
 /** Whether the same request may succeed later without anybody's help. */
 export function isTransient(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { api, read, type Schemas } from '../api/client.ts';
-import { CHART_POLL_MS } from '../api/polling.ts';
+import { quietMs } from '../api/last-stir.ts';
+import { CHART_POLL_MS, judgeChartPace } from '../api/polling.ts';
 
 export type StatsWindow = '1h' | '24h' | '7d';
 
@@ -26,7 +27,7 @@ export function useStats(id: string, window: StatsWindow) {
       read<Schemas['Stats']>(
         api.GET('/api/public/webhooks/{id}/stats', { params: { path: { id }, query: { window } }, signal }),
       ),
-    refetchInterval: CHART_POLL_MS,
+    refetchInterval: () => judgeChartPace(quietMs()),
     staleTime: CHART_POLL_MS / 2,
     placeholderData: (former) => former,
   });

@@ -10,7 +10,7 @@ const KEPT_MS = Math.max(...rings.map(({ buckets, bucketMs }) => (buckets + 2) *
 const PRESENT_AT = Array.from({ length: FIELDS }, (_, field) => `'${HEADER_BYTES * 8 + field * COUNTER_BITS}'`);
 
 /**
- * `count(key, now, counts)` adds to the counters of the present minute (see counter-layout.ts) with two commands; the first
+ * `count(key, now, counts)` adds to the counters of the present minute (see counter-layout.ts) with one command; the first
  * of a minute also puts away what the last one had. now: ms; counts: number of the field → how much. A clock that is
  * behind counts in the newest minute. The key expires by itself.
  */
@@ -44,9 +44,10 @@ local function beginMinute(key, minute)
   local minutes, sizes = ${listOf(rings.map(({ bucketMs }) => bucketMs / MINUTE_MS))}, ${listOf(rings.map(({ buckets }) => buckets))}
   local text = redis.call('GETRANGE', key, 0, ${SLOTS_AT - 1})
   local known, putAway, slots = 0, 0, { NONE, NONE, NONE }
-  if #text == ${SLOTS_AT} then
-    known, putAway, slots[1], slots[2], slots[3] = struct.unpack('>I4I4BBB', text)
+  if #text == ${SLOTS_AT} then known = struct.unpack('>I4', text) end
+  if known > 0 then
     if minute <= known then return end
+    known, putAway, slots[1], slots[2], slots[3] = struct.unpack('>I4I4BBB', text)
     local counters = string.sub(text, ${HEADER_BYTES + 1})
     for ring, size in ipairs(sizes) do
       local bucket = math.floor(known / minutes[ring])
@@ -67,13 +68,20 @@ end
 
 local function count(key, now, counts)
   local minute = math.floor(now / ${MINUTE_MS})
-  if redis.call('GETRANGE', key, '0', '3') ~= struct.pack('>I4', minute) then beginMinute(key, minute) end
-  local changes, size = {}, 0
+  local changes, size = { 'GET', 'u32', '0' }, 3
   for field, more in pairs(counts) do
     changes[size + 1], changes[size + 2] = 'INCRBY', 'u${COUNTER_BITS}'
     changes[size + 3], changes[size + 4] = PRESENT_AT[field + 1], more == 1 and '1' or more
     size = size + 4
   end
+  if redis.call('BITFIELD', key, unpack(changes))[1] == minute then return end
+  -- It counted in a minute that has passed, or in a new string. That is taken back before another minute begins.
+  local taken = {}
+  for index = 4, size, 4 do
+    taken[index - 3], taken[index - 2], taken[index - 1], taken[index] = 'INCRBY', changes[index + 1], changes[index + 2], -changes[index + 3]
+  end
+  redis.call('BITFIELD', key, unpack(taken))
+  beginMinute(key, minute)
   redis.call('BITFIELD', key, unpack(changes))
 end
 `;
