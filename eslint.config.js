@@ -10,7 +10,14 @@ const CONNECTING = {
 };
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'bench/results/', 'chaos/results/', '.herald/', 'apps/console/src/api/api-types.ts']),
+  globalIgnores([
+    '**/dist/',
+    'packages/*/cjs/',
+    'bench/results/',
+    'chaos/results/',
+    '.herald/',
+    'apps/console/src/api/api-types.ts',
+  ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -6,6 +6,8 @@ const shared = {
   setupFiles: ['<rootDir>/tests/support/suppressed-error.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  // What customers install has no condition for its source.
+  moduleNameMapper: { '^@herald/receiver$': '<rootDir>/packages/receiver/src/index.ts' },
   transform: {
     '\\.ts$': [
       '@swc/jest',

@@ -53,6 +53,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
   console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
+  listen: { minutes: 3, quickMinutes: 0.6 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

@@ -11,8 +11,9 @@ import { floor } from './scenarios/floor.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
-import { order } from './scenarios/order.ts';
+import { listen } from './scenarios/listen.ts';
 import { memory } from './scenarios/memory.ts';
+import { order } from './scenarios/order.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { through } from './scenarios/through.ts';
@@ -33,6 +34,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   isolation,
   'slow-clients': slowClients,
   console: consolePages,
+  listen,
 };
 
 function readCommandLine(): BenchOptions {

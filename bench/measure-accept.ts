@@ -21,6 +21,8 @@ export const CONNECTIONS = { single: 32, batch: 8 };
 export type Accepted = {
   readonly perSecond: number;
   readonly cpuUs: { readonly api: number; readonly redis: number };
+  /** Reports that were made, those that warmed it up included. */
+  readonly reports: number;
 };
 
 /** An Express route that only runs a script. */
@@ -45,6 +47,10 @@ export type PreparedApi = {
   readonly batch: ApiClient;
   readonly taskIds: readonly string[];
   readonly pids: Pids;
+  readonly port: number;
+  readonly redisUrl: string;
+  /** Of the Tasks' workspace. */
+  readonly workspaceKey: string;
 };
 
 export type ApiPlan = {
@@ -82,16 +88,26 @@ export async function withApiOn<T>(
   await using batch = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.batch });
   const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));
   await reportInBatches(batch, starts, { batch: BATCH, width: CONNECTIONS.batch });
-  return await use({ single, batch, taskIds, pids: { api: api.pid, redis: redis.pid } });
+  const workspaceKey = workspaces[0]?.key ?? '';
+  const pids = { api: api.pid, redis: redis.pid };
+  return await use({ single, batch, taskIds, pids, port: api.port, redisUrl: redis.url, workspaceKey });
 }
 
-export function measureSingles({ single, taskIds, pids }: Omit<PreparedApi, 'batch'>): Promise<Accepted> {
+export function measureSingles({
+  single,
+  taskIds,
+  pids,
+}: Pick<PreparedApi, 'single' | 'taskIds' | 'pids'>): Promise<Accepted> {
   return measure(checkIns('single', taskIds, SINGLES), pids, (items) =>
     forEachOf(items, CONNECTIONS.single, (item) => report(single, item)),
   );
 }
 
-export function measureBatches({ batch, taskIds, pids }: Omit<PreparedApi, 'single'>): Promise<Accepted> {
+export function measureBatches({
+  batch,
+  taskIds,
+  pids,
+}: Pick<PreparedApi, 'batch' | 'taskIds' | 'pids'>): Promise<Accepted> {
   return measure(checkIns('batch', taskIds, BATCHED), pids, (items) =>
     reportInBatches(batch, items, { batch: BATCH, width: CONNECTIONS.batch }),
   );
@@ -119,5 +135,9 @@ async function measure(
   const seconds = (performance.now() - startedAt) / 1_000;
   const cpuMs = readCpu();
   const toUs = (ms: number) => (ms * 1_000) / measured.length;
-  return { perSecond: measured.length / seconds, cpuUs: { api: toUs(cpuMs.api), redis: toUs(cpuMs.redis) } };
+  return {
+    perSecond: measured.length / seconds,
+    cpuUs: { api: toUs(cpuMs.api), redis: toUs(cpuMs.redis) },
+    reports: items.length,
+  };
 }

@@ -14,7 +14,7 @@ export type WorkspacePlan = {
   readonly callbackUrl?: (index: number) => string;
 };
 
-export type PreparedWorkspace = { readonly id: string; readonly taskIds: readonly string[] };
+export type PreparedWorkspace = { readonly id: string; readonly key: string; readonly taskIds: readonly string[] };
 export type Prepared = { readonly executorKey: string; readonly workspaces: readonly PreparedWorkspace[] };
 
 const CONNECTIONS = 16;
@@ -29,18 +29,15 @@ export async function prepareWorkspaces(
   const { executorKey, workspaceKeys } = await createKeys(env, ids);
   const workspaces: PreparedWorkspace[] = [];
   for (const { id, receivers, tasks, callbackUrl } of plans) {
-    await using client = openApiClient({
-      port: apiPort,
-      key: workspaceKeys.get(id) ?? '',
-      connections: CONNECTIONS,
-    });
+    const key = workspaceKeys.get(id) ?? '';
+    await using client = openApiClient({ port: apiPort, key, connections: CONNECTIONS });
     for (const receiver of receivers) await client.call('POST', '/api/public/webhooks', receiver);
     const taskIds = new Array<string>(tasks);
     await forEachOf([...taskIds.keys()], CONNECTIONS, async (index) => {
       const body = callbackUrl ? { callback: { url: callbackUrl(index) } } : {};
       taskIds[index] = ((await client.call('POST', '/tasks', body)) as { id: string }).id;
     });
-    workspaces.push({ id, taskIds });
+    workspaces.push({ id, key, taskIds });
   }
   return { executorKey, workspaces };
 }

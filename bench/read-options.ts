@@ -32,6 +32,7 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   isolation     healthy receivers beside bad ones
   slow-clients  healthy requests to the API beside slow and idle connections
   console       a hundred open pages of the console that nobody touches
+  listen        accepting while nobody and while five listen to the workspace
   (none)        all of them, which takes about an hour and a half
 
 Ends with one table: measured values, floors, and whether the targets are met. Exits with 1 when a scenario failed, not when a target was missed.

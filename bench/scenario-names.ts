@@ -12,6 +12,7 @@ export const SCENARIO_NAMES = [
   'isolation',
   'slow-clients',
   'console',
+  'listen',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
@@ -23,6 +24,7 @@ export const BESIDE_SCENARIOS: readonly ScenarioName[] = [
   'latency',
   'memory',
   'isolation',
+  'listen',
 ];
 
 /** The default scenarios: all but the floor, which a drain measures between its own rounds. */

@@ -96,7 +96,7 @@ test(
 );
 
 test(
-  'it says where the board is, and where the password for it, and prints a link to the console that is signed in',
+  'it says where the board is, and where the password for it, and prints a link to the console and a command to listen that work',
   async () => {
     await using service = await start();
     const line =
@@ -112,6 +112,15 @@ test(
     expect((await fetch(url)).status).toBe(401);
     expect(service.output()).toMatch(new RegExp(`/admin +\\(user ${user}, password in ${file}\\)`));
     const [, token = ''] = /\/console#token=(hrlp_\w+) /.exec(service.output()) ?? [];
+    const [, options = ''] =
+      /npx herald-receiver (listen --api \S+ --key \S+ --forward-to \S+)$/m.exec(service.output()) ?? [];
+    await using listening = await startProcess({
+      name: 'herald-receiver',
+      command: process.execPath,
+      args: [join(ROOT, 'packages/receiver/bin/herald-receiver.js'), ...options.split(' ')],
+      readyWhen: (each) => each.startsWith('Listening at'),
+    });
+    await listening.stop();
     const access = { workspaceId: 'ws_local', kind: 'portal_link', readOnly: false };
     expect(await read('/api/public/access', token)).toMatchObject(access);
     await service.stop();

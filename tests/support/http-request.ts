@@ -23,6 +23,15 @@ export interface HttpAnswer {
   durationMs: number;
 }
 
+/** All of an answer; of a stream, which doesn't end, what comes first. */
+async function readAnswerText(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return await response.text();
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return Buffer.from(first?.value ?? []).toString();
+}
+
 /** Sends a request to the API, and throws when its answer is not as the OpenAPI document says. */
 export async function sendRequest(
   origin: string,
@@ -42,7 +51,7 @@ export async function sendRequest(
     ...(payload !== undefined && { body: payload }),
     signal: AbortSignal.timeout(deadlineMs),
   });
-  const text = await response.text();
+  const text = await readAnswerText(response);
   const isJson = /^application\/(problem\+)?json\b/.test(response.headers.get('content-type') ?? '');
   const answer: HttpAnswer = {
     status: response.status,

@@ -44,7 +44,7 @@ export async function startStores(shardCount = 1, now: () => number = Date.now) 
   // As a second process would have them: races go over two connections.
   const second = createAll(await connect('second'));
   const stack = cleanUp.move();
-  return { ...first, second, keys, keyspace, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { ...first, second, keys, keyspace, target, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 export function newWorkspaceId(): string {

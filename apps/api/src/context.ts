@@ -11,6 +11,8 @@ import { createFindDestinations } from '@herald/store/endpoints/find-destination
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
+import { createListenerStore } from '@herald/store/listening/listener-store';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { createReplayStore } from '@herald/store/replays/replay-store';
@@ -32,6 +34,8 @@ import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { openBase, type ContextOptions } from './open-base.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
+import { createListeners } from './listening/create-listeners.ts';
+import { createTellListeners } from './listening/create-tell-listeners.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
@@ -101,6 +105,11 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
     recentTasks: createRecentTasks(),
     subscriptions: createLookupCache(SUBSCRIPTIONS_LIMIT, receiverStore.findSubscriptions),
+    tellListeners: createTellListeners({
+      publish: (workspaceId, event) => publishListened(redis, workspaceId, event),
+      metrics: metrics.listening,
+      logger,
+    }),
     report: reports.transitions,
     requestId: currentRequestId,
     actionUrl: createActionUrl(config.actionUrlTemplate),
@@ -154,6 +163,13 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       now,
     }),
     acceptTransitions,
+    listeners: createListeners({
+      store: createListenerStore({ redis, keyspace }),
+      follow: createFollow(subscriber),
+      metrics: metrics.listening,
+      logger,
+      now,
+    }),
     deliveryLog,
     redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),
     replays: createReplayOperations({

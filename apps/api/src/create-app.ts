@@ -19,6 +19,7 @@ import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
+import { LISTEN_ROUTES } from './listening/listen-routes.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createPageRoutes } from './pages/page-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
@@ -43,6 +44,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   REPLAY_ROUTES,
   STATS_ROUTES,
   ACTIVITY_ROUTES,
+  LISTEN_ROUTES,
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
   TASK_ROUTES,

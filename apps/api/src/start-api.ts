@@ -24,6 +24,8 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
     const { host, port } = config;
     const given = await listen(server, { host, port, backlog: LISTEN_BACKLOG }, { port: 'PORT', host: 'HOST' });
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));
+    // Released before the server, which waits for its answers, and before the connections.
+    resources.add('listeners', () => context.listeners.close());
     logger.info('api.started', { host, port: given, secretsKeys: context.keyFingerprints.join(',') });
     return { stop: resources.release };
   } catch (error) {

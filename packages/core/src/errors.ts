@@ -32,6 +32,16 @@ export class ReplayLimitReachedError extends DomainError {
   }
 }
 
+/** As many listen to the workspace as may. */
+export class ListenerLimitReachedError extends DomainError {
+  readonly code = 'listener_limit_reached';
+  constructor(limit: number) {
+    super(
+      `${limit} listeners are connected to this workspace already; end one first, or wait half a minute for one that died`,
+    );
+  }
+}
+
 type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay';
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */

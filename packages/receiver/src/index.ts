@@ -21,6 +21,7 @@ export { createExpressHandler, type ExpressHandler } from './handlers/create-exp
 export { createFetchHandler, type FetchHandler } from './handlers/create-fetch-handler.ts';
 export type { NodeRequest } from './handlers/read-node-body.ts';
 export type { FindSecrets, ReceiverOptions } from './handlers/receiver-options.ts';
+export type { ReceiverRefusal } from './handlers/receiver-refusal.ts';
 export type { SignatureMode } from './signatures/judge-delivery.ts';
 export type { RawBody } from './signatures/raw-body.ts';
 export type { WebhookHeaders } from './signatures/read-header.ts';

@@ -1,4 +1,5 @@
-import { request, type Agent } from 'node:http';
+import { once } from 'node:events';
+import { request, type Agent, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { ReceivedAnswer } from '../../support/find-answer-breaches.ts';
 import type { FuzzRequest } from './make-request.ts';
@@ -17,7 +18,8 @@ export async function sendFuzzRequest(
   const sent = request({ hostname, port, method, path, agent, headers: { ...headers, ...length } });
   sent.setTimeout(deadlineMs, () => sent.destroy(new Error(`no answer within ${deadlineMs} ms`)));
   sent.on('response', (response) => {
-    text(response).then((content) => {
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+    (isStream && method === 'GET' ? firstOf(response) : text(response)).then((content) => {
       const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
       const isJson = /^application\/(problem\+)?json\b/.test(response.headers['content-type'] ?? '');
       resolve({
@@ -30,4 +32,11 @@ export async function sendFuzzRequest(
   sent.on('error', reject);
   sent.end(body);
   return await promise;
+}
+
+/** What comes first of a stream, which doesn't end by itself. */
+async function firstOf(response: IncomingMessage): Promise<string> {
+  const [first] = (await once(response, 'data')) as [Buffer];
+  response.destroy();
+  return first.toString();
 }

@@ -4,17 +4,27 @@ import { actionRequired, checkpoint, DONE, START } from '../../support/reports.t
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { readWebhook } from '../../support/webhooks.ts';
 import { forgeries, replayOf } from './forgeries.ts';
-import { installKit, type CustomerFolder } from './install-kit.ts';
+import { compile, installKit, type CustomerFolder } from './install-kit.ts';
+import { findNode20 } from './node-20.ts';
 import { startExample, type Example, type RunningExample } from './start-example.ts';
 
 import.meta.jest.setTimeout(120_000);
 
 const python = findExecutable('python3');
-const serveFetch = join(import.meta.dirname, 'serve-fetch.ts');
+/** What customers run it on: the oldest Node that it is for, where the machine has one. */
+const node = findNode20() ?? process.execPath;
+const serveFetch = join(import.meta.dirname, 'serve-fetch.js');
+
+async function compileNest(folder: string): Promise<void> {
+  const complaints = await compile(folder, ['--experimentalDecorators', '--module', 'commonjs'], 'nest.ts');
+  if (complaints !== '') throw new Error(complaints);
+}
 
 const EXAMPLES: Example[] = [
-  { name: 'express.ts', command: process.execPath, args: ['express.ts'] },
-  { name: 'fetch.ts', command: process.execPath, args: [serveFetch, 'fetch.ts'] },
+  { name: 'express.mjs', command: node, args: ['express.mjs'] },
+  { name: 'fastify.mjs', command: node, args: ['fastify.mjs'] },
+  ...['fetch.mjs', 'hono.mjs', 'route.mjs'].map((name) => ({ name, command: node, args: [serveFetch, name] })),
+  { name: 'nest.ts', command: node, args: ['nest.js'], prepare: compileNest },
   ...(python === undefined ? [] : [{ name: 'receiver.py', command: python, args: ['receiver.py'] }]),
 ];
 

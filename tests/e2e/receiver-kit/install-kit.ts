@@ -1,28 +1,30 @@
 import { startProcess } from '@herald/test-kit';
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const NEST_LIKE = join(ROOT, 'tests/fixtures/nest-like/@nestjs');
+const TYPESCRIPT = join(ROOT, 'node_modules/typescript-5.4/bin/tsc');
 
 export interface CustomerFolder extends AsyncDisposable {
   path: string;
 }
 
-/** A customer's folder: the kit as npm would publish it, and the libraries that he has anyway. */
+/** A customer's folder: the kit as npm publishes and installs it, and the libraries that he has anyway. */
 export async function installKit(): Promise<CustomerFolder> {
   const path = await mkdtemp(join(tmpdir(), 'herald-customer-'));
   const remove = () => rm(path, { recursive: true, force: true });
   try {
     await run('npm', ['pack', join(ROOT, 'packages/receiver'), '--pack-destination', path, '--ignore-scripts'], path);
-    const kit = join(path, 'node_modules/@herald/receiver');
-    await mkdir(kit, { recursive: true });
     const packed = (await readdir(path)).find((name) => name.endsWith('.tgz'));
     if (packed === undefined) throw new Error('npm pack left no package');
-    await run('tar', ['-xzf', join(path, packed), '-C', kit, '--strip-components=1'], path);
-    for (const library of ['express', 'ioredis']) {
+    await writeFile(join(path, 'package.json'), '{"private":true}');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(path, packed)], path);
+    for (const library of ['express', 'ioredis', 'fastify', 'hono', '@types']) {
       await symlink(join(ROOT, 'node_modules', library), join(path, 'node_modules', library));
     }
+    await cp(NEST_LIKE, join(path, 'node_modules/@nestjs'), { recursive: true });
     return { path, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
@@ -30,8 +32,17 @@ export async function installKit(): Promise<CustomerFolder> {
   }
 }
 
+/** Compiles files of a folder with TypeScript 5.4. Returns what it complains of, which is nothing where all is well. */
+export async function compile(folder: string, options: readonly string[], ...files: string[]): Promise<string> {
+  const strict = ['--strict', '--target', 'es2022', '--types', 'node', '--skipLibCheck'];
+  const args = [TYPESCRIPT, ...strict, ...options, ...files];
+  await using ran = await startProcess({ name: 'tsc', command: process.execPath, args, cwd: folder });
+  await ran.exited;
+  return ran.output().trim();
+}
+
 async function run(command: string, args: readonly string[], home: string): Promise<void> {
-  const ran = await startProcess({ name: command, command, args, env: { HOME: home } });
+  const ran = await startProcess({ name: command, command, args, cwd: home, env: { HOME: home } });
   const { code } = await ran.exited;
   if (code !== 0) throw new Error(`${command} ended with ${String(code)}\n${ran.tail()}`);
 }

@@ -14,6 +14,8 @@ export interface Example {
   /** How it is run, from the folder that it was written to. */
   command: string;
   args: readonly string[];
+  /** Makes what is run of it. */
+  prepare?: (folder: string) => Promise<void>;
 }
 
 export interface RunningExample extends AsyncDisposable {
@@ -38,7 +40,7 @@ export interface RunningExample extends AsyncDisposable {
 export async function startExample(
   herald: Herald,
   folder: string,
-  { name, command, args }: Example,
+  { name, command, args, prepare }: Example,
 ): Promise<RunningExample> {
   const port = await freePort();
   const send: RunningExample['send'] = async ({ headers, rawBody }) => {
@@ -55,6 +57,7 @@ export async function startExample(
   const { secret: newSecret } = bodyOf(rotated, 200) as { secret: string };
 
   await writeFile(join(folder, name), await readExample(name));
+  await prepare?.(folder);
   const running = await startProcess({
     name,
     command,

@@ -39,6 +39,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   redeliver: { params: ['receiverDelivery'], portalLinks: 'change' },
   readStats: { params: [], query: '?window=7d', portalLinks: 'read' },
   readActivity: { params: [], portalLinks: 'read' },
+  listen: { params: [] },
   createPortalLink: { params: [], body: () => ({ expiresInSeconds: 60 }) },
   readAccess: { params: [], portalLinks: 'read' },
   readReplay: { params: ['replay'], portalLinks: 'read' },

@@ -58,6 +58,8 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
     await redis.set(key, `counters of ${workspaceId}`, 'PX', HOUR_MS);
   }
 
+  await redis.zadd(keys.listeners(workspaceId), now + HOUR_MS, 'lst_1');
+
   const replayIds = [newReplayId(randomBytes(12)), newReplayId(randomBytes(12))] as const;
   for (const id of replayIds) {
     const range = { since: 0, until: now + 1, statuses: ['failed' as const], createdAt: now };

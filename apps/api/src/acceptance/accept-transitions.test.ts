@@ -17,7 +17,7 @@ const TASK: TaskRecord = {
 const ACCEPTED: CommitReply = { kind: 'accepted', canceled: 0 };
 
 /** One API process over one Task, which is what `task` says now; a commit is answered by `answer`, or as the script would. */
-function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK) {
+function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK, version = '0') {
   const state = {
     task,
     knownFacts: new Map<string, KnownFact>(),
@@ -26,6 +26,7 @@ function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK) 
     isNoted: false,
     told: [] as object[],
     refused: [] as string[],
+    listened: [] as string[],
   };
   const commit = (asked: TransitionCommit): CommitReply => {
     state.commits++;
@@ -53,8 +54,9 @@ function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK) 
         return Promise.resolve(isFirst);
       },
     },
-    subscriptions: { find: () => Promise.resolve({ version: '0', receivers: [] }), forget: () => undefined },
+    subscriptions: { find: () => Promise.resolve({ version, receivers: [] }), forget: () => undefined },
     recentTasks: createRecentTasks(),
+    tellListeners: (_workspaceId, { event }) => void state.listened.push(event),
     report: {
       accepted: () => undefined,
       differed: (facts) => void state.told.push(facts),
@@ -187,5 +189,26 @@ describe('a done on a Task that is canceled', () => {
     }, canceled);
     expect(await report({ type: 'done', usage: 5 })).toMatchObject([{ code: 'invalid_transition' }]);
     expect(commits.map(({ change }) => change)).toEqual(Array.from({ length: 4 }, () => ({ usage: 5 })));
+  });
+});
+
+describe('listeners', () => {
+  const listenedTo = (until: number, answer?: () => CommitReply) => build(answer, TASK, `token:${until}`);
+
+  test('are told of each event once, after its commit, while somebody listens', async () => {
+    const { report, state } = listenedTo(1);
+    await report(checkpoint('c1'), checkpoint('c1'), checkpoint('c2', { material: false }), { type: 'done' });
+    await report({ type: 'done' });
+    expect(state.listened).toEqual(['task.check_in', 'task.done']);
+  });
+
+  test.each([
+    ['nobody ever listened', () => build()],
+    ['the time that the version tells has come', () => listenedTo(0)],
+    ['nothing was committed', () => listenedTo(1, () => ({ kind: 'full' }))],
+  ])('are told nothing when %s', async (_when, start) => {
+    const { report, state } = start();
+    await report(checkpoint('c1'));
+    expect(state.listened).toEqual([]);
   });
 });

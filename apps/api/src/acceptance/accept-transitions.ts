@@ -10,6 +10,8 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
+import { isListened } from '@herald/store/keyspace/subscription-version';
+import type { ListenedEvent } from '@herald/store/listening/listen-channel';
 import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/transitions/transition-store';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
@@ -42,6 +44,8 @@ export type AcceptTransitionsDeps = DecideDeps & {
     readonly forget: (workspaceId: WorkspaceId) => void;
   };
   readonly recentTasks: RecentTasks;
+  /** Called after the commit of an event, if somebody may listen. Nobody waits for it. */
+  readonly tellListeners: (workspaceId: WorkspaceId, event: ListenedEvent) => void;
   readonly report: Reports['transitions'];
 };
 
@@ -64,7 +68,7 @@ const TASKS_AT_A_TIME = 20;
  * @returns one result per report, in order. A foreseen fault is a value, so that one bad report spoils no other.
  */
 export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
-  const { findTaskWorkspace, transitions, subscriptions, recentTasks, report } = deps;
+  const { findTaskWorkspace, transitions, subscriptions, recentTasks, tellListeners, report } = deps;
 
   /** Uses a remembered Task, which may be out of date, only for decisions that all write: the commit detects it. */
   const decideOnRemembered = (taskId: TaskId, slots: readonly Slot[], current: Subscriptions) => {
@@ -119,6 +123,9 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
         deliveries: commit?.emission?.targets.length ?? 0,
         canceled: reply.canceled,
       });
+      if (commit?.emission && isListened(commit.subscriptionVersion, commit.now)) {
+        tellListeners(workspaceId, commit.emission);
+      }
     }
     const last = decided.at(-1);
     if (last && replies.every(({ kind }) => kind === 'accepted')) recentTasks.put(last.task);

@@ -7,6 +7,7 @@ import { stateOf, type Caller } from '../http/request-state.ts';
 import { createPortalLinkJudge } from '../routing/judge-portal-link.ts';
 import type { RouteTable } from '../routing/operation.ts';
 import { HttpFault } from '../http/problem.ts';
+import { bearerTokenOf } from '../http/bearer-token.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
 export type AuthenticateDeps = {
@@ -33,7 +34,7 @@ export function createAuthenticate({ findKey, findLink, failures, noteUse, logge
   return function authenticate<Deps>(table: RouteTable<Deps>): RequestHandler {
     const judgeLink = createPortalLinkJudge(table, logger);
     return async (req, _res, next) => {
-      const token = /^Bearer +(\S+) *$/i.exec(req.get('authorization') ?? '')?.[1];
+      const token = bearerTokenOf(req);
       const caller = token === undefined ? undefined : await findCaller(token);
       if (!caller) throw failures.judge(req, unauthenticated(token));
       if (caller.portalLink) {

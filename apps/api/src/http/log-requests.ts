@@ -46,7 +46,9 @@ export function createRequestLog({ logger, metrics: { requests: metrics } }: Req
       const method = METHODS.has(req.method) ? req.method : 'other';
       const route = routeOf(req) ?? NO_ROUTE;
       metrics.requests({ method, route, status: String(status) });
-      metrics.seconds.observe({ method, route }, durationMs / 1_000);
+      // How long a stream stays open says nothing of how quickly requests are answered.
+      const isStream = String(res.getHeader('content-type')).startsWith('text/event-stream');
+      if (!isStream) metrics.seconds.observe({ method, route }, durationMs / 1_000);
       const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
       logger[level]('request.answered', {
         requestId: stateOf(req).requestId,

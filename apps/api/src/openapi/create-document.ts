@@ -2,6 +2,7 @@ import { VERSION } from '@herald/runtime/version';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
 import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
+import { LISTEN_ROUTES } from '../listening/listen-routes.ts';
 import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
 import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
@@ -53,6 +54,7 @@ const TABLES: readonly RouteTable<never>[] = [
   REPLAY_ROUTES,
   STATS_ROUTES,
   ACTIVITY_ROUTES,
+  LISTEN_ROUTES,
   TASK_ROUTES,
   TRANSITION_ROUTES,
   HEALTH_ROUTES,

@@ -84,7 +84,7 @@ function isIdempotent(operation: Described, { scope }: Table): boolean {
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {
-  const { description, schema, headers = [], isPageToo } = operation.answer;
+  const { description, schema, type = 'application/json', headers = [], isPageToo } = operation.answer;
   const { scope } = table;
   const names: readonly HeaderName[] = [
     'x-request-id',
@@ -96,7 +96,7 @@ function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseO
   return {
     description,
     headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
-    content: { 'application/json': { schema }, ...(isPageToo && { 'text/html': { schema: { type: 'string' } } }) },
+    content: { [type]: { schema }, ...(isPageToo && { 'text/html': { schema: { type: 'string' } } }) },
   };
 }
 

@@ -5,6 +5,7 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
 import { createRequestMetrics } from '../http/log-requests.ts';
+import { createListenMetrics } from './create-listen-metrics.ts';
 
 const CONNECTIONS = ['herald-api', 'herald-api-subscriber', 'herald-api-confirm', 'herald-api-operators'];
 
@@ -18,6 +19,7 @@ export function createApiMetrics() {
     deliveries: createDeliveryMetrics(registry),
     redis: createRedisMetrics(registry, CONNECTIONS),
     data: createDataMetrics(registry),
+    listening: createListenMetrics(registry),
   };
 }
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;

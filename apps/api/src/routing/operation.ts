@@ -34,6 +34,8 @@ export type Operation<
     readonly description: string;
     readonly schema: Answer;
     readonly headers?: readonly ('location' | 'cache-control')[];
+    /** Absent: JSON. */
+    readonly type?: 'text/event-stream';
     /** A request that prefers HTML gets the same as a page. */
     readonly isPageToo?: true;
   };

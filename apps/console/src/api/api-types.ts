@@ -298,6 +298,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/public/listen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen to events while you develop
+         * @description The events of the workspace's Tasks, as server-sent events, from the moment of the first one, `listening`. Each has the name of its event as `event`, the body that receivers get as `data`, and as `id` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. When the service ends the stream, the last event is `end`, with `reason` (`stopping`, `key_ended`, `place_taken` or `too_slow`) and `detail`. At most 5 listeners a workspace. `npx herald-receiver listen` brings the events to a local program, signed.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        get: operations["listen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tasks": {
         parameters: {
             query?: never;
@@ -1843,6 +1865,7 @@ export interface components {
          *     - `replay_not_found`: The workspace has no such replay.
          *     - `receiver_limit_reached`: The workspace already has as many receivers as it may.
          *     - `replay_limit_reached`: The workspace already has as many replays under way as it may.
+         *     - `listener_limit_reached`: As many listen to the workspace as may.
          *     - `receiver_disabled`: The receiver or the callback is disabled.
          *     - `invalid_transition`: The Task's state doesn't allow it.
          *     - `task_closed`: The Task is done or canceled and takes nothing more.
@@ -1853,7 +1876,7 @@ export interface components {
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "stale_action_version" | "validation_failed" | "unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "stale_action_version" | "validation_failed" | "unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -4349,6 +4372,51 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listen: {
+        parameters: {
+            query?: {
+                events?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. It stays open. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /** @description `listener_limit_reached`: As many listen to the workspace as may. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "listener_limit_reached";
                     };
                 };
             };

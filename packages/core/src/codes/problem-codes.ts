@@ -36,6 +36,11 @@ const DOMAIN_PROBLEMS = {
     meaning: 'The workspace already has as many replays under way as it may.',
     action: 'Wait for one to end, or stop one.',
   },
+  listener_limit_reached: {
+    status: 409,
+    meaning: 'As many listen to the workspace as may.',
+    action: 'End one first. The place of one that died is free after half a minute.',
+  },
   receiver_disabled: {
     status: 409,
     meaning: 'The receiver or the callback is disabled.',

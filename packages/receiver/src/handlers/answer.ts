@@ -1,3 +1,4 @@
+import { describeRefusal } from '../signatures/describe-refusal.ts';
 import type { Refusal } from '../signatures/judge-delivery.ts';
 
 /** The answer to a request. Herald's delivery log shows the first 1 KiB of its body. */
@@ -9,18 +10,6 @@ export type Answer = {
 
 /** Errors while reading the body. */
 export type BodyFault = 'body_too_large' | 'body_incomplete' | 'body_already_read';
-
-const ROTATION = 'while a secret is being rotated, give both, the old one until the overlap ends';
-
-const REFUSALS: Readonly<Record<Refusal, string>> = {
-  service_signature_missing: 'x-service-signature is missing',
-  service_signature_wrong: `x-service-signature was made with none of the secrets, or over another body; ${ROTATION}`,
-  standard_headers_missing: 'webhook-id, webhook-timestamp or webhook-signature is missing',
-  standard_signature_wrong: `webhook-signature was made with none of the secrets, or over another body; ${ROTATION}`,
-  timestamp_out_of_tolerance: 'webhook-timestamp is too far from now: a replay, or the clock of the receiver is wrong',
-  delivery_id_missing: 'x-service-delivery is missing',
-  delivery_ids_differ: 'x-service-delivery is not webhook-id',
-};
 
 export const ALREADY_READ =
   'the body was read before the webhook handler saw it, so its signature can no longer be checked: mount the handler before express.json() and every other body parser, or give its route express.raw({ type: "*/*" })';
@@ -36,7 +25,7 @@ export function succeed(status: 'processed' | 'duplicate'): Answer {
 }
 
 export function refuse(reason: Refusal): Answer {
-  return { status: 401, body: { error: reason, detail: REFUSALS[reason] } };
+  return { status: 401, body: { error: reason, detail: describeRefusal(reason) } };
 }
 
 export function refuseBody(fault: BodyFault): Answer {

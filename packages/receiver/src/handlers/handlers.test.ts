@@ -7,6 +7,7 @@ import { createMemoryStore } from '../stores/memory-store.ts';
 import { createExpressHandler } from './create-express-handler.ts';
 import { createFetchHandler } from './create-fetch-handler.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 
 const SECRET = newSigningSecret();
 const BODY = renderTestBody('trn_1', Date.UTC(2030, 0, 2));
@@ -38,14 +39,16 @@ async function serve(listener: RequestListener): Promise<Served> {
 function spy(more: Partial<ReceiverOptions> = {}) {
   const handled: string[] = [];
   const errors: unknown[] = [];
+  const refusals: ReceiverRefusal[] = [];
   const options: ReceiverOptions = {
     secrets: SECRET,
     store: createMemoryStore(),
     handle: (event, { id }) => void handled.push(`${event.event} ${id}`),
     onError: (error) => errors.push(error),
+    onRefused: (refusal) => refusals.push(refusal),
     ...more,
   };
-  return { handled, errors, options };
+  return { handled, errors, refusals, options };
 }
 
 type Send = (init: { headers?: Record<string, string>; body?: string; method?: string }) => Promise<Response>;
@@ -93,12 +96,34 @@ describe.each<[string, Kind]>([
     ['standard_signature_wrong', { ...sign(), 'webhook-id': 'dlv_2', 'x-service-delivery': 'dlv_2' }, BODY],
     ['delivery_ids_differ', { ...sign(), 'x-service-delivery': 'dlv_2' }, BODY],
     ['timestamp_out_of_tolerance', sign('dlv_1', old), BODY],
-  ])('%s is answered 401 and handled by nobody', async (error, headers, body) => {
-    const { handled, errors, options } = spy();
+  ])('%s is answered 401, told, and handled by nobody', async (error, headers, body) => {
+    const { handled, errors, refusals, options } = spy();
     await using receiver = await start(options);
     const answer = await receiver.send({ headers, body });
     expect([answer.status, await answer.json()]).toEqual([401, { error, detail: expect.any(String) as string }]);
     expect({ handled, errors }).toEqual({ handled: [], errors: [] });
+    const deliveryId = (headers as Record<string, string | undefined>)['x-service-delivery'];
+    expect(refusals).toEqual([
+      {
+        reason: error,
+        detail: expect.stringMatching(/./) as string,
+        status: 401,
+        path: '/hooks?for=me',
+        ...(deliveryId !== undefined && { deliveryId }),
+      },
+    ]);
+  });
+
+  test('what onRefused throws goes to onError, and the request stays refused', async () => {
+    const broken = new Error('no log');
+    const { errors, options } = spy({
+      onRefused: () => {
+        throw broken;
+      },
+    });
+    await using receiver = await start(options);
+    expect((await receiver.send({ headers: sign(), body: `${BODY} ` })).status).toBe(401);
+    expect(errors).toEqual([broken]);
   });
 
   test('a handler that throws frees the delivery for the next try', async () => {
@@ -161,7 +186,7 @@ describe.each<[string, Kind]>([
   });
 
   test('a signed body that is no event is answered 400 with what is wrong', async () => {
-    const { handled, options } = spy();
+    const { handled, refusals, options } = spy();
     await using receiver = await start(options);
     const body = '{"event":"task.done","id":"trn_1"}';
     const answer = await receiver.send({ headers: sign('dlv_1', { body }), body });
@@ -170,6 +195,7 @@ describe.each<[string, Kind]>([
       error: 'event_format',
       detail: expect.stringContaining('created_at') as string,
     });
+    expect(refusals).toMatchObject([{ reason: 'event_format', status: 400 }]);
     expect(handled).toEqual([]);
   });
 

@@ -2,10 +2,11 @@ import { EventFormatError } from '../events/event-format-error.ts';
 import type { HeraldEvent } from '../events/event.ts';
 import { parseEvent } from '../events/parse-event.ts';
 import { judgeDelivery } from '../signatures/judge-delivery.ts';
-import type { WebhookHeaders } from '../signatures/read-header.ts';
+import { readHeader, type WebhookHeaders } from '../signatures/read-header.ts';
 import { checkSecrets } from '../signatures/secrets.ts';
 import { ALREADY_READ, fail, refuse, refuseBody, succeed, type Answer, type BodyFault } from './answer.ts';
 import type { CheckedOptions } from './receiver-options.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
 
 export type IncomingDelivery = {
   readonly method: string;
@@ -29,21 +30,41 @@ async function judgeAndHandle(options: CheckedOptions, request: IncomingDelivery
   if (request.method !== 'POST')
     return fail(405, 'method_not_allowed', 'webhooks are sent with POST', { allow: 'POST' });
   const rawBody = await request.readBody(options.limitBytes);
-  if (typeof rawBody === 'string') {
-    if (rawBody === 'body_already_read') options.onError(new Error(ALREADY_READ));
+  if (rawBody === 'body_already_read') {
+    options.onError(new Error(ALREADY_READ));
     return refuseBody(rawBody);
   }
+  if (typeof rawBody === 'string') return tell(options, request, rawBody, refuseBody(rawBody));
 
   const secrets = checkSecrets(await options.findSecrets({ path }));
   const judgement = judgeDelivery(
     { rawBody, headers, secrets, mode: options.signatures },
     { toleranceS: options.toleranceS, nowMs: options.now() },
   );
-  if (judgement.kind === 'refused') return refuse(judgement.reason);
+  if (judgement.kind === 'refused') return tell(options, request, judgement.reason, refuse(judgement.reason));
 
   const event = readEvent(rawBody);
-  if (event instanceof EventFormatError) return fail(400, event.code, event.message);
+  if (event instanceof EventFormatError) {
+    return tell(options, request, event.code, fail(400, event.code, event.message));
+  }
   return handleOnce(options, event, judgement.deliveryId);
+}
+
+/** Reports a refusal. Whatever comes of that, the answer stays. */
+function tell(
+  { onRefused, onError }: CheckedOptions,
+  { headers, path }: IncomingDelivery,
+  reason: ReceiverRefusal['reason'],
+  answer: Answer,
+): Answer {
+  const deliveryId = readHeader(headers, 'x-service-delivery') ?? readHeader(headers, 'webhook-id');
+  const facts = { reason, detail: answer.body.detail ?? '', status: answer.status, path };
+  try {
+    onRefused(deliveryId === undefined ? facts : { ...facts, deliveryId });
+  } catch (error) {
+    onError(error);
+  }
+  return answer;
 }
 
 function readEvent(rawBody: Uint8Array): HeraldEvent | EventFormatError {

@@ -3,6 +3,8 @@ import type { SignatureMode } from '../signatures/judge-delivery.ts';
 import { checkSecrets, type Secrets } from '../signatures/secrets.ts';
 import { DEFAULT_TOLERANCE_S } from '../signatures/verify-standard.ts';
 import { checkPositive, type DeliveryStore } from '../stores/delivery-store.ts';
+import type { ReceiverRefusal } from './receiver-refusal.ts';
+import { createRefusalWarning } from './refusal-warning.ts';
 
 /** Finds the secrets of the endpoint that a request came to. Without any, the request is refused. */
 export type FindSecrets = (request: { readonly path: string }) => Secrets | Promise<Secrets>;
@@ -18,6 +20,8 @@ export type ReceiverOptions = {
   readonly handle: (event: HeraldEvent, delivery: { readonly id: string }) => void | Promise<void>;
   /** Gets errors of `handle`, of the store and of the set-up. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
+  /** Gets every request that was refused. Default: a warning with the check that failed, at most every ten seconds. */
+  readonly onRefused?: (refusal: ReceiverRefusal) => void;
   /** Default: both. Read the README before you choose only one. */
   readonly signatures?: SignatureMode;
   /** Default 300. */
@@ -46,6 +50,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     signatures,
     findSecrets: typeof secrets === 'function' ? secrets : () => secrets,
     onError: options.onError ?? printError,
+    onRefused: options.onRefused ?? createRefusalWarning(printWarning, options.now ?? Date.now),
     toleranceS: checkPositive(options.toleranceS ?? DEFAULT_TOLERANCE_S, 'toleranceS'),
     limitBytes: checkPositive(options.limitBytes ?? DEFAULT_LIMIT_BYTES, 'limitBytes'),
     now: options.now ?? Date.now,
@@ -54,4 +59,8 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
 
 function printError(error: unknown): void {
   console.error('A webhook was not processed; Herald will try again.', error);
+}
+
+function printWarning(line: string): void {
+  console.warn(line);
 }

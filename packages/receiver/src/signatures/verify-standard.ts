@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { isEqual } from './is-equal.ts';
+import { standardSignature } from './make-signatures.ts';
 import { bytesOf, type RawBody } from './raw-body.ts';
 import { readHeader, type WebhookHeaders } from './read-header.ts';
 import { standardKeyOf, usableSecrets, type Secrets } from './secrets.ts';
@@ -50,7 +50,7 @@ export function isSignedByStandard(rawBody: unknown, headers: unknown, secrets: 
   const keys = usableSecrets(secrets).map(standardKeyOf);
   const matches = keys
     .filter((key) => key.length > 0)
-    .map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`)
+    .map((key) => standardSignature(id, timestamp, body, key))
     .flatMap((expected) => signatures.map((given) => isEqual(given, expected)));
   return matches.includes(true);
 }

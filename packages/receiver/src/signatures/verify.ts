@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { isEqual } from './is-equal.ts';
+import { serviceSignature } from './make-signatures.ts';
 import { bytesOf, type RawBody } from './raw-body.ts';
 import { readHeader, type WebhookHeaders } from './read-header.ts';
 import { usableSecrets, type Secrets } from './secrets.ts';
@@ -17,8 +17,6 @@ export function verify(rawBody: RawBody, headers: WebhookHeaders, secrets: Secre
   const signature = readHeader(headers, 'x-service-signature');
   if (body === undefined || signature === undefined) return false;
   // All secrets are tried, so that the duration doesn't reveal which one is in use.
-  const matches = usableSecrets(secrets).map((secret) =>
-    isEqual(signature, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
-  );
+  const matches = usableSecrets(secrets).map((secret) => isEqual(signature, serviceSignature(body, secret)));
   return matches.includes(true);
 }

@@ -1,5 +1,6 @@
 import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';
 import { NOTICE_LUA } from '../notices/notice-lua.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
@@ -35,6 +36,7 @@ ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
 ${COUNT_LUA}
+${SUBSCRIPTION_VERSION_LUA}
 -- What the attempts of this run count for, by field: of the shard, and of each owner of counters. It is written in the
 -- end, at once.
 local shardCounts, ownCounts, countedAt = {}, {}, 0
@@ -79,7 +81,7 @@ local function record(delivery, input, attempt, held, group)
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
-    redis.call('SET', prefix .. 'w:' .. workspace .. ':version', input.newVersion)
+    changeVersion(prefix .. 'w:' .. workspace .. ':version', input.newVersion)
     redis.call('ZADD', prefix .. 'purge', now, input.endpointId)
     return reason
   end

@@ -1,6 +1,7 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 import { PLACES_LUA } from '../keyspace/places-lua.ts';
+import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';
 
 /** Removed receivers that the list of a workspace's deliveries still has: each costs every page a look into its log. */
 export const REMOVED_LIMIT = 40;
@@ -12,13 +13,14 @@ export const REGISTER_RECEIVER_LUA = /* lua */ `
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] receiver id   ARGV[4] new version   ARGV[5..] hash fields
 -- Returns 'registered' | 'exists' | 'full'.
 ${COUNT_KEY_USE_LUA}
+${SUBSCRIPTION_VERSION_LUA}
 if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 'exists' end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
 redis.call('HSET', KEYS[2], unpack(ARGV, 5))
 countKeyUse(KEYS[4], KEYS[2], 'sec')
 countKeyUse(KEYS[4], KEYS[2], 'hdr')
-redis.call('SET', KEYS[3], ARGV[4])
+changeVersion(KEYS[3], ARGV[4])
 return 'registered'
 `;
 
@@ -29,9 +31,10 @@ export const PATCH_RECEIVER_LUA = /* lua */ `
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3..] see patchEndpoint
 -- Returns 'patched' | 'missing'.
 ${PATCH_ENDPOINT_LUA}
+${SUBSCRIPTION_VERSION_LUA}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
 patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], 3)
-redis.call('SET', KEYS[3], ARGV[2])
+changeVersion(KEYS[3], ARGV[2])
 return 'patched'
 `;
 
@@ -44,6 +47,7 @@ export const REMOVE_RECEIVER_LUA = /* lua */ `
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
 ${PLACES_LUA}
+${SUBSCRIPTION_VERSION_LUA}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
 local mark = ARGV[1]
 for _, place in ipairs(placesOf(KEYS[2])) do
@@ -51,7 +55,7 @@ for _, place in ipairs(placesOf(KEYS[2])) do
 end
 redis.call('DEL', KEYS[2])
 redis.call('UNLINK', KEYS[7])
-redis.call('SET', KEYS[3], ARGV[2])
+changeVersion(KEYS[3], ARGV[2])
 redis.call('ZADD', KEYS[4], ARGV[3], mark)
 local logTtl = redis.call('PTTL', KEYS[5])
 if logTtl > 0 then

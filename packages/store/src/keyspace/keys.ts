@@ -14,8 +14,10 @@ export function createShardKeys(tag: string) {
     queue: createQueueKeys(prefix),
     /** zset: ids of a workspace's receivers, by time of registration */
     receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
-    /** string: changes with every change to a workspace's receivers */
+    /** string: changes with every change to a workspace's receivers, see `subscription-version.ts` */
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
+    /** zset: ids of those who listen to a workspace, by the time at which the slot of each ends */
+    listeners: (id: WorkspaceId) => `${prefix}w:${id}:listeners`,
     /**
      * zset: ids of a workspace's deliveries to callbacks, by time of acceptance. Each callback has a log of its own,
      * but a workspace has as many callbacks as Tasks.

@@ -27,6 +27,7 @@ export const KEY_KINDS = {
   line: { step: 'list', name: /^o:([^:]+):[^:]+$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },
+  listeners: { step: 'record', name: /^w:(.+):listeners$/ },
   removedReceivers: { step: 'record', name: /^w:(.+):removed$/ },
   workspaceReplays: { step: 'record', name: /^w:(.+):replays$/ },
   endpoint: { step: 'record', name: /^e:([^:]+)$/ },

@@ -100,6 +100,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
   switch (kind) {
     case 'receivers':
     case 'subscriptionVersion':
+    case 'listeners':
     case 'removedReceivers':
     case 'workspaceReplays':
     case 'callbackStats':

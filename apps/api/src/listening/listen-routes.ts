@@ -1,0 +1,53 @@
+import { TaskEventName } from '@herald/core';
+import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { LISTENER_LIMIT } from '@herald/store/listening/listener-store';
+import { z } from 'zod';
+import { bearerTokenOf } from '../http/bearer-token.ts';
+import { workspaceOf } from '../http/request-state.ts';
+import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import type { Listeners } from './create-listeners.ts';
+
+export type ListenRoutesDeps = { readonly listeners: Listeners; readonly apiKeys: Pick<ApiKeyStore, 'find'> };
+
+const Listen = z.strictObject({
+  events: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(TaskEventName))
+    .meta({
+      description: 'Names of events, with commas between them. Absent: every event.',
+      examples: ['task.done,task.canceled'],
+    })
+    .exactOptional(),
+});
+
+/** Events as they happen, for a program on somebody's own machine. */
+export const LISTEN_ROUTES: KeyedRouteTable<ListenRoutesDeps> = {
+  tag: 'Deliveries',
+  path: '/api/public/listen',
+  scope: 'webhooks',
+  ids: {},
+  operations: [
+    operation('listen', 'GET /', {
+      summary: 'Listen to events while you develop',
+      description: `The events of the workspace's Tasks, as server-sent events, from the moment of the first one, \`listening\`. Each has the name of its event as \`event\`, the body that receivers get as \`data\`, and as \`id\` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. When the service ends the stream, the last event is \`end\`, with \`reason\` (\`stopping\`, \`key_ended\`, \`place_taken\` or \`too_slow\`) and \`detail\`. At most ${LISTENER_LIMIT} listeners a workspace. \`npx herald-receiver listen\` brings the events to a local program, signed.`,
+      query: Listen,
+      answer: {
+        status: 200,
+        description: 'The stream. It stays open.',
+        type: 'text/event-stream',
+        schema: z.string(),
+      },
+      problems: ['listener_limit_reached'],
+      async handle({ listeners, apiKeys }, req, res, { events = [] }) {
+        if (req.method === 'HEAD') {
+          res.type('text/event-stream').end();
+          return;
+        }
+        const token = bearerTokenOf(req) ?? '';
+        const isAllowed = async () => (await apiKeys.find(token)) !== undefined;
+        await listeners.listen({ workspaceId: workspaceOf(req), events, isAllowed }, res);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,270 @@
+import { deliveryIdOf, ListenerLimitReachedError } from '@herald/core';
+import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
+import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listener-store';
+import { isListened } from '@herald/store/keyspace/subscription-version';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { waitFor } from '@herald/test-kit';
+import express from 'express';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createListenMetrics } from '../../apps/api/src/reports/create-listen-metrics.ts';
+import { createListeners } from '../../apps/api/src/listening/create-listeners.ts';
+import { createTellListeners } from '../../apps/api/src/listening/create-tell-listeners.ts';
+import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const EVENT = { transitionId: 'trn_1', event: 'task.done', body: '{"id":"trn_1","text":"Grüße"}' };
+const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores(2);
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+const versionOf = async (workspaceId: string) => (await stores.receivers.findSubscriptions(workspaceId)).version;
+
+describe('the places of listeners', () => {
+  // As two processes have them.
+  const startStore = () => {
+    const both = [stores.redis, stores.second.redis].map((redis) =>
+      createListenerStore({ redis, keyspace: stores.keyspace }),
+    );
+    return { hold: both.map((each) => each.hold), release: both.map((each) => each.release) };
+  };
+  let store: ReturnType<typeof startStore>;
+  beforeAll(() => {
+    store = startStore();
+  });
+  const hold = async (workspaceId: string, id: string, now = NOW) =>
+    await store.hold[id.length % 2]?.(workspaceId, id, now);
+
+  test('are five, over all processes, also when twenty come at once', async () => {
+    const workspaceId = newWorkspaceId();
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, index) => hold(workspaceId, `l${2 ** index}`)));
+    expect(replies.filter((reply) => reply === 'held')).toHaveLength(LISTENER_LIMIT);
+    expect(await hold(newWorkspaceId(), 'another workspace')).toBe('held');
+  });
+
+  test('are kept by whoever has one, freed by whoever leaves, and end by themselves half a minute after a death', async () => {
+    const workspaceId = newWorkspaceId();
+    const ids = ['a', 'bb', 'c', 'dd', 'e'];
+    await Promise.all(ids.map((id) => hold(workspaceId, id)));
+    expect([await hold(workspaceId, 'a'), await hold(workspaceId, 'f')]).toEqual(['held', 'full']);
+    await store.release[1]?.(workspaceId, 'bb');
+    expect(await hold(workspaceId, 'f')).toBe('held');
+    const later = NOW + 20_000;
+    await hold(workspaceId, 'a', later);
+    expect([await hold(workspaceId, 'g', NOW + 29_999), await hold(workspaceId, 'g', NOW + 30_000)]).toEqual([
+      'full',
+      'held',
+    ]);
+    expect(await hold(workspaceId, 'a', later + 29_999)).toBe('held');
+  });
+
+  test('change the version of the subscriptions at most every half minute, however many come and go', async () => {
+    const workspaceId = newWorkspaceId();
+    const seen = new Set([await versionOf(workspaceId)]);
+    for (let at = NOW; at <= NOW + 60_000; at += 1_000) {
+      await hold(workspaceId, `l${at}`, at);
+      await store.release[0]?.(workspaceId, `l${at}`);
+      seen.add(await versionOf(workspaceId));
+    }
+    expect([...seen].map((version) => isListened(version, NOW))).toEqual([false, true, true]);
+  });
+
+  test('stay known when the receivers of the workspace change', async () => {
+    const receiver = buildReceiver(newWorkspaceId());
+    const { workspaceId, id } = receiver;
+    await hold(workspaceId, 'a');
+    const versions = [await versionOf(workspaceId)];
+    await stores.receivers.register(receiver, 'secret');
+    versions.push(await versionOf(workspaceId));
+    await stores.receivers.patch(workspaceId, id, { description: 'new' }, NOW);
+    versions.push(await versionOf(workspaceId));
+    await stores.receivers.remove(workspaceId, id, NOW);
+    versions.push(await versionOf(workspaceId));
+    expect(new Set(versions).size).toBe(4);
+    expect(versions.map((version) => [isListened(version, NOW + 59_999), isListened(version, NOW + 60_000)])).toEqual(
+      Array(4).fill([true, false]),
+    );
+  });
+
+  test('cost a workspace without listeners nothing: its version is as it was', async () => {
+    const receiver = buildReceiver(newWorkspaceId());
+    await stores.receivers.register(receiver, 'secret');
+    expect(await versionOf(receiver.workspaceId)).toMatch(/^[\w-]{12}$/);
+  });
+});
+
+describe('a stream', () => {
+  interface StreamOptions {
+    isAllowed?: () => Promise<boolean>;
+    events?: string[];
+  }
+  /** One API process: the streams of a workspace behind a server. */
+  async function startProcess({ isAllowed = () => Promise.resolve(true), events = [] }: StreamOptions = {}) {
+    const workspaceId = newWorkspaceId();
+    const { target } = stores;
+    const subscriber = await connectRedis({ target, use: 'subscriptions', name: 'sub', onError: () => undefined });
+    const registry = createMetricsRegistry('api');
+    const listeners = createListeners({
+      store: createListenerStore({ redis: stores.redis, keyspace: stores.keyspace }),
+      follow: createFollow(subscriber),
+      metrics: createListenMetrics(registry),
+      logger: SILENT,
+      now: Date.now,
+      beatMs: 20,
+    });
+    const failures: unknown[] = [];
+    const app = express().get('/', async (_req, res) => {
+      await listeners.listen({ workspaceId, events, isAllowed }, res).catch((error: unknown) => {
+        failures.push(error);
+        res.destroy();
+      });
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return {
+      workspaceId,
+      listeners,
+      failures,
+      metric: async (name: string) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value,
+      publish: (event = EVENT) => publishListened(stores.second.redis, workspaceId, event),
+      /** What has come so far; reading stops while nobody asks. */
+      async open() {
+        const aborted = new AbortController();
+        const answer = await fetch(origin, { signal: aborted.signal });
+        const reader = (answer.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+        let text = '';
+        const until = async (part: string) => {
+          for (let end = text.indexOf(part); end < 0; end = text.indexOf(part)) {
+            const { done, value } = await reader.read();
+            if (done) throw new Error(`the stream ended without ${part}: ${text}`);
+            text += value;
+          }
+          return text;
+        };
+        await until('event: listening');
+        return { until, close: () => { aborted.abort(); } }; // prettier-ignore
+      },
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections();
+        await listeners.close();
+        const closed = once(server, 'close');
+        server.close();
+        await closed;
+        await closeRedis(subscriber);
+      },
+    };
+  }
+  const held = (workspaceId: string) =>
+    stores.redis.zcard(stores.keyspace.of(workspaceId).listeners(workspaceId)).then((count) => ({ count }));
+
+  test('shows each event of its workspace once, under an id of its own, and shows that it lives', async () => {
+    await using api = await startProcess();
+    const [one, other] = [await api.open(), await api.open()];
+    expect(await api.metric('herald_listeners')).toBe(2);
+    await publishListened(stores.redis, newWorkspaceId(), { ...EVENT, transitionId: 'trn_of_others' });
+    await api.publish();
+    await api.publish({ ...EVENT, transitionId: 'trn_2' });
+    const texts = [await one.until('still here'), await other.until('still here')];
+    for (const stream of [one, other]) await stream.until('event: task.done');
+    const ids = await Promise.all(
+      [one, other].map(async (stream) => {
+        const text = await stream.until('still here');
+        const [, listenerId = ''] = /"listenerId":"(lst_[\w-]+)"/.exec(text) ?? [];
+        const id = deliveryIdOf('trn_1', listenerId);
+        expect(text).not.toContain('trn_of_others');
+        expect(await stream.until(`id: ${deliveryIdOf('trn_2', listenerId)}\nevent: task.done\n`)).toContain(
+          `id: ${id}\nevent: task.done\ndata: ${EVENT.body}\n\n`,
+        );
+        return id;
+      }),
+    );
+    expect(new Set(ids).size).toBe(2);
+    expect(texts.join('')).toContain('\n: still here\n\n');
+    expect(await api.metric('herald_listen_events_total')).toBe(4);
+  });
+
+  test('shows the events that were asked for alone', async () => {
+    await using api = await startProcess({ events: ['task.done'] });
+    const stream = await api.open();
+    await api.publish({ ...EVENT, event: 'task.check_in' });
+    await api.publish();
+    expect(await stream.until('task.done\ndata')).not.toContain('event: task.check_in');
+  });
+
+  test('gives its place back when its reader leaves, and the sixth is refused until then', async () => {
+    await using api = await startProcess();
+    const streams = await Promise.all(Array.from({ length: LISTENER_LIMIT }, () => api.open()));
+    await expect(api.open()).rejects.toThrow('fetch failed');
+    expect(api.failures).toEqual([expect.any(ListenerLimitReachedError)]);
+    streams[0]?.close();
+    await waitFor('its place', () => held(api.workspaceId), { until: ({ count }) => count < LISTENER_LIMIT });
+    await expect(api.open()).resolves.toBeDefined();
+  });
+
+  test('ends with its key', async () => {
+    let isAllowed = true;
+    await using api = await startProcess({ isAllowed: () => Promise.resolve(isAllowed) });
+    const stream = await api.open();
+    await stream.until('still here');
+    isAllowed = false;
+    expect(await stream.until('event: end')).toMatch(/event: end\ndata: {"reason":"key_ended","detail":"[^"]+"}\n\n/);
+    await waitFor('its place', () => held(api.workspaceId), { until: ({ count }) => count === 0 });
+  });
+
+  test('goes on when the key can’t be asked for', async () => {
+    let asked = 0;
+    await using api = await startProcess({ isAllowed: () => Promise.reject(new Error(`away ${++asked}`)) });
+    const stream = await api.open();
+    await waitFor('two questions', () => asked >= 2);
+    await api.publish();
+    expect(await stream.until('event: task.done')).not.toContain('event: end');
+  });
+
+  test('ends when others took its place while Redis was away', async () => {
+    await using api = await startProcess();
+    const stream = await api.open();
+    const { listeners } = stores.keyspace.of(api.workspaceId);
+    const others = Array.from({ length: LISTENER_LIMIT }, (_, index) => [Date.now() + 30_000, `o${index}`]).flat();
+    await stores.redis.multi().del(listeners(api.workspaceId)).zadd(listeners(api.workspaceId), ...others).exec(); // prettier-ignore
+    expect(await stream.until('event: end')).toContain('"reason":"place_taken"');
+  });
+
+  test('ends with a sentence when its process stops, which then takes no more', async () => {
+    await using api = await startProcess();
+    const stream = await api.open();
+    await api.listeners.close();
+    expect(await held(api.workspaceId)).toEqual({ count: 0 });
+    expect(await stream.until('event: end')).toContain('"reason":"stopping","detail":"this process is stopping');
+    await expect(api.open()).rejects.toThrow('fetch failed');
+  });
+
+  test('of a reader that doesn’t read ends with a sentence, and takes no more memory', async () => {
+    await using api = await startProcess();
+    const stream = await api.open();
+    const large = { ...EVENT, body: JSON.stringify('x'.repeat(256 * 1024)) };
+    // The system of a machine takes some megabytes before anything waits here.
+    for (let count = 0; count < 100 && (await api.metric('herald_listeners')) === 1; count++) await api.publish(large);
+    expect(await stream.until('event: end')).toContain('"reason":"too_slow"');
+  });
+});
+
+test('telling listeners fails beside the acceptance, and is counted', async () => {
+  const registry = createMetricsRegistry('api');
+  const metrics = createListenMetrics(registry);
+  const tell = createTellListeners({
+    publish: () => Promise.reject(new Error('away')),
+    metrics,
+    logger: SILENT,
+  });
+  tell('ws_1', EVENT);
+  const count = async () =>
+    (await registry.getSingleMetric('herald_listen_publish_failures_total')?.get())?.values[0]?.value;
+  expect(await waitFor('the count', count, { until: (value) => value === 1 })).toBe(1);
+});
