@@ -10,7 +10,15 @@ const CONNECTING = {
 };
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'bench/results/', 'chaos/results/', '.herald/', 'apps/console/src/api/api-types.ts']),
+  globalIgnores([
+    '**/dist/',
+    'packages/*/cjs/',
+    'bench/results/',
+    'chaos/results/',
+    '.herald/',
+    'apps/console/src/api/api-types.ts',
+    'packages/client/src/api/{api-types,operations}.ts',
+  ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -1,4 +1,4 @@
-// Written by `npm run console:types` from the OpenAPI document.
+// Written by `npm run api:types` from the OpenAPI document.
 export interface paths {
     "/api/public/webhooks": {
         parameters: {
@@ -3780,7 +3780,7 @@ export interface operations {
                 since?: string;
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -3994,7 +3994,7 @@ export interface operations {
                 since?: string;
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
                 receiver?: string;
                 task?: string;
@@ -4902,7 +4902,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -5371,7 +5371,7 @@ export interface operations {
             query: {
                 status: "queued" | "running" | "requires_action" | "done" | "canceled";
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -5692,7 +5692,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 find?: string;
             };
             header?: never;
@@ -5753,7 +5753,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;

@@ -27,8 +27,9 @@ export const PageLimit = z
   .default(50)
   .meta({
     description: 'How many items a page may hold, from 1 to 100. Default: 50.',
-    override: { pattern: '^(0{0,2}[1-9]|0?[1-9][0-9]|100)$' },
-    examples: ['50'],
+    // A query is text, and means a number.
+    override: { type: 'integer', minimum: 1, maximum: 100, pattern: undefined },
+    examples: [50],
   });
 
 /** Query of the lists of deliveries. */
