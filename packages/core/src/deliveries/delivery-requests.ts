@@ -28,7 +28,10 @@ export const PageLimit = z
   .meta({
     description: 'How many items a page may hold, from 1 to 100. Default: 50.',
     // A query is text, and means a number.
-    override: { type: 'integer', minimum: 1, maximum: 100, pattern: undefined },
+    override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+      delete jsonSchema.pattern;
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100 });
+    },
     examples: [50],
   });
 
