@@ -1089,8 +1089,10 @@ export interface components {
              */
             until?: string;
             /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
-            status?: ("delivered" | "failed" | "canceled") | ("delivered" | "failed" | "canceled")[];
+            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
         };
+        /** @enum {string} */
+        ReplayableStatus: "delivered" | "failed" | "canceled";
         /**
          * @description Id of a delivery. The same on every try, another for every transition and endpoint.
          * @example dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq

@@ -1019,7 +1019,7 @@ export interface components {
              */
             until?: string;
             /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
-            status?: ("delivered" | "failed" | "canceled") | ("delivered" | "failed" | "canceled")[];
+            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
         };
         /**
          * @description Sends the deliveries of a time range again.
@@ -2044,6 +2044,8 @@ export interface components {
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
         };
+        /** @enum {string} */
+        ReplayableStatus: "delivered" | "failed" | "canceled";
         /**
          * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
          * @example {

@@ -64,7 +64,8 @@ export const ListWorkspaceDeliveries = ListDeliveries.extend({
 export type ListWorkspaceDeliveries = z.infer<typeof ListWorkspaceDeliveries>;
 
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
-const Replayable = z.enum(REPLAYABLE);
+// Generators of clients need its name.
+const Replayable = z.enum(REPLAYABLE).meta({ id: 'ReplayableStatus' });
 
 /** Replays that a workspace may have under way at once. */
 export const REPLAY_LIMIT = 10;
