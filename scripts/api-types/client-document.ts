@@ -1,4 +1,3 @@
-import type { oas31 } from 'zod-openapi';
 import type { OpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
 
 /** What the OpenAPI document says of an operation, as far as it is used here. */
@@ -45,7 +44,7 @@ export function clientDocument({ webhooks: _webhooks, ...document }: OpenApiDocu
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
 
 /** The components that paths refer to, also those that components refer to. */
-function componentsOf(paths: object, components: object): oas31.ComponentsObject {
+function componentsOf(paths: object, components: object): NonNullable<OpenApiDocument['components']> {
   const all = JSON.parse(JSON.stringify(components)) as Record<string, Record<string, unknown>>;
   const kept: Record<string, Record<string, unknown>> = {};
   const texts = [JSON.stringify(paths)];

@@ -78,7 +78,6 @@ export function createCall({
     return data;
   };
 }
-export type Call = ReturnType<typeof createCall>;
 
 function explainText(error: unknown): never {
   if (!(error instanceof SyntaxError)) throw error;

@@ -109,7 +109,8 @@ export function createReporter(
       isClosed = true;
       if (held === 0) return;
       const drained = new Promise<void>((resolve) => whenDrained.push(resolve));
-      fallDue();
+      isDue = true;
+      flush();
       await drained;
     },
   };
