@@ -52,6 +52,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
   console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
+  reporter: { full: { count: 20_000 }, minutes: 1.5, quickMinutes: 0.3 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

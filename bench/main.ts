@@ -12,6 +12,7 @@ import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
 import { memory } from './scenarios/memory.ts';
+import { reporter } from './scenarios/reporter.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { through } from './scenarios/through.ts';
@@ -31,6 +32,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   isolation,
   'slow-clients': slowClients,
   console: consolePages,
+  reporter,
 };
 
 function readCommandLine(): BenchOptions {

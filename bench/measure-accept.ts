@@ -45,6 +45,8 @@ export type PreparedApi = {
   readonly batch: ApiClient;
   readonly taskIds: readonly string[];
   readonly pids: Pids;
+  readonly port: number;
+  readonly executorKey: string;
 };
 
 export type ApiPlan = {
@@ -82,16 +84,25 @@ export async function withApiOn<T>(
   await using batch = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS.batch });
   const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));
   await reportInBatches(batch, starts, { batch: BATCH, width: CONNECTIONS.batch });
-  return await use({ single, batch, taskIds, pids: { api: api.pid, redis: redis.pid } });
+  const pids = { api: api.pid, redis: redis.pid };
+  return await use({ single, batch, taskIds, pids, port: api.port, executorKey });
 }
 
-export function measureSingles({ single, taskIds, pids }: Omit<PreparedApi, 'batch'>): Promise<Accepted> {
+export function measureSingles({
+  single,
+  taskIds,
+  pids,
+}: Pick<PreparedApi, 'single' | 'taskIds' | 'pids'>): Promise<Accepted> {
   return measure(checkIns('single', taskIds, SINGLES), pids, (items) =>
     forEachOf(items, CONNECTIONS.single, (item) => report(single, item)),
   );
 }
 
-export function measureBatches({ batch, taskIds, pids }: Omit<PreparedApi, 'single'>): Promise<Accepted> {
+export function measureBatches({
+  batch,
+  taskIds,
+  pids,
+}: Pick<PreparedApi, 'batch' | 'taskIds' | 'pids'>): Promise<Accepted> {
   return measure(checkIns('batch', taskIds, BATCHED), pids, (items) =>
     reportInBatches(batch, items, { batch: BATCH, width: CONNECTIONS.batch }),
   );

@@ -57,6 +57,22 @@ test('a full batch goes at once', async () => {
   await expect(Promise.all(outcomes)).resolves.toHaveLength(2);
 });
 
+test('a batch that ends sends nothing that has not waited its time', async () => {
+  const { report, sent, calls } = createPair({ maxItems: 2, maxWaitMs: 500 });
+  const overdue = report(start('a'));
+  const first = await sent(1);
+  const early = report(start('c'));
+  first.answer();
+  await overdue;
+  await new Promise(setImmediate);
+  expect(calls).toHaveLength(1);
+  const last = report(start('d'));
+  const { items, answer } = await sent(2);
+  expect(items).toEqual([start('c'), start('d')]);
+  answer();
+  await Promise.all([early, last]);
+});
+
 test('a report says what its object said when it was given', async () => {
   const { report, sent } = createPair();
   const transition = { taskId: 'a', type: 'checkpoint', checkpointId: 'c1', canonical: true, material: false } as const;

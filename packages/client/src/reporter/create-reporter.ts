@@ -48,7 +48,7 @@ export function createReporter(
   const flush = () => {
     while (underWay < maxBatches && (isDue || pending.count() >= maxItems)) {
       const batch = pending.take();
-      if (batch.length === 0) return;
+      if (batch.length === 0) break;
       underWay++;
       void sendBatch({ reportTransitions, deadlineMs, signal }, batch).then(() => {
         end(batch);
