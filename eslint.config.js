@@ -17,6 +17,7 @@ export default defineConfig(
     'chaos/results/',
     '.herald/',
     'apps/console/src/api/api-types.ts',
+    'packages/client/src/api/{api-types,operations}.ts',
   ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,

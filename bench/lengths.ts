@@ -54,6 +54,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
   console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
   listen: { minutes: 3, quickMinutes: 0.6 },
+  reporter: { full: { count: 20_000 }, minutes: 1.5, quickMinutes: 0.3 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

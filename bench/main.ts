@@ -14,6 +14,7 @@ import { latency } from './scenarios/latency.ts';
 import { listen } from './scenarios/listen.ts';
 import { memory } from './scenarios/memory.ts';
 import { order } from './scenarios/order.ts';
+import { reporter } from './scenarios/reporter.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { through } from './scenarios/through.ts';
@@ -35,6 +36,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   'slow-clients': slowClients,
   console: consolePages,
   listen,
+  reporter,
 };
 
 function readCommandLine(): BenchOptions {

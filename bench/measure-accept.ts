@@ -51,6 +51,7 @@ export type PreparedApi = {
   readonly redisUrl: string;
   /** Of the Tasks' workspace. */
   readonly workspaceKey: string;
+  readonly executorKey: string;
 };
 
 export type ApiPlan = {
@@ -90,7 +91,7 @@ export async function withApiOn<T>(
   await reportInBatches(batch, starts, { batch: BATCH, width: CONNECTIONS.batch });
   const workspaceKey = workspaces[0]?.key ?? '';
   const pids = { api: api.pid, redis: redis.pid };
-  return await use({ single, batch, taskIds, pids, port: api.port, redisUrl: redis.url, workspaceKey });
+  return await use({ single, batch, taskIds, pids, port: api.port, redisUrl: redis.url, workspaceKey, executorKey });
 }
 
 export function measureSingles({

@@ -13,6 +13,7 @@ export const SCENARIO_NAMES = [
   'slow-clients',
   'console',
   'listen',
+  'reporter',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 

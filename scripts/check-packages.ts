@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { judgeManifest } from './packages/judge-manifest.ts';
 
 /** What others install. */
-const PACKAGES = ['packages/receiver'];
+const PACKAGES = ['packages/receiver', 'packages/client'];
 
 const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);

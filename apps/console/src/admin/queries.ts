@@ -20,7 +20,7 @@ export function useDestinations(find: string) {
     queryFn: ({ signal }) =>
       read<Schemas['DestinationList']>(
         api.GET('/api/operator/destinations', {
-          params: { query: { limit: '100', ...(find !== '' && { find }) } },
+          params: { query: { limit: 100, ...(find !== '' && { find }) } },
           signal,
         }),
       ),
@@ -35,7 +35,7 @@ export function useFailed() {
     queryFn: ({ pageParam: cursor, signal }) =>
       read<Schemas['FailedPage']>(
         api.GET('/api/operator/deliveries/failed', {
-          params: { query: { limit: '50', ...(cursor !== undefined && { cursor }) } },
+          params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
           signal,
         }),
       ),

@@ -1,4 +1,4 @@
-// Written by `npm run console:types` from the OpenAPI document.
+// Written by `npm run api:types` from the OpenAPI document.
 export interface paths {
     "/api/public/webhooks": {
         parameters: {
@@ -1111,8 +1111,10 @@ export interface components {
              */
             until?: string;
             /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
-            status?: ("delivered" | "failed" | "canceled") | ("delivered" | "failed" | "canceled")[];
+            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
         };
+        /** @enum {string} */
+        ReplayableStatus: "delivered" | "failed" | "canceled";
         /**
          * @description Id of a delivery. The same on every try, another for every transition and endpoint.
          * @example dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq
@@ -3803,7 +3805,7 @@ export interface operations {
                 since?: string;
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -4017,7 +4019,7 @@ export interface operations {
                 since?: string;
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
                 receiver?: string;
                 task?: string;
@@ -4970,7 +4972,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -5439,7 +5441,7 @@ export interface operations {
             query: {
                 status: "queued" | "running" | "requires_action" | "done" | "canceled";
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;
@@ -5760,7 +5762,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 find?: string;
             };
             header?: never;
@@ -5821,7 +5823,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
-                limit?: string;
+                limit?: number;
                 cursor?: string;
             };
             header?: never;

@@ -12,7 +12,7 @@ type PageRequest = { readonly limit: number; readonly cursor?: string | undefine
 
 /** A page of a receiver's deliveries. Only the list of the workspace knows Tasks. */
 function readPage(receiver: string, filter: Filter, { limit, cursor, signal }: PageRequest): Promise<Page> {
-  const query = { ...toQuery(filter, serverNow()), limit: String(limit), ...(cursor !== undefined && { cursor }) };
+  const query = { ...toQuery(filter, serverNow()), limit, ...(cursor !== undefined && { cursor }) };
   if (filter.task !== undefined) {
     const withIds = { ...query, receiver, task: filter.task };
     return read<Page>(api.GET('/api/public/deliveries', { params: { query: withIds }, signal }));

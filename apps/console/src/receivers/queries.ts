@@ -38,7 +38,7 @@ export function useNewestDeliveries() {
   return useQuery({
     queryKey: ['newest'],
     queryFn: ({ signal }) =>
-      read<Schemas['DeliveryPage']>(api.GET('/api/public/deliveries', { params: { query: { limit: '50' } }, signal })),
+      read<Schemas['DeliveryPage']>(api.GET('/api/public/deliveries', { params: { query: { limit: 50 } }, signal })),
   });
 }
 

@@ -16,7 +16,7 @@ function useTaskDeliveries(id: string) {
     queryFn: ({ pageParam: cursor, signal }) =>
       read<Schemas['DeliveryPage']>(
         api.GET('/tasks/{id}/deliveries', {
-          params: { path: { id }, query: { limit: '50', ...(cursor !== undefined && { cursor }) } },
+          params: { path: { id }, query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
           signal,
         }),
       ),

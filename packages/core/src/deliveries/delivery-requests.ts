@@ -27,8 +27,12 @@ export const PageLimit = z
   .default(50)
   .meta({
     description: 'How many items a page may hold, from 1 to 100. Default: 50.',
-    override: { pattern: '^(0{0,2}[1-9]|0?[1-9][0-9]|100)$' },
-    examples: ['50'],
+    // A query is text, and means a number.
+    override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
+      delete jsonSchema.pattern;
+      Object.assign(jsonSchema, { type: 'integer', minimum: 1, maximum: 100 });
+    },
+    examples: [50],
   });
 
 /** Query of the lists of deliveries. */
@@ -60,7 +64,8 @@ export const ListWorkspaceDeliveries = ListDeliveries.extend({
 export type ListWorkspaceDeliveries = z.infer<typeof ListWorkspaceDeliveries>;
 
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
-const Replayable = z.enum(REPLAYABLE);
+// Generators of clients need its name.
+const Replayable = z.enum(REPLAYABLE).meta({ id: 'ReplayableStatus' });
 
 /** Replays that a workspace may have under way at once. */
 export const REPLAY_LIMIT = 10;

@@ -1,0 +1,4543 @@
+// Written by `npm run api:types` from the OpenAPI document.
+export interface paths {
+    "/api/public/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the receivers of the workspace
+         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["listReceivers"];
+        put?: never;
+        /**
+         * Register a receiver
+         * @description A workspace has at most 10 receivers. The signing secret is shown only in this answer.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        post: operations["registerReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a receiver
+         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readReceiver"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a receiver
+         * @description Its pending deliveries are canceled.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        delete: operations["removeReceiver"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a receiver
+         * @description Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        patch: operations["changeReceiver"];
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        post: operations["testReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate a receiver's signing secret
+         * @description Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        post: operations["rotateReceiverSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a receiver's deliveries
+         * @description Newest first.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["listReceiverDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what attempts to a receiver came to
+         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readReceiverStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the deliveries of a time range again
+         * @description Sends the same bytes under the same delivery ids.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of the workspace
+         * @description Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery: its request and its attempts
+         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make one more attempt now
+         * @description Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the progress of a replay
+         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readReplay"];
+        put?: never;
+        post?: never;
+        /**
+         * Stop a replay
+         * @description Deliveries that are already pending are still sent.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         */
+        delete: operations["stopReplay"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what attempts of the workspace came to
+         * @description Those to receivers and to callbacks, by time.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether anything happened
+         * @description The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
+         */
+        get: operations["readActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a Task
+         * @description The signing secret of a callback is shown only in this answer.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        post: operations["createTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a Task
+         * @description Has the result, outcome and usage that terminal events omit.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        get: operations["readTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add context to a Task
+         * @description Use it when a `task.requires_action` event arrives.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        post: operations["addMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/approvals/{approvalId}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an approval request
+         * @description Resolving the primary request sets the Task running.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        post: operations["resolveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a Task
+         * @description Needs an API key with the scope `tasks`.
+         */
+        post: operations["cancelTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a Task (legacy)
+         * @description Makes the same transition as the canonical paths, with the same delivery ids.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        post: operations["closeTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a Task's deliveries
+         * @description Includes those to its callback. Newest transition first.
+         *
+         *     Needs an API key with the scope `tasks`, or a portal link.
+         */
+        get: operations["listTaskDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a Task's callback
+         * @description What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        patch: operations["changeCallback"];
+        trace?: never;
+    };
+    "/tasks/{id}/callback/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret of a Task's callback
+         * @description Needs an API key with the scope `tasks`.
+         */
+        post: operations["rotateCallbackSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/payloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erase what a closed Task held
+         * @description Erases its input, messages, decisions, result and outcome, the bodies of its webhooks, and what their endpoints answered. What stays: that it was delivered, to which endpoint, when and with which status, and the Task's `usage`. Pending deliveries of the Task end as `canceled` with the reason `payload_erased`; a request that is under way at that moment may still arrive. Repeat it until it is answered: that changes nothing, or finishes what was interrupted.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        delete: operations["erasePayloads"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/tasks/{id}/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a transition of a Task
+         * @description A fact that is reported again changes nothing. The answer is `duplicate: true`, with `differs: true` if its contents are others.
+         *
+         *     Needs an API key with the scope `execute`.
+         */
+        post: operations["reportTransition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/transitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report up to 500 transitions
+         * @description Items are judged one by one, in order. An invalid item doesn't affect the others. The body may have 4 MiB.
+         *
+         *     Needs an API key with the scope `execute`.
+         */
+        post: operations["reportTransitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tasks of all workspaces by status
+         * @description Longest unchanged first.
+         *
+         *     Needs an API key with the scope `execute`.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a Task's input, messages and decisions
+         * @description Needs an API key with the scope `execute`.
+         */
+        get: operations["readExecutorTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/portal-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link to the console
+         * @description Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        post: operations["createPortalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what these credentials may do
+         * @description Needs an API key of a workspace, or a portal link.
+         */
+        get: operations["readAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        ReceiverList: {
+            webhooks: components["schemas"]["Receiver"][];
+            /** @description All valid event names. */
+            events: components["schemas"]["EventName"][];
+        };
+        RegisterReceiver: {
+            url: components["schemas"]["EndpointUrl"];
+            /** @description The events to send. Empty means every event. */
+            events?: components["schemas"]["EventName"][];
+            /**
+             * @description For people.
+             * @default
+             * @example Billing, production
+             */
+            description?: string;
+            /**
+             * @description A disabled receiver gets only test events.
+             * @default true
+             */
+            enabled?: boolean;
+            /** @description Headers of your own, sent with every delivery: at most 10, of 4096 bytes together. Values are visible ASCII, kept encrypted, and never shown again. None of those that Herald sends (`x-service-…`, `webhook-…`, `user-agent`, `traceparent`), none that changes the request or its connection (`host`, `content-…`, `accept-encoding`, …) or tells of proxies (`x-forwarded-…`). */
+            headers?: {
+                [key: string]: string;
+            };
+            maxRetryHours?: number | null;
+            /**
+             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+             * @enum {string}
+             */
+            ordering?: "none" | "task";
+            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            orderingTimeout?: string;
+            rateLimit?: components["schemas"]["RateLimit"] | null;
+        };
+        /**
+         * @description A new receiver. Its signing secret is shown only in this answer.
+         * @example {
+         *       "id": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "url": "https://hooks.example.com/herald",
+         *       "events": [
+         *         "task.done",
+         *         "task.canceled"
+         *       ],
+         *       "description": "Billing, production",
+         *       "enabled": true,
+         *       "ordering": "none",
+         *       "orderingTimeout": "24h",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "headerNames": [
+         *         "authorization"
+         *       ],
+         *       "maxRetryHours": 72,
+         *       "health": {
+         *         "state": "healthy",
+         *         "since": "2030-01-31T12:00:00.000Z",
+         *         "consecutiveFailures": 0,
+         *         "backlog": 0,
+         *         "lastSuccessAt": "2030-02-01T08:30:00.000Z"
+         *       },
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
+        RegisteredReceiver: {
+            id: components["schemas"]["ReceiverId"];
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventName"][];
+            description: string;
+            enabled: boolean;
+            /**
+             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
+             * @enum {string}
+             */
+            ordering: "none" | "task";
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            rateLimit?: components["schemas"]["RateLimit"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /**
+             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @enum {string}
+             */
+            disabledReason?: "by_request" | "gone" | "failing";
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+            /**
+             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
+             * @example 24
+             */
+            maxRetryHours?: number;
+            health: components["schemas"]["ReceiverHealth"];
+            /**
+             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string;
+        };
+        /** @description Problem details (RFC 9457), as `application/problem+json`. */
+        Problem: {
+            /**
+             * @description A URI that names the code.
+             * @example urn:herald:problem:task_closed
+             */
+            type: string;
+            title: string;
+            status: number;
+            /** @description For people: what to change. */
+            detail: string;
+            code: components["schemas"]["ProblemCode"];
+            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+            /** @description The `x-request-id` of the answer. It finds the request in the log of the service. */
+            requestId: string;
+        };
+        /**
+         * @description Id of a receiver.
+         * @example wh_01kes8t4a0q3m1y5b9z7x2c6vd
+         */
+        ReceiverId: string;
+        /**
+         * @description A URL to which Herald sends the events of a workspace.
+         * @example {
+         *       "id": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "url": "https://hooks.example.com/herald",
+         *       "events": [
+         *         "task.done",
+         *         "task.canceled"
+         *       ],
+         *       "description": "Billing, production",
+         *       "enabled": true,
+         *       "ordering": "none",
+         *       "orderingTimeout": "24h",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "headerNames": [
+         *         "authorization"
+         *       ],
+         *       "maxRetryHours": 72,
+         *       "health": {
+         *         "state": "healthy",
+         *         "since": "2030-01-31T12:00:00.000Z",
+         *         "consecutiveFailures": 0,
+         *         "backlog": 0,
+         *         "lastSuccessAt": "2030-02-01T08:30:00.000Z"
+         *       }
+         *     }
+         */
+        Receiver: {
+            id: components["schemas"]["ReceiverId"];
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventName"][];
+            description: string;
+            enabled: boolean;
+            /**
+             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
+             * @enum {string}
+             */
+            ordering: "none" | "task";
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            rateLimit?: components["schemas"]["RateLimit"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /**
+             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @enum {string}
+             */
+            disabledReason?: "by_request" | "gone" | "failing";
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+            /**
+             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
+             * @example 24
+             */
+            maxRetryHours?: number;
+            health: components["schemas"]["ReceiverHealth"];
+        };
+        /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. `maxRetryHours` or `rateLimit` of null removes it. */
+        PatchReceiver: {
+            url?: components["schemas"]["EndpointUrl"];
+            /** @description The events to send. Empty means every event. */
+            events?: components["schemas"]["EventName"][];
+            /**
+             * @description For people.
+             * @example Billing, production
+             */
+            description?: string;
+            /** @description A disabled receiver gets only test events. */
+            enabled?: boolean;
+            /** @description Headers of your own, sent with every delivery: at most 10, of 4096 bytes together. Values are visible ASCII, kept encrypted, and never shown again. None of those that Herald sends (`x-service-…`, `webhook-…`, `user-agent`, `traceparent`), none that changes the request or its connection (`host`, `content-…`, `accept-encoding`, …) or tells of proxies (`x-forwarded-…`). */
+            headers?: {
+                [key: string]: string;
+            };
+            maxRetryHours?: number | null;
+            /**
+             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+             * @enum {string}
+             */
+            ordering?: "none" | "task";
+            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            orderingTimeout?: string;
+            rateLimit?: components["schemas"]["RateLimit"] | null;
+        };
+        ReceiverDeleted: {
+            /** @constant */
+            deleted: true;
+        };
+        /**
+         * @example {
+         *       "event": "task.done"
+         *     }
+         */
+        RequestTest: {
+            /**
+             * @description `webhook.test`, or the event of a Task to send a sample of.
+             * @default webhook.test
+             */
+            event?: components["schemas"]["EventName"];
+        };
+        /**
+         * @example {
+         *       "delivered": true,
+         *       "receiverStatus": 200,
+         *       "answer": "ok",
+         *       "deliveryId": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *       "durationMs": 41
+         *     }
+         */
+        TestOutcome: {
+            /** @description Whether the receiver answered with a 2xx. */
+            delivered: boolean;
+            receiverStatus: number;
+            /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
+            answer?: string;
+            deliveryId: components["schemas"]["DeliveryId"];
+            /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
+            durationMs?: number;
+        } | {
+            /** @constant */
+            delivered: false;
+            /**
+             * @description Why no status came: the code of the attempt, or the reason why none was made.
+             * @example timeout_response
+             */
+            error: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
+            deliveryId: components["schemas"]["DeliveryId"];
+            /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
+            durationMs?: number;
+        };
+        RotateSecret: {
+            /**
+             * @description How long the old secret stays in force beside the new one, in seconds. 0 switches now.
+             * @default 86400
+             */
+            overlapSeconds?: number;
+        };
+        SecretRotated: {
+            /**
+             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string;
+            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
+            overlapEndsAt: string | null;
+        };
+        /**
+         * @description What happened. Only the test operation sends `webhook.test`.
+         * @enum {string}
+         */
+        EventName: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | "webhook.test";
+        DeliveryPage: {
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description What attempts came to. Durations are estimates from coarse counters. */
+        Stats: {
+            /** @enum {string} */
+            window: "1h" | "24h" | "7d";
+            /** @enum {number} */
+            bucketSeconds: 60 | 900 | 7200;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            until: string;
+            /** @description Oldest first. Always all of them, also those in which nothing happened. */
+            buckets: {
+                /**
+                 * Format: date-time
+                 * @description When it begins.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                at: string;
+                /** @description Successful attempts. Test events do not count. */
+                delivered: number;
+                /** @description Attempts that failed. Each retry counts. */
+                failedAttempts: number;
+                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                p50Ms?: number;
+                p95Ms?: number;
+            }[];
+            totals: {
+                /** @description Successful attempts. Test events do not count. */
+                delivered: number;
+                /** @description Attempts that failed. Each retry counts. */
+                failedAttempts: number;
+                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                p50Ms?: number;
+                p95Ms?: number;
+                /** @description Successful ones among all attempts. Absent without attempts. */
+                successRate?: number;
+            };
+        };
+        RequestReplay: {
+            /**
+             * Format: date-time
+             * @description Deliveries accepted at or after this time.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Deliveries accepted before this time. Default: now.
+             */
+            until?: string;
+            /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
+            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
+        };
+        /**
+         * @description Sends the deliveries of a time range again.
+         * @example {
+         *       "id": "rpl_0f1e2d3c4b5a69788796a5b4",
+         *       "receiverId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "status": "running",
+         *       "statuses": [
+         *         "failed",
+         *         "canceled"
+         *       ],
+         *       "since": "2030-01-31T12:00:00.000Z",
+         *       "until": "2030-02-01T12:00:00.000Z",
+         *       "createdAt": "2030-02-01T12:00:00.000Z",
+         *       "endedAt": null,
+         *       "total": 1200,
+         *       "seen": 300,
+         *       "replayed": 17
+         *     }
+         */
+        Replay: {
+            id: components["schemas"]["ReplayId"];
+            receiverId: components["schemas"]["ReceiverId"];
+            /**
+             * @description `stopped`: by request, or because the receiver was disabled or removed.
+             * @enum {string}
+             */
+            status: "running" | "done" | "stopped";
+            /** @description The statuses of the deliveries that are sent again. */
+            statuses: ("pending" | "delivered" | "failed" | "canceled")[];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            until: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            endedAt: string | null;
+            /** @description Deliveries in the time range. */
+            total: number;
+            /** @description Deliveries looked at so far. */
+            seen: number;
+            /** @description Deliveries set pending again so far. */
+            replayed: number;
+        };
+        /**
+         * @description Id of a delivery. The same on every try, another for every transition and endpoint.
+         * @example dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq
+         */
+        DeliveryId: string;
+        /**
+         * @example {
+         *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *       "event": "task.done",
+         *       "status": "delivered",
+         *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
+         *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "tries": 2,
+         *       "nextAttemptAt": null,
+         *       "settledAt": "2030-01-31T12:00:05.351Z",
+         *       "lastAttempt": {
+         *         "at": "2030-01-31T12:00:05.310Z",
+         *         "durationMs": 41,
+         *         "status": 204
+         *       },
+         *       "request": {
+         *         "method": "POST",
+         *         "url": "https://hooks.example.com/herald",
+         *         "headers": {
+         *           "host": "hooks.example.com",
+         *           "user-agent": "Herald/0.2.0",
+         *           "content-type": "application/json",
+         *           "content-length": "182",
+         *           "x-service-event": "task.done",
+         *           "x-service-delivery": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *           "webhook-id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *           "webhook-timestamp": "1896091205"
+         *         },
+         *         "omittedHeaders": [
+         *           "x-service-signature",
+         *           "webhook-signature"
+         *         ],
+         *         "body": "{\"id\":\"trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw\",\"event\":\"task.done\",\"created_at\":\"2030-01-31T12:00:00.000Z\",\"sequence\":3,\"task\":{\"id\":\"task_01kes8t4a0q3m1y5b9z7x2c6vd\",\"status\":\"done\"}}"
+         *       },
+         *       "attempts": [
+         *         {
+         *           "at": "2030-01-31T12:00:00.120Z",
+         *           "durationMs": 83,
+         *           "status": 503,
+         *           "headers": {
+         *             "content-type": "text/plain",
+         *             "retry-after": "5",
+         *             "server": "nginx"
+         *           },
+         *           "answer": "try later"
+         *         },
+         *         {
+         *           "at": "2030-01-31T12:00:05.310Z",
+         *           "durationMs": 41,
+         *           "status": 204
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryWithAttempts: {
+            id: components["schemas"]["DeliveryId"];
+            event: components["schemas"]["EventName"];
+            /**
+             * @description Of a test event that is a sample: the event that it shows.
+             * @enum {string}
+             */
+            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed" | "canceled";
+            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
+            transitionId: components["schemas"]["TransitionId"];
+            /** @description Null on a test event. */
+            taskId: components["schemas"]["TaskId"] | null;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Attempts made that count against the schedule. */
+            tries: number;
+            /** @description When the next try is due. With `waitingFor`, the latest time. Null when none is. */
+            nextAttemptAt: string | null;
+            /** @description Only of a receiver or callback with `ordering: "task"`: the delivery of the same Task that must end first. */
+            waitingFor?: components["schemas"]["DeliveryId"];
+            settledAt: string | null;
+            /** @description Null before the first. */
+            lastAttempt: components["schemas"]["LastAttempt"] | null;
+            reason?: components["schemas"]["DeliveryReason"];
+            /** @description Pending redeliveries. */
+            owedAttempts?: number;
+            /**
+             * Format: date-time
+             * @description When its payload was erased with those of its Task. No body and nothing of an answer is left.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            request: components["schemas"]["DeliveryRequest"];
+            /** @description Oldest first. */
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /**
+         * @description One transition for one endpoint.
+         * @example {
+         *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *       "event": "task.done",
+         *       "status": "delivered",
+         *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
+         *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "tries": 2,
+         *       "nextAttemptAt": null,
+         *       "settledAt": "2030-01-31T12:00:05.351Z",
+         *       "lastAttempt": {
+         *         "at": "2030-01-31T12:00:05.310Z",
+         *         "durationMs": 41,
+         *         "status": 204
+         *       }
+         *     }
+         */
+        Delivery: {
+            id: components["schemas"]["DeliveryId"];
+            event: components["schemas"]["EventName"];
+            /**
+             * @description Of a test event that is a sample: the event that it shows.
+             * @enum {string}
+             */
+            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed" | "canceled";
+            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
+            transitionId: components["schemas"]["TransitionId"];
+            /** @description Null on a test event. */
+            taskId: components["schemas"]["TaskId"] | null;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Attempts made that count against the schedule. */
+            tries: number;
+            /** @description When the next try is due. With `waitingFor`, the latest time. Null when none is. */
+            nextAttemptAt: string | null;
+            /** @description Only of a receiver or callback with `ordering: "task"`: the delivery of the same Task that must end first. */
+            waitingFor?: components["schemas"]["DeliveryId"];
+            settledAt: string | null;
+            /** @description Null before the first. */
+            lastAttempt: components["schemas"]["LastAttempt"] | null;
+            reason?: components["schemas"]["DeliveryReason"];
+            /** @description Pending redeliveries. */
+            owedAttempts?: number;
+            /**
+             * Format: date-time
+             * @description When its payload was erased with those of its Task. No body and nothing of an answer is left.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+        };
+        /**
+         * @description Id of a replay.
+         * @example rpl_0f1e2d3c4b5a69788796a5b4
+         */
+        ReplayId: string;
+        /** @description Whether anything happened since the last look. */
+        Activity: {
+            /** @description Compare it with the last one. It has no other meaning. */
+            version: string;
+        };
+        CreateTask: {
+            /** @description The input of the executor. Any JSON. */
+            input?: unknown;
+            callback?: components["schemas"]["TaskCallback"];
+            /**
+             * @description Where the Task runs. Default: the key's own workspace. Events go to the receivers of the key's workspace in any case.
+             * @example ws_acme
+             */
+            executionWorkspaceId?: string;
+        };
+        /**
+         * @description A new Task. Its callback's signing secret is shown only in this answer.
+         * @example {
+         *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "status": "queued",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "updatedAt": "2030-01-31T12:00:00.000Z",
+         *       "workspaceId": "ws_acme",
+         *       "executionWorkspaceId": "ws_acme",
+         *       "result": null,
+         *       "outcome": null,
+         *       "usage": null,
+         *       "callback": {
+         *         "url": "https://hooks.example.com/invoice-42",
+         *         "events": [],
+         *         "enabled": true,
+         *         "ordering": "none",
+         *         "orderingTimeout": "24h",
+         *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *       }
+         *     }
+         */
+        CreatedTask: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatus"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            callback?: {
+                url: string;
+                /** @description Empty means every event. */
+                events: components["schemas"]["EventName"][];
+                enabled: boolean;
+                /**
+                 * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
+                 * @enum {string}
+                 */
+                ordering: "none" | "task";
+                /**
+                 * @description How long an event waits for those before it, if `ordering` is `task`.
+                 * @example 24h
+                 */
+                orderingTimeout: string;
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                disabledAt?: string;
+                /**
+                 * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+                 * @enum {string}
+                 */
+                disabledReason?: "by_request" | "gone" | "failing";
+                /**
+                 * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+                 * @example [
+                 *       "authorization"
+                 *     ]
+                 */
+                headerNames?: string[];
+                /**
+                 * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
+                 * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+                 */
+                secret?: string;
+            };
+        };
+        /**
+         * @description Id of a Task.
+         * @example task_01kes8t4a0q3m1y5b9z7x2c6vd
+         */
+        TaskId: string;
+        /**
+         * @example {
+         *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "status": "done",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "updatedAt": "2030-01-31T12:04:10.000Z",
+         *       "workspaceId": "ws_acme",
+         *       "executionWorkspaceId": "ws_acme",
+         *       "result": {
+         *         "invoice": "in_42"
+         *       },
+         *       "outcome": {
+         *         "summary": "The invoice was sent.",
+         *         "progress": 1
+         *       },
+         *       "usage": {
+         *         "tokens": 1234
+         *       },
+         *       "callback": {
+         *         "url": "https://hooks.example.com/invoice-42",
+         *         "events": [],
+         *         "enabled": true,
+         *         "ordering": "none",
+         *         "orderingTimeout": "24h"
+         *       }
+         *     }
+         */
+        Task: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatus"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            callback?: components["schemas"]["Callback"];
+        };
+        /**
+         * @example {
+         *       "text": "The amount includes VAT."
+         *     }
+         */
+        AddMessage: {
+            text: string;
+        };
+        MessageAdded: {
+            taskId: components["schemas"]["TaskId"];
+            text: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+        };
+        /**
+         * @description Id of an approval request: the `approval_request.id` of the event.
+         * @example pay
+         */
+        ApprovalId: string;
+        /**
+         * @example {
+         *       "decision": "yes",
+         *       "actionVersion": 1
+         *     }
+         */
+        ResolveApproval: {
+            /** @description Usually the id of a decision item. Any text is allowed. */
+            decision: string;
+            /** @description The `action_version` of the event that asked. */
+            actionVersion: number;
+        };
+        ApprovalResolved: {
+            taskId: components["schemas"]["TaskId"];
+            approvalId: string;
+            decision: string;
+            actionVersion: number;
+            status: components["schemas"]["TaskStatus"];
+            /** @description The same decision was taken before. Nothing was changed. */
+            duplicate: boolean;
+        };
+        AcceptedTransition: {
+            transitionId: components["schemas"]["TransitionId"];
+            taskId: components["schemas"]["TaskId"];
+            /** @description The status of the Task now. */
+            status: components["schemas"]["TaskStatus"];
+            /** @description The fact was known before. Nothing was emitted. */
+            duplicate: boolean;
+            /**
+             * @description Only on a duplicate: this report says something else than the one that counts.
+             * @constant
+             */
+            differs?: true;
+        };
+        CloseTask: {
+            /** @enum {string} */
+            status: "done" | "canceled";
+        };
+        /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. */
+        PatchCallback: {
+            url?: components["schemas"]["EndpointUrl"];
+            /** @description The events to send. Empty means every event. */
+            events?: components["schemas"]["EventName"][];
+            /** @description A disabled callback gets nothing. */
+            enabled?: boolean;
+            /** @description Headers of your own, sent with every delivery: at most 10, of 4096 bytes together. Values are visible ASCII, kept encrypted, and never shown again. None of those that Herald sends (`x-service-…`, `webhook-…`, `user-agent`, `traceparent`), none that changes the request or its connection (`host`, `content-…`, `accept-encoding`, …) or tells of proxies (`x-forwarded-…`). */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+             * @enum {string}
+             */
+            ordering?: "none" | "task";
+            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            orderingTimeout?: string;
+        };
+        /**
+         * @description The url to which the events of one Task are sent, besides the receivers.
+         * @example {
+         *       "url": "https://hooks.example.com/invoice-42",
+         *       "events": [],
+         *       "enabled": true,
+         *       "ordering": "none",
+         *       "orderingTimeout": "24h"
+         *     }
+         */
+        Callback: {
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventName"][];
+            enabled: boolean;
+            /**
+             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
+             * @enum {string}
+             */
+            ordering: "none" | "task";
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /**
+             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @enum {string}
+             */
+            disabledReason?: "by_request" | "gone" | "failing";
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+        };
+        PayloadsErased: {
+            taskId: components["schemas"]["TaskId"];
+            /**
+             * Format: date-time
+             * @description When it was asked for first.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt: string;
+        };
+        /** @description One fact that the executor reports about a Task. */
+        TransitionReport: components["schemas"]["StartReport"] | components["schemas"]["CheckpointReport"] | components["schemas"]["ActionRequiredReport"] | components["schemas"]["DoneReport"] | components["schemas"]["CanceledReport"];
+        TransitionBatch: {
+            transitions: ({
+                /** @constant */
+                type: "start";
+                taskId: string;
+            } | {
+                /** @constant */
+                type: "checkpoint";
+                /**
+                 * @description One id is one fact: see `duplicate` in the answer.
+                 * @example cp_1
+                 */
+                checkpointId: string;
+                canonical: boolean;
+                material: boolean;
+                outcome?: components["schemas"]["Outcome"];
+                taskId: string;
+            } | {
+                /** @constant */
+                type: "action_required";
+                /**
+                 * @description Rises with every new action of the Task.
+                 * @example 1
+                 */
+                actionVersion: number;
+                approvalRequests: components["schemas"]["ApprovalRequest"][];
+                /** @default [] */
+                decisionItems?: components["schemas"]["DecisionItem"][];
+                /**
+                 * @description Whether the resolve operation may answer it. Public-safe.
+                 * @default false
+                 */
+                apiResolvable?: boolean;
+                outcome: components["schemas"]["Outcome"];
+                taskId: string;
+            } | {
+                /** @constant */
+                type: "done";
+                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+                result?: unknown;
+                outcome?: components["schemas"]["Outcome"];
+                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+                usage?: unknown;
+                taskId: string;
+            } | {
+                /** @constant */
+                type: "canceled";
+                taskId: string;
+            })[];
+        };
+        BatchResults: {
+            /** @description One for each item, in order. */
+            results: (components["schemas"]["AcceptedTransition"] | {
+                error: components["schemas"]["ItemProblem"];
+            })[];
+        };
+        ExecutorTaskPage: {
+            tasks: components["schemas"]["ExecutorTaskItem"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description A Task with its input, messages and decisions. */
+        ExecutorTask: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatus"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            /** @description Any JSON. Null when none was given. */
+            input: unknown;
+            messages: {
+                text: string;
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                createdAt: string;
+            }[];
+            decisions: {
+                approvalId: string;
+                actionVersion: number;
+                decision: string;
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                decidedAt: string;
+            }[];
+            /** @description A restarted executor continues from here. Null before the first. */
+            lastCheckpoint: {
+                checkpointId: string;
+                canonical: boolean;
+                material: boolean;
+                outcome?: components["schemas"]["Outcome"];
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                at: string;
+            } | null;
+        };
+        CreatePortalLink: {
+            /**
+             * @description How long it works. It never works longer than the API key that made it.
+             * @default 3600
+             */
+            expiresInSeconds?: number;
+            /**
+             * @description Whether the link can only read.
+             * @default false
+             */
+            readOnly?: boolean;
+        };
+        /**
+         * @description A link to the console of one workspace.
+         * @example {
+         *       "url": "https://herald.example.com/console#token=hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
+         *       "token": "hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
+         *       "expiresAt": "2030-01-31T13:00:00.000Z",
+         *       "readOnly": false
+         *     }
+         */
+        PortalLink: {
+            /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
+            url?: string;
+            /** @description The bearer token in the url. Shown only in this answer. */
+            token?: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
+        };
+        /** @description What the credentials of a request may do. */
+        Access: {
+            workspaceId: string;
+            /** @enum {string} */
+            kind: "api_key" | "portal_link";
+            scopes: ("webhooks" | "tasks" | "execute")[];
+            readOnly: boolean;
+            /**
+             * Format: date-time
+             * @description Absent when it does not expire.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt?: string;
+        };
+        /** @enum {string} */
+        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
+        /**
+         * @description The public-safe part of an outcome.
+         * @example {
+         *       "summary": "The invoice is drafted.",
+         *       "progress": 0.5
+         *     }
+         */
+        PublicOutcome: {
+            summary: string;
+            /** @description From 0 to 1. */
+            progress?: number;
+        };
+        /**
+         * @description The outcome of a piece of work. `summary` and `progress` are public-safe: webhooks and the customer get them. Every other field is kept for the executor and never leaves.
+         * @example {
+         *       "summary": "The invoice is drafted.",
+         *       "progress": 0.5,
+         *       "toolOutput": "kept, and never sent"
+         *     }
+         */
+        Outcome: {
+            /** @description Public-safe. */
+            summary: string;
+            /** @description Public-safe. From 0 to 1. */
+            progress?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        ExecutorTaskItem: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatus"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+        };
+        /** @description Problem details (RFC 9457) of one item. */
+        ItemProblem: {
+            /**
+             * @description A URI that names the code.
+             * @example urn:herald:problem:task_closed
+             */
+            type: string;
+            title: string;
+            status: number;
+            /** @description For people: what to change. */
+            detail: string;
+            /**
+             * @description Stable. For programs.
+             * @enum {string}
+             */
+            code: "validation_failed" | "task_not_found" | "invalid_transition" | "stale_action_version" | "unavailable";
+            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+        };
+        /** @description Something that a person must approve. Webhooks carry the `id`, `title` and `description` of the primary request: these are public-safe. Every other field, and every other request, never leaves. */
+        ApprovalRequest: {
+            /** @description Names the request when it is resolved. Public-safe on the primary request. */
+            id: string;
+            /**
+             * @description True on exactly one request. Resolving it sets the Task running.
+             * @default false
+             */
+            primary?: boolean;
+            /** @description Public-safe on the primary request. */
+            title: string;
+            /** @description Public-safe on the primary request. */
+            description?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description One of the answers to choose from. Webhooks carry its `id`, `label` and `description`: these are public-safe. Every other field never leaves. */
+        DecisionItem: {
+            /** @description Public-safe. */
+            id: string;
+            /** @description Public-safe. */
+            label: string;
+            /** @description Public-safe. */
+            description?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The Task runs. Emits nothing. */
+        StartReport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "start";
+        };
+        /** @description A point that the Task reached. Only a checkpoint that is `canonical` and `material` emits `task.check_in`, and it must have an `outcome`. Every other is recorded and emits nothing. It may come again under its id as canonical and material, and then emits once. */
+        CheckpointReport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "checkpoint";
+            /**
+             * @description One id is one fact: see `duplicate` in the answer.
+             * @example cp_1
+             */
+            checkpointId: string;
+            canonical: boolean;
+            material: boolean;
+            outcome?: components["schemas"]["Outcome"];
+        };
+        /** @description The Task waits for a decision. Emits `task.requires_action`. A higher `actionVersion` replaces the open action. A lower one is `stale_action_version`. */
+        ActionRequiredReport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "action_required";
+            /**
+             * @description Rises with every new action of the Task.
+             * @example 1
+             */
+            actionVersion: number;
+            approvalRequests: components["schemas"]["ApprovalRequest"][];
+            /** @default [] */
+            decisionItems?: components["schemas"]["DecisionItem"][];
+            /**
+             * @description Whether the resolve operation may answer it. Public-safe.
+             * @default false
+             */
+            apiResolvable?: boolean;
+            outcome: components["schemas"]["Outcome"];
+        };
+        /** @description The Task is done. Emits `task.done`, which carries none of these fields. A canceled Task refuses it, and keeps only its usage. */
+        DoneReport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "done";
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            result?: unknown;
+            outcome?: components["schemas"]["Outcome"];
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            usage?: unknown;
+        };
+        /** @description The Task is canceled. Emits `task.canceled`. */
+        CanceledReport: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "canceled";
+        };
+        /**
+         * @description Literally `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
+         * @example https://hooks.example.com/herald
+         */
+        EndpointUrl: string;
+        /**
+         * @description Id of a transition. Every path that reports the same fact yields the same id.
+         * @example trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw
+         */
+        TransitionId: string;
+        /** @description A URL for the events of this Task, besides the receivers. Never listed with receivers. */
+        TaskCallback: {
+            url: components["schemas"]["EndpointUrl"];
+            /** @description The events to send. Empty means every event. */
+            events?: components["schemas"]["EventName"][];
+            /** @description Headers of your own, sent with every delivery: at most 10, of 4096 bytes together. Values are visible ASCII, kept encrypted, and never shown again. None of those that Herald sends (`x-service-…`, `webhook-…`, `user-agent`, `traceparent`), none that changes the request or its connection (`host`, `content-…`, `accept-encoding`, …) or tells of proxies (`x-forwarded-…`). */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+             * @enum {string}
+             */
+            ordering?: "none" | "task";
+            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            orderingTimeout?: string;
+        };
+        /**
+         * @description Id of a Task's callback: the id of the Task with another prefix.
+         * @example cb_01kes8t4a0q3m1y5b9z7x2c6vd
+         */
+        CallbackId: string;
+        LastAttempt: {
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            at: string;
+            durationMs: number;
+            /** @description The endpoint's HTTP status. */
+            status?: number;
+            error?: components["schemas"]["AttemptError"];
+        };
+        /**
+         * @description Why it failed or was canceled.
+         *
+         *     - `schedule_exhausted`: Every try of the schedule failed.
+         *     - `too_old`: It was not delivered within five days, or within the `maxRetryHours` of its receiver.
+         *     - `test_failed`: The receiver did not answer the test event with a 2xx.
+         *     - `receiver_disabled`: The endpoint was disabled.
+         *     - `receiver_removed`: The receiver was removed.
+         *     - `not_sent_in_time`: No worker sent the test event in time.
+         *     - `payload_erased`: The payloads of its Task were erased before it was delivered.
+         *     - `body_lost`: Redis lost the body of the event, which a failover can cause.
+         * @enum {string}
+         */
+        DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "payload_erased" | "body_lost";
+        /**
+         * @description Why no usable answer came.
+         *
+         *     - `address_blocked`: The URL leads to an address that isn't public, or to a port of another protocol.
+         *     - `dns_failed`: The host name has no address.
+         *     - `connection_refused`: Nothing listens at the port of the URL.
+         *     - `connection_reset`: The connection was closed before the answer was complete.
+         *     - `host_unreachable`: No route leads to the address of the host.
+         *     - `connection_failed`: The connection failed in another way.
+         *     - `tls_expired`: The certificate, or one that it depends on, has expired or isn't valid yet.
+         *     - `tls_name_mismatch`: The certificate is for another host.
+         *     - `tls_untrusted`: The certificate doesn't lead to a trusted authority: it is self-signed, or intermediate ones are missing.
+         *     - `tls_not_tls`: The server doesn't speak TLS at this port.
+         *     - `tls_failed`: The TLS handshake failed in another way.
+         *     - `malformed_answer`: The answer is not valid HTTP/1.1, has more than 16 KiB of headers, or a status that is not from 100 to 599.
+         *     - `timeout_lookup`: The deadline passed before the host name was resolved.
+         *     - `timeout_connect`: The deadline passed before the server accepted the connection.
+         *     - `timeout_tls`: The deadline passed during the TLS handshake.
+         *     - `timeout_response`: The deadline passed before the headers of the answer came.
+         *     - `timeout_body`: The deadline passed before the body of the answer ended.
+         * @enum {string}
+         */
+        AttemptError: "address_blocked" | "dns_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_name_mismatch" | "tls_untrusted" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "timeout_body";
+        DeliveryRequest: {
+            /** @constant */
+            method: "POST";
+            /** @description The url of its endpoint. Null when that was removed. */
+            url: string | null;
+            /**
+             * Format: date-time
+             * @description When the url was changed after the last attempt, which went to the former one.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            urlChangedAt?: string;
+            /** @description As the last attempt sent them, names in lower case. `host` is that of `url`, and `webhook-timestamp` is there once there was an attempt. Without those of the connection, and without `traceparent`, which differs with every attempt. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description Sent as well, and never shown: the signatures, and the endpoint's own headers as they are now. */
+            omittedHeaders: string[];
+            /** @description The exact bytes that are sent, in UTF-8. Null when they are no longer kept. */
+            body: string | null;
+            /**
+             * @description Why there is no body.
+             * @enum {string}
+             */
+            bodyGone?: "not_kept" | "erased";
+        };
+        /** @description One HTTP request made for a delivery. */
+        Attempt: {
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            at: string;
+            durationMs: number;
+            /** @description The endpoint's HTTP status. */
+            status?: number;
+            error?: components["schemas"]["AttemptError"];
+            /** @description The headers that explain the answer, the first 256 bytes of each. Absent if there are none. */
+            headers?: {
+                "content-type"?: string;
+                "retry-after"?: string;
+                location?: string;
+                server?: string;
+                "www-authenticate"?: string;
+            };
+            /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
+            answer?: string;
+        };
+        /** @enum {string} */
+        ReplayableStatus: "delivered" | "failed" | "canceled";
+        /**
+         * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
+         * @example {
+         *       "perSecond": 10
+         *     }
+         */
+        RateLimit: {
+            perSecond: number;
+        };
+        ReceiverHealth: {
+            /**
+             * @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent.
+             * @enum {string}
+             */
+            state: "healthy" | "failing" | "paused" | "disabled";
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            since: string;
+            consecutiveFailures: number;
+            /** @description Due deliveries that wait for the host, those of other receivers and callbacks there included. */
+            backlog: number;
+            /** @description How many of its own due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does. */
+            waitingForRate?: number;
+            lastSuccessAt: string | null;
+        };
+        /**
+         * @description Stable. For programs.
+         *
+         *     - `invalid_json`: The body is not valid JSON, or ended early.
+         *     - `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+         *     - `unauthenticated`: The API key, or the portal link, is missing, unknown, expired or revoked.
+         *     - `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it.
+         *     - `foreign_origin`: A page of another site asked for a change on the operator pages.
+         *     - `route_not_found`: There is nothing at this path.
+         *     - `method_not_allowed`: The path doesn't have this method.
+         *     - `request_timeout`: The request took too long to arrive.
+         *     - `idempotency_conflict`: This `Idempotency-Key` came with another body.
+         *     - `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+         *     - `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB.
+         *     - `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed.
+         *     - `rate_limited`: Too many requests with this key, or too many failed authentications from this address.
+         *     - `headers_too_large`: The request line and headers are larger than 16 KiB together.
+         *     - `internal`: An internal error. The request id finds it in the log of the service.
+         *     - `workspace_not_found`: Nothing is known of such a workspace.
+         *     - `receiver_not_found`: The workspace has no such receiver.
+         *     - `task_not_found`: The workspace has no such Task.
+         *     - `approval_not_found`: The current action of the Task has no such approval request.
+         *     - `callback_not_found`: The Task has no callback.
+         *     - `delivery_not_found`: The workspace has no such delivery.
+         *     - `replay_not_found`: The workspace has no such replay.
+         *     - `receiver_limit_reached`: The workspace already has as many receivers as it may.
+         *     - `replay_limit_reached`: The workspace already has as many replays under way as it may.
+         *     - `listener_limit_reached`: As many listen to the workspace as may.
+         *     - `receiver_disabled`: The receiver or the callback is disabled.
+         *     - `invalid_transition`: The Task's state doesn't allow it.
+         *     - `task_closed`: The Task is done or canceled and takes nothing more.
+         *     - `task_open`: The Task is not done or canceled yet.
+         *     - `payload_erased`: The payload of the delivery was erased.
+         *     - `stale_action_version`: Another action version is the current one.
+         *     - `validation_failed`: The input breaks rules. Nothing was changed.
+         *     - `unavailable`: Redis, or the workers, cannot be reached now.
+         * @enum {string}
+         */
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "stale_action_version" | "validation_failed" | "unavailable";
+    };
+    responses: {
+        /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
+        malformed_request: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_request";
+                };
+            };
+        };
+        /** @description `unauthenticated`: The API key, or the portal link, is missing, unknown, expired or revoked. */
+        unauthenticated: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                "www-authenticate": components["headers"]["www-authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unauthenticated";
+                };
+            };
+        };
+        /** @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it. */
+        insufficient_scope: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "insufficient_scope";
+                };
+            };
+        };
+        /** @description `validation_failed`: The input breaks rules. Nothing was changed. */
+        validation_failed: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "validation_failed";
+                };
+            };
+        };
+        /** @description `rate_limited`: Too many requests with this key, or too many failed authentications from this address. */
+        rate_limited: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited";
+                };
+            };
+        };
+        /** @description `internal`: An internal error. The request id finds it in the log of the service. */
+        internal: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal";
+                };
+            };
+        };
+        /** @description `unavailable`: Redis, or the workers, cannot be reached now. */
+        unavailable: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unavailable";
+                };
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB. */
+        payload_too_large: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "payload_too_large";
+                };
+            };
+        };
+        /** @description `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed. */
+        unsupported_media_type: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_media_type";
+                };
+            };
+        };
+    };
+    parameters: {
+        /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+        "Idempotency-Key": string;
+    };
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Id of the request: its own `x-request-id` if that has 1 to 64 letters, digits, `.`, `_` or `-`, else a new one.
+         * @example req_8fK2mQ0ZxYbA
+         */
+        "x-request-id": string;
+        /**
+         * @description `r`: requests left. `t`: seconds until the limit is full again. Absent without a limit.
+         * @example "api-key"; r=199; t=1
+         */
+        ratelimit: string;
+        /**
+         * @description `q`: requests that one API key may make in `w` seconds. Absent without a limit.
+         * @example "api-key"; q=200; w=1; pk=:MTIz:
+         */
+        "ratelimit-policy": string;
+        /** @description Path of the new object. */
+        location: string;
+        /** @description `no-store`: the answer may hold a secret. */
+        "cache-control": "no-store";
+        /** @description `true`: the answer of an earlier request with the same `Idempotency-Key`, without its secret. */
+        "idempotency-replayed": "true";
+        /**
+         * @description Seconds to wait before the next try.
+         * @example 2
+         */
+        "retry-after": string;
+        /** @description How to authenticate. */
+        "www-authenticate": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listReceivers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All receivers and all event names. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    registerReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterReceiver"];
+            };
+        };
+        responses: {
+            /** @description The receiver with its signing secret. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    location: components["headers"]["location"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredReceiver"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `receiver_limit_reached`: The workspace already has as many receivers as it may.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_limit_reached" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    removeReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receiver is removed. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverDeleted"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    changeReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchReceiver"];
+            };
+        };
+        responses: {
+            /** @description The changed receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    testReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RequestTest"];
+            };
+        };
+        responses: {
+            /** @description The receiver's answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestOutcome"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    rotateReceiverSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateSecret"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretRotated"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listReceiverDeliveries: {
+        parameters: {
+            query?: {
+                status?: "pending" | "delivered" | "failed" | "canceled";
+                event?: components["schemas"]["EventName"];
+                since?: string;
+                until?: string;
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readReceiverStats: {
+        parameters: {
+            query?: {
+                /** @description How far back it looks. Default: 24h. */
+                window?: "1h" | "24h" | "7d";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestReplay"];
+            };
+        };
+        responses: {
+            /** @description The replay. It runs by itself. */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    location: components["headers"]["location"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `receiver_disabled`: The receiver or the callback is disabled.
+             *
+             *     `replay_limit_reached`: The workspace already has as many replays under way as it may.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_disabled" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                status?: "pending" | "delivered" | "failed" | "canceled";
+                event?: components["schemas"]["EventName"];
+                since?: string;
+                until?: string;
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+                receiver?: string;
+                task?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a delivery. The same on every try, another for every transition and endpoint. */
+                id: components["schemas"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryWithAttempts"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `delivery_not_found`: The workspace has no such delivery.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "delivery_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a delivery. The same on every try, another for every transition and endpoint. */
+                id: components["schemas"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The delivery, with one more pending redelivery. */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `delivery_not_found`: The workspace has no such delivery.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "delivery_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `receiver_disabled`: The receiver or the callback is disabled.
+             *
+             *     `payload_erased`: The payload of the delivery was erased.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_disabled" | "payload_erased" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a replay. */
+                id: components["schemas"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `replay_not_found`: The workspace has no such replay.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "replay_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    stopReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a replay. */
+                id: components["schemas"]["ReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stopped replay. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `replay_not_found`: The workspace has no such replay.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "replay_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readStats: {
+        parameters: {
+            query?: {
+                /** @description How far back it looks. Default: 24h. */
+                window?: "1h" | "24h" | "7d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readActivity: {
+        parameters: {
+            query?: {
+                receiver?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /** @description `receiver_not_found`: The workspace has no such receiver. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    createTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateTask"];
+            };
+        };
+        responses: {
+            /** @description The Task. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    location: components["headers"]["location"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTask"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Task. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    addMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddMessage"];
+            };
+        };
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageAdded"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `task_closed`: The Task is done or canceled and takes nothing more.
+             *
+             *     `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "task_closed" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    resolveApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+                /** @description Id of an approval request: the `approval_request.id` of the event. */
+                approvalId: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveApproval"];
+            };
+        };
+        responses: {
+            /** @description The decision. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalResolved"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             *
+             *     `approval_not_found`: The current action of the Task has no such approval request.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `task_closed`: The Task is done or canceled and takes nothing more.
+             *
+             *     `stale_action_version`: Another action version is the current one.
+             *
+             *     `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The transition. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedTransition"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    closeTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseTask"];
+            };
+        };
+        responses: {
+            /** @description The transition. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedTransition"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listTaskDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    changeCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchCallback"];
+            };
+        };
+        responses: {
+            /** @description The callback as it is now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Callback"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             *
+             *     `callback_not_found`: The Task has no callback.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    rotateCallbackSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateSecret"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretRotated"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             *
+             *     `callback_not_found`: The Task has no callback.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    erasePayloads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Nothing of it is left. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadsErased"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            /** @description `task_open`: The Task is not done or canceled yet. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "task_open";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    reportTransition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionReport"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Its events will be delivered. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedTransition"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `stale_action_version`: Another action version is the current one.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_transition" | "stale_action_version" | "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    reportTransitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionBatch"];
+            };
+        };
+        responses: {
+            /** @description A result or a problem for each item. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query: {
+                status: "queued" | "running" | "requires_action" | "done" | "canceled";
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutorTaskPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readExecutorTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Task. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutorTask"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    createPortalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreatePortalLink"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLink"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspace and its limits. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+}

@@ -1,0 +1,293 @@
+// Written by `npm run api:types` from the OpenAPI document.
+import type { Operation, Route } from './operation.ts';
+
+/** What the API key of a workspace, or the token of a portal link, is for. */
+export interface TenantOperations {
+  /**
+   * List the receivers of the workspace: `GET /api/public/webhooks`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly listReceivers: Operation<'listReceivers'>;
+  /**
+   * Register a receiver: `POST /api/public/webhooks`.
+   *
+   * A workspace has at most 10 receivers. The signing secret is shown only in this answer.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly registerReceiver: Operation<'registerReceiver'>;
+  /**
+   * Read a receiver: `GET /api/public/webhooks/{id}`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readReceiver: Operation<'readReceiver'>;
+  /**
+   * Change a receiver: `PATCH /api/public/webhooks/{id}`.
+   *
+   * Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly changeReceiver: Operation<'changeReceiver'>;
+  /**
+   * Remove a receiver: `DELETE /api/public/webhooks/{id}`.
+   *
+   * Its pending deliveries are canceled.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly removeReceiver: Operation<'removeReceiver'>;
+  /**
+   * Send a test event: `POST /api/public/webhooks/{id}/test`.
+   *
+   * Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly testReceiver: Operation<'testReceiver'>;
+  /**
+   * Rotate a receiver's signing secret: `POST /api/public/webhooks/{id}/secret/rotate`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly rotateReceiverSecret: Operation<'rotateReceiverSecret'>;
+  /**
+   * List a receiver's deliveries: `GET /api/public/webhooks/{id}/deliveries`.
+   *
+   * Newest first.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly listReceiverDeliveries: Operation<'listReceiverDeliveries'>;
+  /**
+   * Read what attempts to a receiver came to: `GET /api/public/webhooks/{id}/stats`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readReceiverStats: Operation<'readReceiverStats'>;
+  /**
+   * Send the deliveries of a time range again: `POST /api/public/webhooks/{id}/replay`.
+   *
+   * Sends the same bytes under the same delivery ids.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly replayDeliveries: Operation<'replayDeliveries'>;
+  /**
+   * List the deliveries of the workspace: `GET /api/public/deliveries`.
+   *
+   * Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly listDeliveries: Operation<'listDeliveries'>;
+  /**
+   * Read a delivery: its request and its attempts: `GET /api/public/deliveries/{id}`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readDelivery: Operation<'readDelivery'>;
+  /**
+   * Make one more attempt now: `POST /api/public/deliveries/{id}/redeliver`.
+   *
+   * Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly redeliver: Operation<'redeliver'>;
+  /**
+   * Read the progress of a replay: `GET /api/public/replays/{id}`.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readReplay: Operation<'readReplay'>;
+  /**
+   * Stop a replay: `DELETE /api/public/replays/{id}`.
+   *
+   * Deliveries that are already pending are still sent.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly stopReplay: Operation<'stopReplay'>;
+  /**
+   * Read what attempts of the workspace came to: `GET /api/public/stats`.
+   *
+   * Those to receivers and to callbacks, by time.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readStats: Operation<'readStats'>;
+  /**
+   * Ask whether anything happened: `GET /api/public/activity`.
+   *
+   * The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link.
+   */
+  readonly readActivity: Operation<'readActivity'>;
+  /**
+   * Create a Task: `POST /tasks`.
+   *
+   * The signing secret of a callback is shown only in this answer.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly createTask: Operation<'createTask'>;
+  /**
+   * Read a Task: `GET /tasks/{id}`.
+   *
+   * Has the result, outcome and usage that terminal events omit.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly readTask: Operation<'readTask'>;
+  /**
+   * Add context to a Task: `POST /tasks/{id}/messages`.
+   *
+   * Use it when a `task.requires_action` event arrives.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly addMessage: Operation<'addMessage'>;
+  /**
+   * Resolve an approval request: `POST /tasks/{id}/approvals/{approvalId}/resolve`.
+   *
+   * Resolving the primary request sets the Task running.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly resolveApproval: Operation<'resolveApproval'>;
+  /**
+   * Cancel a Task: `POST /tasks/{id}/cancel`.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly cancelTask: Operation<'cancelTask'>;
+  /**
+   * Close a Task (legacy): `POST /tasks/{id}/close`.
+   *
+   * Makes the same transition as the canonical paths, with the same delivery ids.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly closeTask: Operation<'closeTask'>;
+  /**
+   * List a Task's deliveries: `GET /tasks/{id}/deliveries`.
+   *
+   * Includes those to its callback. Newest transition first.
+   *
+   * Needs an API key with the scope `tasks`, or a portal link.
+   */
+  readonly listTaskDeliveries: Operation<'listTaskDeliveries'>;
+  /**
+   * Change a Task's callback: `PATCH /tasks/{id}/callback`.
+   *
+   * What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly changeCallback: Operation<'changeCallback'>;
+  /**
+   * Rotate the signing secret of a Task's callback: `POST /tasks/{id}/callback/secret/rotate`.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly rotateCallbackSecret: Operation<'rotateCallbackSecret'>;
+  /**
+   * Erase what a closed Task held: `DELETE /tasks/{id}/payloads`.
+   *
+   * Erases its input, messages, decisions, result and outcome, the bodies of its webhooks, and what their endpoints answered. What stays: that it was delivered, to which endpoint, when and with which status, and the Task's `usage`. Pending deliveries of the Task end as `canceled` with the reason `payload_erased`; a request that is under way at that moment may still arrive. Repeat it until it is answered: that changes nothing, or finishes what was interrupted.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly erasePayloads: Operation<'erasePayloads'>;
+  /**
+   * Make a link to the console: `POST /api/public/portal-links`.
+   *
+   * Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.
+   *
+   * Needs an API key with the scope `webhooks`.
+   */
+  readonly createPortalLink: Operation<'createPortalLink'>;
+  /**
+   * Read what these credentials may do: `GET /api/public/access`.
+   *
+   * Needs an API key of a workspace, or a portal link.
+   */
+  readonly readAccess: Operation<'readAccess'>;
+}
+
+/** What an executor key is for. */
+export interface ExecutorOperations {
+  /**
+   * Report a transition of a Task: `POST /api/internal/tasks/{id}/transitions`.
+   *
+   * A fact that is reported again changes nothing. The answer is `duplicate: true`, with `differs: true` if its contents are others.
+   *
+   * Needs an API key with the scope `execute`.
+   */
+  readonly reportTransition: Operation<'reportTransition'>;
+  /**
+   * Report up to 500 transitions: `POST /api/internal/transitions`.
+   *
+   * Items are judged one by one, in order. An invalid item doesn't affect the others. The body may have 4 MiB.
+   *
+   * Needs an API key with the scope `execute`.
+   */
+  readonly reportTransitions: Operation<'reportTransitions'>;
+  /**
+   * List Tasks of all workspaces by status: `GET /api/internal/tasks`.
+   *
+   * Longest unchanged first.
+   *
+   * Needs an API key with the scope `execute`.
+   */
+  readonly listTasks: Operation<'listTasks'>;
+  /**
+   * Read a Task's input, messages and decisions: `GET /api/internal/tasks/{id}`.
+   *
+   * Needs an API key with the scope `execute`.
+   */
+  readonly readExecutorTask: Operation<'readExecutorTask'>;
+}
+
+export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
+  listReceivers: { method: 'get', path: '/api/public/webhooks' },
+  registerReceiver: { method: 'post', path: '/api/public/webhooks' },
+  readReceiver: { method: 'get', path: '/api/public/webhooks/{id}' },
+  changeReceiver: { method: 'patch', path: '/api/public/webhooks/{id}' },
+  removeReceiver: { method: 'delete', path: '/api/public/webhooks/{id}' },
+  testReceiver: { method: 'post', path: '/api/public/webhooks/{id}/test' },
+  rotateReceiverSecret: { method: 'post', path: '/api/public/webhooks/{id}/secret/rotate' },
+  listReceiverDeliveries: { method: 'get', path: '/api/public/webhooks/{id}/deliveries', isPaged: true },
+  readReceiverStats: { method: 'get', path: '/api/public/webhooks/{id}/stats' },
+  replayDeliveries: { method: 'post', path: '/api/public/webhooks/{id}/replay' },
+  listDeliveries: { method: 'get', path: '/api/public/deliveries', isPaged: true },
+  readDelivery: { method: 'get', path: '/api/public/deliveries/{id}' },
+  redeliver: { method: 'post', path: '/api/public/deliveries/{id}/redeliver' },
+  readReplay: { method: 'get', path: '/api/public/replays/{id}' },
+  stopReplay: { method: 'delete', path: '/api/public/replays/{id}' },
+  readStats: { method: 'get', path: '/api/public/stats' },
+  readActivity: { method: 'get', path: '/api/public/activity' },
+  createTask: { method: 'post', path: '/tasks' },
+  readTask: { method: 'get', path: '/tasks/{id}' },
+  addMessage: { method: 'post', path: '/tasks/{id}/messages' },
+  resolveApproval: { method: 'post', path: '/tasks/{id}/approvals/{approvalId}/resolve' },
+  cancelTask: { method: 'post', path: '/tasks/{id}/cancel' },
+  closeTask: { method: 'post', path: '/tasks/{id}/close' },
+  listTaskDeliveries: { method: 'get', path: '/tasks/{id}/deliveries', isPaged: true },
+  changeCallback: { method: 'patch', path: '/tasks/{id}/callback' },
+  rotateCallbackSecret: { method: 'post', path: '/tasks/{id}/callback/secret/rotate' },
+  erasePayloads: { method: 'delete', path: '/tasks/{id}/payloads' },
+  createPortalLink: { method: 'post', path: '/api/public/portal-links' },
+  readAccess: { method: 'get', path: '/api/public/access' },
+};
+
+export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> = {
+  reportTransition: { method: 'post', path: '/api/internal/tasks/{id}/transitions' },
+  reportTransitions: { method: 'post', path: '/api/internal/transitions' },
+  listTasks: { method: 'get', path: '/api/internal/tasks', isPaged: true },
+  readExecutorTask: { method: 'get', path: '/api/internal/tasks/{id}' },
+};

@@ -1,0 +1,30 @@
+import { EXECUTOR_ROUTES, TENANT_ROUTES, type ExecutorOperations, type TenantOperations } from './api/operations.ts';
+import type { Route } from './api/operation.ts';
+import { createCall, type CallInput, type ClientOptions } from './calls/create-call.ts';
+import { createPages } from './calls/create-pages.ts';
+
+export type TenantClient = TenantOperations;
+export type ExecutorClient = ExecutorOperations;
+
+/** What a workspace does, with its API key, or people do with the token of a portal link. */
+export function createTenantClient(options: ClientOptions): TenantClient {
+  return createOperations(TENANT_ROUTES, options) as TenantOperations;
+}
+
+/** What an executor does, with its key. `createReporter` reports many transitions. */
+export function createExecutorClient(options: ClientOptions): ExecutorClient {
+  return createOperations(EXECUTOR_ROUTES, options) as ExecutorOperations;
+}
+
+function createOperations(routes: Readonly<Record<string, Route>>, options: ClientOptions): unknown {
+  const call = createCall(options);
+  const operations = Object.entries(routes).map(([id, route]) => {
+    if (!route.isPaged) return [id, (input?: CallInput) => call(id, route, input)];
+    const readPage = (input: CallInput) => (cursor: string | undefined) => {
+      const query = cursor === undefined ? input.query : { ...input.query, cursor };
+      return call(id, route, { ...input, query }) as Promise<{ nextCursor: string | null }>;
+    };
+    return [id, (input: CallInput = {}) => createPages(readPage(input))];
+  });
+  return Object.fromEntries(operations) as unknown;
+}

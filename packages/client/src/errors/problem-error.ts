@@ -1,0 +1,42 @@
+import type { components } from '../api/api-types.ts';
+
+type Schemas = components['schemas'];
+
+/** The codes of the API that this version of the package knows. A newer API may have others. */
+export type ProblemCode = Schemas['ProblemCode'] | (string & {});
+
+/** A field of the input that is wrong: its place, keys joined by dots, and what to change. */
+export type InputProblem = { readonly path: string; readonly message: string };
+
+export type ProblemFields = {
+  readonly status: number;
+  /** `unknown` if the answer is no problem of Herald, such as the page of a proxy. */
+  readonly code: ProblemCode;
+  /** For people: what to change. */
+  readonly detail: string;
+  readonly errors?: readonly InputProblem[];
+  readonly requestId?: string;
+  readonly retryAfterMs?: number;
+};
+
+/** Herald refused a call, or an item of a batch, or could not serve it: a problem of RFC 9457. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly status: number;
+  /** Stable, for programs. `GET /errors` explains each. */
+  readonly code: ProblemCode;
+  /** Of `validation_failed`: each field that is wrong. */
+  readonly errors: readonly InputProblem[];
+  /** It finds the call in the log of the service. An item of a batch has none. */
+  readonly requestId: string | undefined;
+  /** How long the service asks to wait before the next call. */
+  readonly retryAfterMs: number | undefined;
+  constructor({ status, code, detail, errors = [], requestId, retryAfterMs }: ProblemFields) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,20 @@
+import { createOpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import { clientDocument } from './client-document.ts';
+import { renderApiTypes } from './render-api-types.ts';
+import { renderOperations } from './render-operations.ts';
+
+/** The files that are made of the OpenAPI document, and how. The client's part of it is smaller than the console's. */
+export const GENERATED_FILES: readonly { readonly file: URL; readonly render: () => Promise<string> | string }[] = [
+  {
+    file: new URL('../../apps/console/src/api/api-types.ts', import.meta.url),
+    render: () => renderApiTypes(createOpenApiDocument()),
+  },
+  {
+    file: new URL('../../packages/client/src/api/api-types.ts', import.meta.url),
+    render: () => renderApiTypes(clientDocument(createOpenApiDocument())),
+  },
+  {
+    file: new URL('../../packages/client/src/api/operations.ts', import.meta.url),
+    render: () => renderOperations(createOpenApiDocument()),
+  },
+];

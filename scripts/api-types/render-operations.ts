@@ -1,0 +1,44 @@
+import type { OpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import { callerOf, operationsOf, type OperationAt } from './client-document.ts';
+
+/** The operations of the client package, by their ids: for the compiler, and where each is. */
+export function renderOperations(document: OpenApiDocument): string {
+  const all = operationsOf(document);
+  const of = (caller: string) => all.filter(({ operation }) => callerOf(operation) === caller);
+  return `// Written by \`npm run api:types\` from the OpenAPI document.
+import type { Operation, Route } from './operation.ts';
+
+/** What the API key of a workspace, or the token of a portal link, is for. */
+export interface TenantOperations {
+${of('tenant').map(renderType).join('\n')}
+}
+
+/** What an executor key is for. */
+export interface ExecutorOperations {
+${of('executor').map(renderType).join('\n')}
+}
+
+export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
+${of('tenant').map(renderRoute).join('\n')}
+};
+
+export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> = {
+${of('executor').map(renderRoute).join('\n')}
+};
+`;
+}
+
+function renderType({ path, method, operation }: OperationAt): string {
+  const { operationId, summary, description } = operation;
+  const text = [`${summary}: \`${method.toUpperCase()} ${path}\`.`, ...(description?.split('\n') ?? [])];
+  const comment = text
+    .map((line) => `   * ${line}`.trimEnd())
+    .join('\n   *\n')
+    .replaceAll(/(\n {3}\*){2,}\n/g, '\n   *\n');
+  return `  /**\n${comment}\n   */\n  readonly ${operationId}: Operation<'${operationId}'>;`;
+}
+
+function renderRoute({ path, method, operation: { operationId, parameters = [] } }: OperationAt): string {
+  const isPaged = parameters.some((each) => each.in === 'query' && each.name === 'cursor');
+  return `  ${operationId}: { method: '${method}', path: '${path}'${isPaged ? ', isPaged: true' : ''} },`;
+}
