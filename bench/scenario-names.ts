@@ -14,6 +14,7 @@ export const SCENARIO_NAMES = [
   'console',
   'listen',
   'reporter',
+  'history',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 

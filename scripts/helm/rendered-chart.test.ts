@@ -212,6 +212,7 @@ describeWithHelm('with helm (go install helm.sh/helm/v3/cmd/helm@v3.22.0)', () =
     ['two addresses', 'redis.existingSecret=x', 'redis.address or redis.existingSecret must be set, and not both'],
     ['Sentinels without the name of the master', 'redis.kind=sentinels', 'redis.sentinelMaster must be set'],
     ['the name of a master without Sentinels', 'redis.sentinelMaster=x', 'redis.kind must be sentinels'],
+    ['a history nowhere', 'history.existingSecret=herald', 'networkPolicy.history.to must say'],
     ['notices without a secret', 'notices.url=https://example.com', 'notices.url and notices.existingSecret must both'],
     [
       'a password in the url of the proxy',

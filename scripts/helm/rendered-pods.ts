@@ -29,6 +29,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   OPERATOR_USER: 'operator',
   OPERATOR_PASSWORD: 'correct horse battery',
   NOTICE_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  HISTORY_URL: 'postgres://user:password@10.0.5.10/herald?sslmode=verify-full',
   EGRESS_PROXY_URL: 'http://user:password@10.0.4.10:3128',
   headers: 'authorization=Bearer%20token',
 };

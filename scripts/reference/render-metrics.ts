@@ -1,6 +1,7 @@
 import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
+import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
 import { createProxyMetrics } from '../../apps/worker/src/proxy/create-proxy-metrics.ts';
 import { createWorkerMetrics } from '../../apps/worker/src/metrics/create-worker-metrics.ts';
 import { renderTable } from './render-table.ts';
@@ -41,7 +42,7 @@ ${table(only(api))}
 
 ${table(only(worker))}
 
-\`herald_egress_proxy_…\` exist only in a worker with \`EGRESS_PROXY_URL\`. Both processes also show the metrics \`process_…\` and
+\`herald_egress_proxy_…\` exist only in a worker with \`EGRESS_PROXY_URL\`, \`herald_history_…\` only with \`HISTORY_URL\`. Both processes also show the metrics \`process_…\` and
 \`nodejs_…\` of their Node: memory, CPU time, event loop, garbage collection.
 
 \`npm run docs:reference\` makes this page from the metrics that the processes create.
@@ -66,5 +67,6 @@ function fill(registry: Registry): Map<string, string[]> {
 function fillWorker(): Map<string, string[]> {
   const { registry } = createWorkerMetrics();
   createProxyMetrics(registry).watch(() => true);
+  createHistoryMetrics(registry).watch(() => true);
   return fill(registry);
 }

@@ -51,6 +51,21 @@ export const VARIABLE_TEXTS = {
       what: 'How long settled deliveries are kept',
       usual: '7d',
     },
+    HISTORY_URL: {
+      readBy: 'all',
+      what: 'A PostgreSQL to which settled deliveries move after `RETENTION`, which then is 1h: see [history.md](history.md)',
+      usual: NOT_NEEDED,
+    },
+    HISTORY_RETENTION: {
+      readBy: 'api, worker, `herald history`',
+      what: 'How long they stay there, in whole days',
+      usual: '90d',
+    },
+    HISTORY_BODIES: {
+      readBy: 'api, worker, `herald history`',
+      what: '`false` leaves bodies and answers out. Then what has moved can be neither redelivered nor replayed',
+      usual: 'true',
+    },
     TASK_RETENTION: { readBy: 'api, worker', what: 'How long terminal Tasks are kept', usual: '30d' },
   },
   Secrets: {

@@ -60,8 +60,8 @@ function anchorsIn(markdown: string): Set<string> {
 }
 
 test('docs/metrics.md has every metric of the processes, and they show all that the alerts and the dashboard name', async () => {
-  // Nothing is sent. Only a worker with a proxy has metrics of it.
-  const env = { ...OPERATOR_ENV, EGRESS_PROXY_URL: 'http://127.0.0.1:9' };
+  // Nothing is sent. Only a worker with a proxy and a history has metrics of them.
+  const env = { ...OPERATOR_ENV, EGRESS_PROXY_URL: 'http://127.0.0.1:9', HISTORY_URL: 'postgres://127.0.0.1:9/herald' };
   await using herald = await startHerald({ env });
   const api = await scrape(
     herald.apis[0]?.origin ?? '',

@@ -44,6 +44,9 @@
 {{- if and .networkPolicy.enabled (or .egressProxy.url .egressProxy.existingSecret) (not .networkPolicy.proxy.to) -}}
 {{- $problems = append $problems "networkPolicy.proxy.to must say where the proxy of egressProxy is, such as [{ipBlock: {cidr: 10.0.4.10/32}}]" -}}
 {{- end -}}
+{{- if and .networkPolicy.enabled .history.existingSecret (not .networkPolicy.history.to) -}}
+{{- $problems = append $problems "networkPolicy.history.to must say where the PostgreSQL of history is, such as [{ipBlock: {cidr: 10.0.5.0/24}}]" -}}
+{{- end -}}
 {{- range $process := list "api" "worker" -}}
 {{- $seen := dict -}}
 {{- range include "herald.environment" (dict "root" $ "process" $process "own" (index $.Values $process)) | fromYamlArray -}}

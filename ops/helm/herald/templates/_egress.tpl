@@ -11,6 +11,13 @@
     - port: {{ . }}
     {{- end }}
   to: {{- toYaml $redis.to | nindent 4 }}
+{{- if .Values.history.existingSecret }}
+- ports:
+    {{- range .Values.networkPolicy.history.ports }}
+    - port: {{ . }}
+    {{- end }}
+  to: {{- toYaml .Values.networkPolicy.history.to | nindent 4 }}
+{{- end }}
 {{- end -}}
 
 {{/* What workers reach besides: resolvers of their own, and the proxy or the world. */}}

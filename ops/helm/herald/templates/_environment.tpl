@@ -28,6 +28,12 @@
 - name: REDIS_MIN_REPLICAS
   value: {{ .minReplicas | quote }}
 {{- end }}
+{{- with .Values.history }}
+{{- if .existingSecret }}
+- name: HISTORY_URL
+  {{- include "herald.textOrSecret" (dict "secret" .existingSecret "key" .key) | nindent 2 }}
+{{- end }}
+{{- end }}
 - name: SHARDS
   value: {{ .Values.shards | quote }}
 - name: SECRETS_KEY
