@@ -68,12 +68,13 @@ function kindOf(id: EndpointId) {
 async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted): Promise<Delivery[]> {
   const tasks = createTaskStore({ ...herald, retention: createTaskRetention(herald.config.retentionMs) });
   const log = createDeliveryLog(herald);
-  const workspaceId = await tasks.findWorkspace(task);
+  const workspaceId = (await tasks.findWorkspace(task)) ?? (await herald.history?.findOwnerOfTask(task));
   if (workspaceId === undefined) throw new NotFoundError('task', task);
   const found: Delivery[] = [];
   let after: ListPlace | undefined;
   do {
     const page = await log.listByTask(workspaceId, task, wanted.limit, after);
+    if (!page) throw new NotFoundError('task', task);
     found.push(...page.deliveries.filter((delivery) => matches(delivery, wanted)));
     after = page.next;
   } while (after && found.length <= wanted.limit);
