@@ -39,6 +39,12 @@ module.exports = {
       to: { path: '^(apps|packages/(?!(core|runtime|egress)/))' },
     },
     {
+      name: 'history-looks-down',
+      severity: 'error',
+      from: { path: '^packages/history/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(apps|packages/(?!(core|history)/))' },
+    },
+    {
       name: 'store-looks-down',
       severity: 'error',
       from: { path: '^packages/store/src', pathNot: '\\.test\\.ts$' },
@@ -65,7 +71,7 @@ module.exports = {
     {
       name: 'test-kit-stays-in-tests',
       severity: 'error',
-      from: { path: '^(apps|packages/(core|runtime|egress|queue|store|config))/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^(apps|packages/(core|runtime|egress|queue|store|history|config))/', pathNot: '\\.test\\.ts$' },
       to: { path: '^packages/test-kit' },
     },
     {
@@ -74,9 +80,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
-        pathNot: ['^packages/(egress|store|queue|test-kit)/', '^apps/(worker|api)/src/queue'],
+        pathNot: ['^packages/(egress|store|queue|history|test-kit)/', '^apps/(worker|api)/src/queue'],
       },
-      to: { path: '^node_modules/(bullmq|ioredis|got)' },
+      to: { path: '^node_modules/(bullmq|ioredis|got|pg|node-pg-migrate)' },
     },
     {
       name: 'only-egress-opens-connections',

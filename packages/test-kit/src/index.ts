@@ -4,10 +4,12 @@ export type { Certificate, CertificateAuthority } from './certificate-authority.
 export { createRedisSecurity, type RedisSecurity } from './create-redis-security.ts';
 export { hasCode, messageOf } from './errors.ts';
 export { findChromium } from './find-chromium.ts';
+export { findPostgres } from './find-postgres.ts';
 export { findExecutable, findRedisServer } from './find-redis-server.ts';
 export { freePort, isPortFree } from './free-port.ts';
 export { launchProcess } from './launch-process.ts';
 export type { LaunchedProcess, LaunchOptions, OutputLine, ProcessExit } from './launch-process.ts';
+export { startPostgres, type PostgresOptions, type RunningPostgres } from './start-postgres.ts';
 export { startProcess } from './start-process.ts';
 export type { ProcessOptions, RunningProcess } from './start-process.ts';
 export { startProxy, type Proxy, type ProxyAnswer, type ProxyOptions } from './start-proxy.ts';

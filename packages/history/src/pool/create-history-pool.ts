@@ -1,0 +1,44 @@
+import pg from 'pg';
+
+export type HistoryPoolOptions = {
+  /** `HISTORY_URL` */
+  readonly url: string;
+  /** By this name PostgreSQL lists its connections. */
+  readonly name: string;
+  readonly connections: number;
+  /** The longest that a statement may take, in ms. */
+  readonly statementLimitMs: number;
+  /** An idle connection was lost; the next statement opens another. */
+  readonly onError: (error: Error) => void;
+};
+
+/** The longest that opening a connection may take, in ms. */
+const CONNECT_LIMIT_MS = 5_000;
+/** A transaction of a process that stands still ends, and with it its locks, in ms. */
+const IDLE_TRANSACTION_LIMIT_MS = 30_000;
+const INT8 = 20;
+
+/** Times are epoch ms, which a number holds. */
+const types = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    id === INT8 ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
+};
+
+/** Connections to PostgreSQL. None is opened before the first statement. */
+export function createHistoryPool({ url, name, connections, statementLimitMs, onError }: HistoryPoolOptions) {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: name,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    statement_timeout: statementLimitMs,
+    // A server that is silent, or gone without a word, ends no statement itself.
+    query_timeout: statementLimitMs + 1_000,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,
+    keepAlive: true,
+    types,
+  });
+  pool.on('error', onError);
+  return pool;
+}
+export type HistoryPool = ReturnType<typeof createHistoryPool>;

@@ -1,0 +1,110 @@
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from './errors.ts';
+import { findPostgres } from './find-postgres.ts';
+import { freePort } from './free-port.ts';
+import { launchProcess, type LaunchedProcess, type LaunchOptions } from './launch-process.ts';
+import { startProcess } from './start-process.ts';
+
+export interface PostgresOptions {
+  /** Further settings, such as `{ max_connections: '10' }`. */
+  settings?: Readonly<Record<string, string>>;
+  /** Writes are on the disk before they are acknowledged, as in production. Default false. */
+  fsync?: boolean;
+}
+
+export interface RunningPostgres extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Stops it and doesn't start it: connections are cut off. */
+  stop(): Promise<void>;
+  /** Stops it if it runs, and starts it again on the same port and folder. */
+  restart(): Promise<void>;
+  /** Stops it, and removes its folder. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root. This user owns nothing. */
+const NOBODY = 65_534;
+const TRIES = 5;
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '60',
+  shared_buffers: '32MB',
+};
+
+/** Starts a real PostgreSQL with a new cluster on a loopback port. It ends with this process, however that ends. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<RunningPostgres> {
+  const folder = findPostgres();
+  if (folder === undefined) throw new Error('there is no PostgreSQL server; install postgresql');
+  const dir = await mkdtemp(join(tmpdir(), 'herald-postgres-'));
+  const remove = () => rm(dir, { recursive: true, force: true });
+  try {
+    const user = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+    if (user.uid !== undefined) await chown(dir, user.uid, user.uid);
+    const launch = { ...user, cwd: dir, env: { LC_ALL: 'C', TZ: 'UTC' } };
+    await createCluster({ ...launch, name: 'initdb', command: join(folder, 'initdb') }, join(dir, 'data'));
+    const program = { ...launch, name: 'postgres', command: join(folder, 'postgres') };
+    let { port, server } = await startServer(program, join(dir, 'data'), options);
+    const end = async (signal: NodeJS.Signals) => {
+      server.kill(signal);
+      await server.exited;
+    };
+    const close = async () => {
+      await end('SIGQUIT');
+      await remove();
+    };
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      port,
+      get pid() {
+        return server.pid;
+      },
+      kill: () => end('SIGKILL'),
+      stop: () => end('SIGINT'),
+      async restart() {
+        await end('SIGINT');
+        ({ port, server } = await startServer(program, join(dir, 'data'), options, port));
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function createCluster(launch: LaunchOptions, data: string): Promise<void> {
+  const args = ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  const initdb = await launchProcess({ ...launch, args });
+  const { code } = await initdb.exited;
+  if (code !== 0) throw new Error(`initdb failed\n${initdb.tail()}`);
+}
+
+async function startServer(
+  program: LaunchOptions,
+  data: string,
+  { settings = {}, fsync = false }: PostgresOptions,
+  givenPort?: number,
+): Promise<{ port: number; server: LaunchedProcess }> {
+  for (let tries = 1; ; tries++) {
+    const port = givenPort ?? (await freePort());
+    const all = { ...SETTINGS, port: String(port), fsync: fsync ? 'on' : 'off', ...settings };
+    const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    try {
+      const readyWhen = (line: string) => line.includes('database system is ready to accept connections');
+      return { port, server: await startProcess({ ...program, args, readyWhen, keptLines: 200 }) };
+    } catch (error) {
+      // Processes of a killed server end by themselves, a moment after it.
+      const mayPass = /address already in use|shared memory block/i.test(messageOf(error));
+      if (!mayPass || tries >= TRIES) throw error;
+      if (givenPort !== undefined) await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
