@@ -6,6 +6,7 @@ import { ConfigError, readEnv } from '@herald/runtime/env/env';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createResources } from '@herald/runtime/lifecycle/resources';
+import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
@@ -62,7 +63,8 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
       const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      return { config, redis, awaitReplication, keyspace, connect, now, [Symbol.asyncDispose]: resources.release };
+      const history: HistoryReader | undefined = undefined;
+      return { config, redis, awaitReplication, keyspace, history, connect, now, [Symbol.asyncDispose]: resources.release };
     } catch (error) {
       await resources.release();
       throw error;

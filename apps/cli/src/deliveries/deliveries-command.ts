@@ -125,7 +125,8 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
 async function findDelivery(herald: Herald, id: DeliveryId) {
   const { redis, keyspace } = herald;
   const workspaceId = await findOwner(herald, 'delivery', id);
-  const description = await describeDelivery(redis, keyspace.of(workspaceId), id);
+  const findPast = async () => await herald.history?.find(workspaceId, id);
+  const description = await describeDelivery(redis, keyspace.of(workspaceId), id, findPast);
   const log = createDeliveryLog(herald);
   const found = await log.find(workspaceId, id);
   if (!found || !description) throw new NotFoundError('delivery', id);

@@ -36,7 +36,9 @@ export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   const found = await (task === undefined ? listOfEndpoints(herald, wanted) : listOfTask(herald, task, wanted));
   found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   const descriptions = await Promise.all(
-    found.slice(0, limit).map(({ workspaceId, id }) => describeDelivery(redis, keyspace.of(workspaceId), id)),
+    found.slice(0, limit).map(({ workspaceId, id }) =>
+      describeDelivery(redis, keyspace.of(workspaceId), id, async () => await herald.history?.find(workspaceId, id)),
+    ),
   );
   return { list: descriptions.filter((each) => each !== undefined), hasMore: found.length > limit };
 }

@@ -69,6 +69,7 @@ export type PastSequence = { readonly sequence: number; readonly transitionId: T
  * it: read Redis first. Each throws HistoryUnavailableError when the answer would take too long.
  */
 export type HistoryReader = {
+  findOwnerOfTask(id: TaskId): Promise<WorkspaceId | undefined>;
   findOwner(id: DeliveryId): Promise<WorkspaceId | undefined>;
   find(workspaceId: WorkspaceId, id: DeliveryId): Promise<PastDelivery | undefined>;
   findTransition(delivery: TransitionOf): Promise<PastTransition | undefined>;
