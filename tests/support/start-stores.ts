@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention, type DeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
@@ -18,7 +18,11 @@ const DAY_MS = 86_400_000;
 export type Stores = Awaited<ReturnType<typeof startStores>>;
 
 /** Infra's stores, all on one Redis of their own, as one process has them. */
-export async function startStores(shardCount = 1, now: () => number = Date.now) {
+export async function startStores(
+  shardCount = 1,
+  now: () => number = Date.now,
+  deliveryRetention: DeliveryRetention = createDeliveryRetention(7 * DAY_MS),
+) {
   await using cleanUp = new AsyncDisposableStack();
   const { target } = cleanUp.use(await startTopology(topologyOfEnv()));
   const connect = async (name: string): Promise<RedisClient> => {
@@ -30,7 +34,6 @@ export async function startStores(shardCount = 1, now: () => number = Date.now) 
   const [keys] = keyspace.shards;
   if (!keys) throw new Error('there is always a first shard');
   const taskRetention = createTaskRetention(30 * DAY_MS);
-  const deliveryRetention = createDeliveryRetention(7 * DAY_MS);
   const createAll = (redis: RedisClient) => ({
     redis,
     receivers: createReceiverStore({ redis, keyspace }),

@@ -12,6 +12,7 @@ import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createMoveStore } from '@herald/store/moving/move-store';
 import { createPurgeStore } from '@herald/store/purges/purge-store';
 import { createReplaySteps } from '@herald/store/replays/replay-steps';
 import { createReplayStore } from '@herald/store/replays/replay-store';
@@ -51,14 +52,17 @@ export interface Attempt {
 
 let reserves = 0;
 
-/** All that the engine keeps in Redis, as two workers and an API have it, and no process. */
-export async function startEngine() {
+/**
+ * All that the engine keeps in Redis, as two workers and an API have it, and no process.
+ * @param hasHistory settled deliveries wait for one
+ */
+export async function startEngine({ hasHistory = false } = {}) {
+  const retention = createDeliveryRetention(RETENTION_MS, hasHistory);
   await using cleanUp = new AsyncDisposableStack();
   let acceptedAt = Date.now();
-  const stores = cleanUp.use(await startStores(1, () => acceptedAt));
+  const stores = cleanUp.use(await startStores(1, () => acceptedAt, retention));
   const { keys, keyspace, leases } = stores;
   const { queue } = keys;
-  const retention = createDeliveryRetention(RETENTION_MS);
   const { loadLua, readRows } = createDeliveryQueueScripts();
   const createWorker = (redis: RedisClient) => {
     const define = (name: string, lua: string) => defineScript(redis, name, lua);
@@ -70,6 +74,7 @@ export async function startEngine() {
       deliveries: createDeliveryStore({ redis, keys, retention }),
       steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
       purges: createPurgeStore({ redis, keys, retention }),
+      moves: createMoveStore({ redis, keys }),
       async reserve(now: number, most = 10): Promise<readonly Reserved[]> {
         const reply = await reserve({
           now,

@@ -13,7 +13,7 @@ export interface Layout {
   readonly shards: ReadonlySet<number>;
 }
 
-const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'purge']);
+const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'settled', 'purge']);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
 const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'keyVersions', 'bucket', 'lanes']);
 /** What is not a destination's stays with no shard. */

@@ -1,6 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { DELIVERY_FIELDS, ENDPOINT_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
+import { RETAIN_LUA } from './retain-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
@@ -63,14 +64,15 @@ return load(ARGV[1], ARGV[2])
 const FAILED_LIMIT = 1_000;
 
 /**
- * Ends a delivery. Its record stays for the retention; the body goes with the last delivery of its transition. Needs
+ * Ends a delivery. Its record stays for the retention (see `RETAIN_LUA`); the body goes with the last delivery of its transition. Needs
  * GROUP_LUA, ENQUEUE_LUA and `local prefix`.
  */
 export const SETTLE_LUA = /* lua */ `
 ${LINE_LUA}
 ${ADVANCE_LUA}
+${RETAIN_LUA}
 -- transition: its id   reason: '' for none   tries: their new number, nil when it stays the same
--- orderedTo: of an ordered delivery, the id of its endpoint, else nil
+-- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
 -- Returns the line that an ordered one leaves, for the caller to advance.
 local function settle(id, transition, status, reason, now, ttl, orderedTo, tries)
   local record = prefix .. 'd:' .. id
@@ -79,15 +81,14 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, tries
   if tries then fields[#fields + 1], fields[#fields + 2] = 'n', tries end
   redis.call('HSET', record, unpack(fields))
   if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
-  redis.call('PEXPIRE', record, ttl)
-  redis.call('PEXPIRE', record .. ':a', ttl)
+  retain(id, now, ttl)
   local key = prefix .. 'x:' .. transition
-  if redis.call('HINCRBY', key, 'open', -1) <= 0 then redis.call('PEXPIRE', key, ttl) end
+  if redis.call('HINCRBY', key, 'open', -1) <= 0 then retainTransition(key, ttl) end
   if status == 'failed' then
     local index = prefix .. (redis.call('HGET', key, 'ev') == 'webhook.test' and 'failed:tests' or 'failed')
     redis.call('ZADD', index, now, id)
     redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${FAILED_LIMIT})
-    redis.call('PEXPIRE', index, ttl)
+    if tonumber(ttl) > 0 then redis.call('PEXPIRE', index, ttl) end
   end
   local task = orderedTo and redis.call('HGET', key, 'task')
   if not task then return nil end
@@ -100,7 +101,7 @@ end
 export const END_DELIVERY_LUA = /* lua */ `
 -- End a pending delivery without an attempt.
 -- KEYS[1] delivery (hash)
--- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] retention (ms)
+-- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] ttl, see retain
 -- ARGV[6] 'canceled' | 'failed'
 -- Returns {'ended', event ('' when the transition is lost)} | {'settled'} (it had ended before) | {'missing'}.
 local prefix = ARGV[1]
@@ -113,9 +114,8 @@ if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
 local key = prefix .. 'x:' .. transition
 if status ~= 'pending' then
-  redis.call('PEXPIRE', KEYS[1], ARGV[5], 'NX')
-  redis.call('PEXPIRE', KEYS[1] .. ':a', ARGV[5], 'NX')
-  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then redis.call('PEXPIRE', key, ARGV[5], 'NX') end
+  retain(ARGV[2], ARGV[4], ARGV[5], true)
+  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[5], true) end
   return { 'settled' }
 end
 local event = redis.call('HGET', key, 'ev') or ''

@@ -107,7 +107,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     reason: string,
     now: number,
   ): Promise<EndReply> => {
-    const args = [keys.prefix, id, reason, now, retention.recordMs, status];
+    const args = [keys.prefix, id, reason, now, retention.expiryMs, status];
     const [kind, event] = EndText.parse(await end([keys.delivery(id)], args));
     return kind === 'ended' ? { kind, ...(event && { event }) } : { kind };
   };
@@ -125,7 +125,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         tries,
         ...(isReleased && { released: true }),
         verdict,
-        ttl: retention.recordMs,
+        ttl: retention.expiryMs,
         newVersion: newRevision(),
         ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),

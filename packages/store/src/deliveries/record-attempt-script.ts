@@ -18,7 +18,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
---   endpointId, tries (before this one), released (before its turn), ttl (ms), newVersion (of the subscriptions, should
+--   endpointId, tries (before this one), released (before its turn), ttl (see retain), newVersion (of the subscriptions, should
 --   the endpoint be disabled); notice: see tellPlatform; of an attempt that counts, its field and its shardField
 --   (attempt-fields.ts)
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
@@ -167,9 +167,8 @@ local function record(delivery, input, attempt, held, group)
       reply = 'superseded'
     end
     local key = prefix .. 'x:' .. transition
-    redis.call('PEXPIRE', delivery, input.ttl)
-    redis.call('PEXPIRE', attempts, input.ttl)
-    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then redis.call('PEXPIRE', key, input.ttl) end
+    retain(input.id, now, input.ttl)
+    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, input.ttl) end
   elseif tries ~= input.tries and verdict.kind ~= 'delivered' then
     reply = 'superseded'
   elseif disabled ~= '' then

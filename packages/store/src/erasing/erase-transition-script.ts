@@ -10,7 +10,7 @@ export const ERASE_TRANSITION_LUA = /* lua */ `
 -- is nothing to send. One in work is being sent; its worker leaves out the answer when it records the attempt. A
 -- delivery of a removed endpoint may stay in the queue; the worker that gets it drops it. A second run changes nothing.
 -- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[4] when its Task was erased (ms)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] when its Task was erased (ms)
 -- ARGV[5] transition id   ARGV[6..n+5] delivery ids
 -- Returns {event, number of deliveries that it canceled}; event: '' when the transition has expired.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
@@ -41,10 +41,10 @@ for index = 6, #ARGV do
     canceled = canceled + 1
   elseif facts[2] then
     -- The redelivery kept it from expiring.
-    for _, each in ipairs({ key, key .. ':a' }) do redis.call('PEXPIRE', each, ARGV[3], 'NX') end
+    retain(id, ARGV[2], ARGV[3], true)
   end
   if facts[1] == 'pending' or facts[2] then leaveQueue(facts[3], id) end
 end
-if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3], 'NX') end
+if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then retainTransition(KEYS[1], ARGV[3], true) end
 return { event, canceled }
 `;

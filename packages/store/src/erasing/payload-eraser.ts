@@ -71,7 +71,7 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
     const [event, count] = TransitionReply.parse(
       await eraseTransition(
         [keys.transition(id), ...ids.map(keys.delivery)],
-        [keys.prefix, now, retention.recordMs, erasedAt, id, ...ids],
+        [keys.prefix, now, retention.expiryMs, erasedAt, id, ...ids],
       ),
     );
     await Promise.all(ids.map((deliveryId) => eraseAttempts([keys.attempts(deliveryId)], [])));

@@ -65,6 +65,10 @@ export function createShardKeys(tag: string) {
     failedTests: `${prefix}failed:tests`,
     /** zset: ids of the deliveries of notices, by time of creation */
     notices: `${prefix}notices`,
+    /** zset: ids of settled deliveries that are to move to the history, by the time at which each changed last */
+    settled: `${prefix}settled`,
+    /** string: the lease of the worker that moves them */
+    mover: `${prefix}mover`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
   };

@@ -7,7 +7,7 @@ export const PURGE_LUA = /* lua */ `
 -- leaves when its worker is done. If the endpoint is enabled and has another destination or rate, move the deliveries
 -- that wait in the groups of former ones; those in work there are being sent. A second run changes nothing.
 -- KEYS[1] endpoint (hash)   KEYS[2..n+1] deliveries (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] retention (ms)   ARGV[5..n+4] delivery ids
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[5..n+4] delivery ids
 -- ARGV[4] groups in which they may wait, joined by |, besides those that the endpoint names
 -- Returns {id, event, reason} of each delivery that it ended; none when the endpoint is enabled.
 local prefix, now = ARGV[1], tonumber(ARGV[2])

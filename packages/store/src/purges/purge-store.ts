@@ -47,7 +47,7 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
       for (let offset = 0; ; offset += STEP) {
         const page = await redis.zrange(keys.endpointLog(endpointId), offset, String(offset + STEP - 1));
         if (page.length > 0) {
-          const args = [keys.prefix, now, retention.recordMs, places, ...page];
+          const args = [keys.prefix, now, retention.expiryMs, places, ...page];
           const rows = Purged.parse(await purge([keys.endpoint(endpointId), ...page.map(keys.delivery)], args));
           yield rows.map(([id, event, reason]) => ({ id, reason, ...(event && { event }) }));
         }

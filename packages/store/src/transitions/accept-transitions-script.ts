@@ -1,5 +1,6 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 
@@ -8,7 +9,7 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- fact, frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all,
 -- whatever happens to the others. A second run, after a lost reply, finds a conflict and changes nothing.
 -- KEYS[1] leases of the queue (zset): names the slot
--- ARGV[1] JSON: { prefix, recordTtl, logTtl, now (ms), score (at which deliveries wait) }
+-- ARGV[1] JSON: { prefix, recordTtl (see retain), logTtl, now (ms), score (at which deliveries wait) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
 --   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), taskTtl,
 --     callback (id), callbackTtl, change: [field, value, ...], fact?, factValue?, isRaised? (the fact may be known, as
@@ -27,6 +28,7 @@ ${ENQUEUE_LUA}
 ${LINE_LUA}
 ${ADVANCE_LUA}
 ${COUNT_LUA}
+${RETAIN_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
@@ -72,7 +74,7 @@ local function deliver(transition, now, isCallbackOn)
       canceled = canceled + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
         'why', 'receiver_disabled')
-      redis.call('PEXPIRE', record, common.recordTtl)
+      retain(id, now, common.recordTtl)
     end
     logDelivery(prefix .. 'e:' .. endpoint .. ':log', now, id)
     if isCallback then logDelivery(prefix .. 'w:' .. transition.workspace .. ':callbacks', now, id) end
@@ -110,7 +112,7 @@ local function commit(input, body)
   local pending, canceled = deliver(transition, input.now, isCallbackOn)
   local key = prefix .. 'x:' .. transition.id
   redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
-  if pending == 0 then redis.call('PEXPIRE', key, common.recordTtl) end
+  if pending == 0 then retainTransition(key, common.recordTtl) end
   return { 'accepted', canceled }
 end
 

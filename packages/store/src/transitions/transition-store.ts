@@ -108,7 +108,7 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   });
   const commitIn = new Map(
     keyspace.shards.map((keys) => {
-      const recordTtl = String(deliveryRetention.recordMs);
+      const recordTtl = String(deliveryRetention.expiryMs);
       const logTtl = String(deliveryRetention.logMs);
       const call = async (inputs: readonly CommitInput[]) => {
         const at = clock();
@@ -155,7 +155,7 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
         to: status,
         taskTtl: String(taskTtl),
         callback: callbackIdOf(task.id),
-        callbackTtl: String(taskTtl + deliveryRetention.logMs),
+        callbackTtl: String(taskTtl + deliveryRetention.callbackMs),
         change: changeFields(change),
         fact: factKey,
         factValue: writeFactValue({ sequence, ...(digest !== undefined && { digest }) }),

@@ -23,6 +23,7 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
   failed: { keysIn: (keys) => [keys.failed], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   failedTests: { keysIn: (keys) => [keys.failedTests], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   notices: { keysIn: (keys) => [keys.notices], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
+  settled: { keysIn: (keys) => [keys.settled], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   purge: {
     keysIn: (keys) => [keys.purge],
     ownerOf: (owners, keys, mark) => owners.ofEndpoint(keys, readPurgeMark(mark).endpointId),

@@ -1,0 +1,18 @@
+export const EXPIRE_SETTLED_LUA = /* lua */ `
+-- Let settled deliveries expire that wait for a history, since there is none any more.
+-- KEYS[1] settled deliveries (zset)
+-- ARGV[1] prefix   ARGV[2] time to live (ms)   ARGV[3] at most so many
+-- Returns how many left the list.
+local rows = redis.call('ZPOPMIN', KEYS[1], ARGV[3])
+for index = 1, #rows, 2 do
+  local record = ARGV[1] .. 'd:' .. rows[index]
+  local known = redis.call('HMGET', record, 's', 'owe', 'x')
+  if known[1] and known[1] ~= 'pending' and not known[2] then
+    redis.call('PEXPIRE', record, ARGV[2])
+    redis.call('PEXPIRE', record .. ':a', ARGV[2])
+    local key = ARGV[1] .. 'x:' .. known[3]
+    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then redis.call('PEXPIRE', key, ARGV[2]) end
+  end
+end
+return #rows / 2
+`;

@@ -1,0 +1,42 @@
+export const FORGET_MOVED_LUA = /* lua */ `
+-- Delete deliveries that are in the history, unless they have changed since they were read: then they move once more.
+-- A transition goes with the last of its deliveries here. A second run changes nothing.
+-- KEYS[1] settled deliveries (zset)
+-- ARGV[1] prefix   ARGV[2] JSON: [[id, score, attempts, endpoint id, workspace id of a callback's or '', transition id,
+--   when its payloads were erased or ''], ...], as they were read
+-- ARGV[3] JSON: [[transition id, ids of all its deliveries], ...]
+-- Returns how many it deleted.
+local prefix, forgotten = ARGV[1], 0
+for _, delivery in ipairs(cjson.decode(ARGV[2])) do
+  local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
+  local record = prefix .. 'd:' .. id
+  local known = redis.call('HMGET', record, 's', 'owe')
+  local isSame = known[1] and known[1] ~= 'pending' and not known[2]
+    and redis.call('ZSCORE', KEYS[1], id) == score
+    and redis.call('LLEN', record .. ':a') == attempts
+    and (redis.call('HGET', prefix .. 'x:' .. transition, 'erased') or '') == erased
+  if isSame then
+    redis.call('DEL', record, record .. ':a')
+    redis.call('ZREM', prefix .. 'e:' .. endpoint .. ':log', id)
+    if workspace ~= '' then redis.call('ZREM', prefix .. 'w:' .. workspace .. ':callbacks', id) end
+    if known[1] == 'failed' then
+      redis.call('ZREM', prefix .. 'failed', id)
+      redis.call('ZREM', prefix .. 'failed:tests', id)
+    end
+    redis.call('ZREM', KEYS[1], id)
+    forgotten = forgotten + 1
+  end
+end
+for _, each in ipairs(cjson.decode(ARGV[3])) do
+  local key, longest = prefix .. 'x:' .. each[1], 0
+  for _, id in ipairs(each[2]) do
+    local ttl = redis.call('PTTL', prefix .. 'd:' .. id)
+    -- -1: it is here and doesn't expire. Another expires: it was settled without a history.
+    if ttl == -1 then longest = nil break end
+    longest = math.max(longest, ttl)
+  end
+  if longest and longest > 0 then redis.call('PEXPIRE', key, longest)
+  elseif longest then redis.call('DEL', key) end
+end
+return forgotten
+`;

@@ -1,0 +1,75 @@
+import { isCallbackId, type DeliveryId } from '@herald/core';
+import { z } from 'zod';
+import type { ShardKeys } from '../keyspace/keys.ts';
+import { readScoredIds } from '../keyspace/scored-ids.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineScript } from '../scripts/script.ts';
+import { EXPIRE_SETTLED_LUA } from './expire-settled-script.ts';
+import { FORGET_MOVED_LUA } from './forget-moved-script.ts';
+import { readTaken, TakeReply, type SettledDelivery, type SettledTransition } from './read-taken.ts';
+import { TAKE_SETTLED_LUA } from './take-settled-script.ts';
+
+export type SettledBatch = {
+  /** Ids that were looked at: fewer than asked for are all. */
+  readonly looked: number;
+  readonly deliveries: readonly SettledDelivery[];
+  readonly transitions: readonly SettledTransition[];
+  /** They can't be read. */
+  readonly damaged: readonly DeliveryId[];
+};
+
+/** Another worker takes a shard over this long after the last batch of a dead one, in ms. */
+const LEASE_MS = 15_000;
+/** Notices don't move: an operator sees the latest, for as long as without a history, in ms. */
+const NOTICE_TTL_MS = 7 * 86_400_000;
+/** Between two tries to read a damaged record, in ms. */
+const DAMAGED_PAUSE_MS = 3_600_000;
+
+/** What moves from a shard to the history, and leaves Redis once it is there. */
+export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys }) {
+  const take = defineScript(redis, 'takeSettled', TAKE_SETTLED_LUA);
+  const forget = defineScript(redis, 'forgetMoved', FORGET_MOVED_LUA);
+  const expire = defineScript(redis, 'expireSettled', EXPIRE_SETTLED_LUA);
+  return {
+    /** Whether something settled until then. */
+    isDue: async (settledUntil: number) =>
+      (await redis.zrange(keys.settled, '-inf', settledUntil, 'BYSCORE', 'LIMIT', 0, 1)).length > 0,
+    /**
+     * Reads what settled until then, the oldest first; undefined while another mover has the shard.
+     * @param mover names who asks: the lease is its own
+     */
+    async take(mover: string, settledUntil: number, limit: number): Promise<SettledBatch | undefined> {
+      const args = [keys.prefix, mover, LEASE_MS, settledUntil, limit, NOTICE_TTL_MS];
+      const reply = TakeReply.parse(await take([keys.settled, keys.mover], args));
+      return reply[0] === 'held' ? undefined : { looked: reply[1], ...readTaken(reply) };
+    },
+    /** Deletes what is in the history and hasn't changed since. Returns how many deliveries. */
+    async forget({ deliveries, transitions }: Pick<SettledBatch, 'deliveries' | 'transitions'>): Promise<number> {
+      const rows = deliveries.map(({ delivery, attempts, score }) => [
+        ...[delivery.id, score, attempts.length, delivery.endpointId],
+        isCallbackId(delivery.endpointId) ? delivery.workspaceId : '',
+        ...[delivery.transitionId, String(delivery.erasedAt ?? '')],
+      ]);
+      const siblings = transitions.map(({ id, deliveryIds }) => [id, deliveryIds]);
+      const args = [keys.prefix, JSON.stringify(rows), JSON.stringify(siblings)];
+      return z.number().parse(await forget([keys.settled], args));
+    },
+    /** Looks at damaged records again later. */
+    putAside: (ids: readonly DeliveryId[], settledUntil: number) =>
+      Promise.all(ids.map((id) => redis.zadd(keys.settled, 'XX', settledUntil + DAMAGED_PAUSE_MS, id))),
+    /** Without a history: what waits for one expires. Returns how many deliveries. */
+    expire: async (ttlMs: number, limit: number) =>
+      z.number().parse(await expire([keys.settled], [keys.prefix, ttlMs, limit])),
+  };
+}
+export type MoveStore = ReturnType<typeof createMoveStore>;
+
+/** How many settled deliveries of a shard are in Redis for the history, and when the first of them settled. */
+export async function readSettledBacklog(redis: RedisClient, keys: ShardKeys) {
+  const [count, rows] = await Promise.all([
+    redis.zcard(keys.settled),
+    redis.zrange(keys.settled, 0, '0', 'WITHSCORES'),
+  ]);
+  const [first] = readScoredIds(rows);
+  return { count, ...(first && { oldestAt: first.score }) };
+}

@@ -1,0 +1,281 @@
+import { toDeliveryId } from '@herald/history/ids/id-bytes';
+import { dayOf, DAY_MS } from '@herald/history/partitions/days';
+import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/history/move-settled.ts';
+import { startHistory, type History } from '../../support/start-history.ts';
+import { range, RETENTION_MS, startEngine, type Engine } from '../engine/start-engine.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.now() - 2 * HOUR_MS;
+const silent = { moved: () => undefined, damaged: () => undefined };
+
+let engine: Engine;
+let history: History;
+beforeAll(async () => {
+  [engine, history] = await Promise.all([startEngine({ hasHistory: true }), startHistory()]);
+});
+afterAll(async () => {
+  await engine[Symbol.asyncDispose]();
+  await history[Symbol.asyncDispose]();
+});
+afterEach(async () => {
+  await engine.redis.flushall();
+  await history.pool.query('TRUNCATE herald.deliveries, herald.transitions');
+});
+
+const move = (more: Partial<MoveSettledDeps> = {}) =>
+  moveSettled({
+    moves: engine.worker.moves,
+    history: history.writer,
+    mover: 'first',
+    retentionMs: HOUR_MS,
+    isStopping: () => false,
+    report: silent,
+    now: () => START + 2 * HOUR_MS,
+    ...more,
+  });
+
+async function stored() {
+  const rows = await history.rows('SELECT id, status, attempts FROM herald.deliveries ORDER BY id');
+  return rows.map(({ id, status, attempts }) => ({
+    id: toDeliveryId(id as Buffer),
+    status,
+    attempts: (JSON.parse(attempts as string) as unknown[]).length,
+  }));
+}
+const keysOf = (pattern: string) => engine.redis.keys(`*}:${pattern}`);
+
+async function settleMany(count: number) {
+  const receivers = await Promise.all(range(count).map(() => engine.register({ workspaceId: 'ws_move' })));
+  const ids = await engine.accept(receivers, START);
+  for (const id of ids) await engine.settle(id, START + 1_000, 'delivered');
+  return { receivers, ids };
+}
+
+test('a settled delivery has no expiry, moves when it is old enough, and leaves nothing in Redis', async () => {
+  const { ids, receivers } = await settleMany(3);
+  const [failing] = await engine.accept([receivers[0] ?? (await engine.register())], START);
+  await engine.settle(failing ?? '', START + 2_000, 'failed');
+  await expect(engine.redis.pttl(engine.keys.delivery(ids[0] ?? ''))).resolves.toBe(-1);
+  await expect(move({ retentionMs: 3 * HOUR_MS })).resolves.toBe(0);
+  await expect(stored()).resolves.toEqual([]);
+  await expect(move()).resolves.toBe(4);
+  const all = [...ids.map((id) => ({ id, status: 'delivered' })), { id: failing, status: 'failed' }];
+  await expect(stored()).resolves.toEqual(
+    all.map((each) => ({ ...each, attempts: 1 })).sort((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1)),
+  );
+  for (const pattern of ['d:*', 'x:*', 'e:*:log', 'failed*', 'settled']) {
+    await expect(keysOf(pattern)).resolves.toEqual([]);
+  }
+});
+
+test('a row tells what the record told, with the body once', async () => {
+  const { ids, receivers } = await settleMany(2);
+  await move();
+  await expect(history.rows('SELECT created_at, erased_at, body FROM herald.transitions')).resolves.toEqual([
+    { created_at: START, erased_at: null, body: '{"a":1}' },
+  ]);
+  const rows =
+    await history.rows(`SELECT id, endpoint_id, workspace_id, event, tries, created_at, settled_at, changed_at,
+    scheduled_at, place, is_released, reason, task_id FROM herald.deliveries`);
+  const first = rows.find(({ id }) => toDeliveryId(id as Buffer) === ids[0]);
+  expect(first).toMatchObject({
+    endpoint_id: receivers[0]?.id,
+    workspace_id: 'ws_move',
+    event: 'task.done',
+    tries: 1,
+    created_at: START,
+    settled_at: START + 1_000,
+    changed_at: START + 1_000,
+    scheduled_at: null,
+    place: null,
+    is_released: false,
+    reason: null,
+    task_id: expect.stringMatching(/^task_/) as unknown,
+  });
+});
+
+test('a transition stays until the last of its deliveries has left', async () => {
+  const receivers = [await engine.register({ workspaceId: 'ws_a' }), await engine.register({ workspaceId: 'ws_a' })];
+  const [first = '', second = ''] = await engine.accept(receivers, START);
+  await engine.settle(first, START, 'delivered');
+  await expect(move()).resolves.toBe(1);
+  await expect(engine.load(second)).resolves.toMatchObject({ delivery: { status: 'pending' } });
+  await engine.settle(second, START, 'delivered');
+  await expect(move()).resolves.toBe(1);
+  await expect(keysOf('x:*')).resolves.toEqual([]);
+});
+
+describe('a worker dies', () => {
+  const dies = () => Promise.reject(new Error('killed'));
+
+  test.each<{ when: string; deps: () => Partial<MoveSettledDeps>; written: number }>([
+    {
+      when: 'after it has read the batch',
+      deps: () => ({ history: { write: async (read) => (await read()) && (await dies()) } }),
+      written: 0,
+    },
+    {
+      when: 'after the commit, before the batch leaves Redis',
+      deps: () => ({ moves: { ...engine.worker.moves, forget: dies } }),
+      written: 3,
+    },
+    {
+      when: 'after the batch has left Redis',
+      deps: () => ({
+        moves: { ...engine.worker.moves, forget: async (batch) => (await engine.worker.moves.forget(batch)) && dies() },
+      }),
+      written: 3,
+    },
+  ])('$when: nothing is lost or doubled', async ({ deps, written }) => {
+    await settleMany(3);
+    await expect(move(deps())).rejects.toThrow('killed');
+    await expect(stored()).resolves.toHaveLength(written);
+    await move();
+    await expect(stored()).resolves.toHaveLength(3);
+    await expect(keysOf('d:*')).resolves.toEqual([]);
+  });
+});
+
+test('PostgreSQL dies in the middle of a batch: Redis keeps all of it, and it moves once it is back', async () => {
+  await settleMany(3);
+  const moves = engine.worker.moves;
+  const killed: MoveSettledDeps['moves'] = {
+    ...moves,
+    take: async (...args) => {
+      const batch = await moves.take(...args);
+      await history.postgres.kill();
+      return batch;
+    },
+  };
+  await expect(move({ moves: killed })).rejects.toThrow(/./);
+  await expect(keysOf('d:*')).resolves.not.toEqual([]);
+  await history.postgres.restart();
+  await expect(move()).resolves.toBe(3);
+  await expect(stored()).resolves.toHaveLength(3);
+});
+
+test('what is redelivered while it moves stays in Redis, and moves again with its new attempt', async () => {
+  const { ids } = await settleMany(2);
+  const [id = ''] = ids;
+  const moves = engine.worker.moves;
+  const redelivered: MoveSettledDeps['moves'] = {
+    ...moves,
+    forget: async (batch) => {
+      await engine.log.redeliver('ws_move', id, START + 3_000);
+      return await moves.forget(batch);
+    },
+  };
+  await expect(move({ moves: redelivered })).resolves.toBe(1);
+  await expect(engine.statusOf(id)).resolves.toBe('delivered');
+  await expect(move()).resolves.toBe(0);
+  await engine.record(id, { now: START + 4_000 });
+  await expect(move()).resolves.toBe(1);
+  await expect(stored()).resolves.toContainEqual({ id, status: 'delivered', attempts: 2 });
+  await expect(keysOf('x:*')).resolves.toEqual([]);
+});
+
+test('a mover that was paused writes over nothing that changed later', async () => {
+  const { ids } = await settleMany(1);
+  const [id = ''] = ids;
+  const old = await engine.worker.moves.take('first', START + HOUR_MS, 10);
+  await engine.log.redeliver('ws_move', id, START + 3_000);
+  await engine.record(id, { now: START + 4_000 });
+  await move();
+  await history.writer.write(() => Promise.resolve(old));
+  await expect(stored()).resolves.toEqual([{ id, status: 'delivered', attempts: 2 }]);
+});
+
+test('two workers share a shard: the second waits for the lease of the first', async () => {
+  await settleMany(1);
+  await engine.worker.moves.take('first', START + HOUR_MS, 10);
+  await expect(move({ mover: 'second', moves: engine.otherWorker.moves })).resolves.toBe(0);
+  await expect(move()).resolves.toBe(1);
+});
+
+test('a damaged record is named and put aside, and holds up no other', async () => {
+  const { ids } = await settleMany(2);
+  const [damaged = ''] = ids;
+  await engine.redis.hset(engine.keys.delivery(damaged), 's', 'eaten');
+  const named: string[] = [];
+  const report = { ...silent, damaged: (all: readonly string[]) => named.push(...all) };
+  await expect(move({ report })).resolves.toBe(1);
+  expect(named).toEqual([damaged]);
+  await expect(engine.redis.exists(engine.keys.delivery(damaged))).resolves.toBe(1);
+  await expect(move({ report })).resolves.toBe(0);
+});
+
+test('an erased transition has neither body nor answers in the history, and what is there is erased when it moves again', async () => {
+  const { ids } = await settleMany(1);
+  const [id = ''] = ids;
+  const read = await engine.worker.moves.take('first', START + HOUR_MS, 10);
+  await history.writer.write(() => Promise.resolve(read));
+  const transition = engine.keys.transition(read?.transitions[0]?.id ?? '');
+  await engine.redis.hset(transition, 'erased', START + 5_000);
+  await engine.redis.hdel(transition, 'body');
+  await engine.redis.lset(engine.keys.attempts(id), 0, `{"at":${START},"durationMs":1,"status":200,"answer":"canary"}`);
+  await expect(engine.worker.moves.forget({ deliveries: [], ...read })).resolves.toBe(0);
+  await move();
+  const [row] = await history.rows(
+    'SELECT body, erased_at, attempts FROM herald.transitions JOIN herald.deliveries USING (created_at)',
+  );
+  expect(row).toMatchObject({
+    body: null,
+    erased_at: START + 5_000,
+    attempts: `[{"at":${START},"durationMs":1,"status":200}]`,
+  });
+});
+
+test('with HISTORY_BODIES=false neither bodies nor answers go there', async () => {
+  await using bare = await startHistory({ keepsBodies: false });
+  const receiver = await engine.register({ workspaceId: 'ws_move' });
+  const id = await engine.acceptOne(receiver, START);
+  await engine.record(id, { now: START, attempt: { at: START, durationMs: 3, status: 200, answer: 'canary' } });
+  await move({ history: bare.writer });
+  await expect(bare.rows('SELECT body FROM herald.transitions')).resolves.toEqual([{ body: null }]);
+  const attempts = `[{"at":${START},"durationMs":3,"status":200}]`;
+  await expect(bare.rows('SELECT attempts FROM herald.deliveries')).resolves.toEqual([{ attempts }]);
+});
+
+test('without a history again, what waits for one expires', async () => {
+  const { ids } = await settleMany(2);
+  await expect(engine.worker.moves.expire(RETENTION_MS, 10)).resolves.toBe(2);
+  for (const key of [...ids.map(engine.keys.delivery), ...(await keysOf('x:*'))]) {
+    const name = key.slice(key.indexOf('{'));
+    await expect(engine.redis.pttl(name)).resolves.toBeGreaterThan(RETENTION_MS - HOUR_MS);
+  }
+});
+
+describe('days', () => {
+  const names = async () =>
+    (
+      await history.rows(
+        "SELECT relname FROM pg_class WHERE relname ~ '^(deliveries|transitions)_[0-9]{8}$' ORDER BY 1",
+      )
+    ).map(({ relname }) => relname);
+
+  test('a delivery that settles days later goes to the day of its acceptance', async () => {
+    const receiver = await engine.register({ workspaceId: 'ws_move' });
+    const id = await engine.acceptOne(receiver, START - 9 * DAY_MS);
+    await engine.settle(id, START, 'delivered');
+    await expect(move()).resolves.toBe(1);
+    await expect(names()).resolves.toContain(
+      `deliveries_${new Date(START - 9 * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`,
+    );
+  });
+
+  test('are made ahead, and dropped by age with what they hold, also after a drop that was cut off', async () => {
+    const { partitions, pool } = history;
+    const today = dayOf(START);
+    await partitions.ensure([today - 40, today - 41]);
+    await partitions.ensureAhead(START);
+    const before = (await names()).length;
+    // Cut off before the second of its two steps.
+    const old = `deliveries_${new Date((today - 41) * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+    await pool.query(`ALTER TABLE herald.deliveries DETACH PARTITION herald.${old} CONCURRENTLY`);
+    await expect(partitions.dropBefore((today - 30) * DAY_MS)).resolves.toHaveLength(4);
+    await expect(names()).resolves.toHaveLength(before - 4);
+    await expect(partitions.dropBefore((today - 30) * DAY_MS)).resolves.toEqual([]);
+    await partitions.ensure([today - 40]);
+    await expect(names()).resolves.toHaveLength(before - 2);
+  });
+});
