@@ -63,7 +63,7 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
       const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      const history: HistoryReader | undefined = undefined;
+      const history = undefined as HistoryReader | undefined;
       return { config, redis, awaitReplication, keyspace, history, connect, now, [Symbol.asyncDispose]: resources.release };
     } catch (error) {
       await resources.release();

@@ -1,6 +1,7 @@
 import type { TaskId, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import type { HistoryPool } from '../pool/create-history-pool.ts';
+import { inTransaction } from '../pool/in-transaction.ts';
 import { withDeadline, type DeadlineOptions } from '../pool/with-deadline.ts';
 import { readAttemptsText } from '../reading/delivery-row.ts';
 import { ERASE_TRANSITIONS, READ_ERASABLE, WRITE_ATTEMPTS } from '../sql/erase-sql.ts';
@@ -17,15 +18,12 @@ const KeptOfAttempt = z.object({
   error: z.string().optional(),
 });
 
-export type HistoryEraserDeps = DeadlineOptions & { readonly pool: Pick<HistoryPool, 'connect'> };
+export type HistoryEraserDeps = DeadlineOptions & { readonly pool: HistoryPool };
 
 /** Erases what history holds of Tasks. */
 export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
-  const erase = async (workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number> => {
-    const client = await pool.connect();
-    let failure: Error | undefined;
-    try {
-      await client.query('BEGIN');
+  const erase = (workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number> =>
+    inTransaction(pool, async (client) => {
       // Movers that read Redis before it was erased have committed now, and the next ones find it erased.
       await client.query(LOCK_FOR_ERASING);
       const rows = z.array(ErasableRow).parse((await client.query(READ_ERASABLE, [workspaceId, taskId])).rows);
@@ -34,16 +32,8 @@ export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
       await client.query(WRITE_ATTEMPTS, [times, rows.map((row) => row.id), attempts]);
       const transitions = rows.map((row) => row.transition_id);
       const erased = await client.query(ERASE_TRANSITIONS, [times, transitions, erasedAt]);
-      await client.query('COMMIT');
       return Math.min(erasedAt, ...z.array(ErasedRow).parse(erased.rows).map((row) => row.erased_at));
-    } catch (error) {
-      failure = error as Error;
-      throw error;
-    } finally {
-      // A connection in an unknown state ends, and with it what it has not committed.
-      client.release(failure);
-    }
-  };
+    });
 
   return {
     /**

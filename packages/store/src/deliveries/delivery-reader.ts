@@ -43,8 +43,11 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     return { ...delivery, ...(lastAttempt && { lastAttempt }), ...(waitingFor !== undefined && { waitingFor }) };
   };
   /** What history has of a delivery that left Redis between the reads of its record and of its attempts. */
-  const findMoved = async (delivery: Delivery, hasAttempts: boolean): Promise<PastDelivery | undefined> =>
-    hasAttempts || delivery.tries === 0 ? undefined : await history?.find(delivery.workspaceId, delivery.id);
+  const findMoved = async ({ workspaceId, id, status }: Delivery, hasAttempts: boolean) => {
+    if (!history || hasAttempts || status === 'pending') return undefined;
+    const isThere = (await redis.exists(keyspace.of(workspaceId).delivery(id))) === 1;
+    return isThere ? undefined : await history.find(workspaceId, id);
+  };
 
   return {
     /** What Redis has of it. */

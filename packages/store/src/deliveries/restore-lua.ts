@@ -9,7 +9,7 @@ export const RESTORE_LUA = /* lua */ `
 local function restore(past, body, now)
   local record, transition = prefix .. 'd:' .. past.id, prefix .. 'x:' .. past.transition
   -- An erasure may have run after history was read. Of a Task that is gone, it marks the transitions.
-  if redis.call('HEXISTS', transition, 'erased') == 1 then return 'erased' end
+  if past.isErased or redis.call('HEXISTS', transition, 'erased') == 1 then return 'erased' end
   if past.task and redis.call('HEXISTS', prefix .. 't:' .. past.task, 'erased') == 1 then return 'erased' end
   if redis.call('HEXISTS', transition, 'ev') == 0 then
     if body == '' then return 'not_kept' end

@@ -4,7 +4,7 @@ import type { PastDelivery, PastTransition } from './history-reader.ts';
 /** What `RESTORE_LUA` writes of a delivery, as JSON. Every number is a string, so that it stays as it is. */
 export function toRestored({ delivery, attempts }: PastDelivery, transition: PastTransition): string {
   const { id, workspaceId, endpointId, transitionId, taskId, event, sampleOf, createdAt } = delivery;
-  const { status, tries, scheduledAt, settledAt, reason, place, isReleased } = delivery;
+  const { status, tries, scheduledAt, settledAt, reason, place, isReleased, erasedAt } = delivery;
   const { requestId, traceparent, endpointIds } = transition;
   return JSON.stringify({
     id,
@@ -15,6 +15,7 @@ export function toRestored({ delivery, attempts }: PastDelivery, transition: Pas
     task: taskId,
     at: String(createdAt),
     isCallback: isCallbackId(endpointId),
+    isErased: erasedAt !== undefined,
     attempts,
     fields: toFields({
       x: transitionId,
