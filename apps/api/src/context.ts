@@ -67,7 +67,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const logger = withRequestId(options.logger);
   const reports = createReports(logger, metrics);
   const taskRetention = createTaskRetention(config.taskRetentionMs);
-  const deliveryRetention = createDeliveryRetention(config.retentionMs);
+  const deliveryRetention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
   const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
   const awaitReplication =
     replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
@@ -157,7 +157,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     deliveryLog,
     redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),
     replays: createReplayOperations({
-      replays: createReplayStore({ ...replicated, keepMs: config.retentionMs }),
+      replays: createReplayStore({ ...replicated, keepMs: config.replayRetentionMs }),
       onRequested: reports.replayRequested,
       now,
     }),

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { CommandDeps } from './context/command-deps.ts';
 import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
+import { createHistoryCommand } from './history/history-command.ts';
 import { createKeysCommand } from './keys/keys-command.ts';
 import { createQueuesCommand } from './queues/queues-command.ts';
 import { createReceiversCommand } from './receivers/receivers-command.ts';
@@ -14,7 +15,7 @@ import { createSecretsCommand } from './secrets/secrets-command.ts';
 const AFTER = `
 It works on the Redis of the service and reads the same variables: REDIS_URL,
 REDIS_CLUSTER_NODES or REDIS_SENTINELS; SHARDS and RETENTION, if the service
-sets them; SECRETS_KEY for "secrets" and "doctor". Without an address it uses
+sets them; SECRETS_KEY for "secrets" and "doctor"; HISTORY_URL for "history". Without an address it uses
 the service that "npm start" runs, or else redis://127.0.0.1:6379.
 No API and no worker needs to run.
 
@@ -37,6 +38,7 @@ export function createProgram(deps: CommandDeps, streams: Streams): Command {
     .addCommand(createKeysCommand(deps))
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
+    .addCommand(createHistoryCommand(deps))
     .addHelpText('after', AFTER);
   complete(program, streams);
   return program;

@@ -15,6 +15,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
+import { openHistory } from './history/open-history.ts';
 import { createPlatform } from './notices/create-platform.ts';
 import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
@@ -73,6 +74,9 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
   logRedisFindings(logger, findings);
+  const history =
+    config.history &&
+    (await openHistory({ config: config.history, logger, registry: metrics.registry, resources, now }));
   const makeAttempt = createMakeAttempt({
     send: sender.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
@@ -99,6 +103,8 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     exposition,
     cipher,
     makeAttempt,
+    /** Undefined: settled deliveries expire. */
+    history,
     /** Undefined: everything goes out directly. */
     proxy,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),

@@ -10,6 +10,7 @@ import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerContext } from './context.ts';
 import type { TurnDeps } from './deliveries/delivery-turn.ts';
 import { processDelivery, type ProcessDeliveryDeps } from './deliveries/process-delivery.ts';
+import { startMoving } from './history/start-moving.ts';
 import { feedReplays } from './maintenance/feed-replays.ts';
 import { runPurges } from './maintenance/run-purges.ts';
 import { startMaintenance } from './maintenance/start-maintenance.ts';
@@ -27,7 +28,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   const { config, logger, resources, metrics, redis, queueRedis, clock, keyspace, cutOff } = context;
   const { makeAttempt, platform, report, now } = context;
   const random = Math.random;
-  const retention = createDeliveryRetention(config.retentionMs);
+  const retention = createDeliveryRetention(config.retentionMs, context.history !== undefined);
   let isStopping = false;
   const deliveries = createDeliveryStore({ redis, keys, retention });
   const destinationLimit = config.destinationConcurrency;
@@ -73,7 +74,9 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   const purging = maintain('purging', PURGE_EVERY_MS, () =>
     runPurges({ purges, reportPurged: report.purged, logger, now }),
   );
-  const replays = createReplaySteps({ redis, keys, keepMs: config.retentionMs });
+  const moving = startMoving(context, keys);
+  resources.add('moving', moving.stop);
+  const replays = createReplaySteps({ redis, keys, keepMs: config.replayRetentionMs });
   const feeding = maintain('feeding', FEED_EVERY_MS, () =>
     feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now }),
   );
@@ -85,7 +88,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
     async drain(): Promise<void> {
       isStopping = true;
       // Maintenance too: this worker would not finish work that it claims from now on.
-      await Promise.all([queue.stop(), purging.stop(), feeding.stop()]);
+      await Promise.all([queue.stop(), purging.stop(), feeding.stop(), moving.stop()]);
     },
   };
 }

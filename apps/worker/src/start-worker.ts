@@ -8,6 +8,7 @@ import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
+import { startTendingDays } from './history/start-moving.ts';
 import { findProxyProblem } from './proxy/find-proxy-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
@@ -21,7 +22,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   try {
     const context = await openContext(config, logger, resources, giveUp);
     await startShards(context);
-    const { clock, connections, presence, proxy, redis, queueRedis, shards } = context;
+    startTendingDays(context);
+    const { clock, connections, history, presence, proxy, redis, queueRedis, shards } = context;
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
@@ -30,6 +32,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         countWorkers: () => presence.count(clock.now()),
         isSilent: () => connections.isSilent(redis, queueRedis),
         skewMs: clock.skewMs,
+        findWarning: () => history?.state.problem(),
         findProblem: () => shards.findProblem() ?? findProxyProblem(proxy),
       }),
       exposition: context.exposition,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DestinationEnv } from '@herald/egress/egress-env';
 import { IntegerText, ParsedText, Port, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
+import { withLongerHistory } from './history-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
@@ -47,7 +48,7 @@ export type ApiConfig = ReturnType<typeof readApiConfig>;
 
 /** @throws ConfigError with every problem at once */
 export function readApiConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(ApiEnv, env);
+  const given = readEnv(withLongerHistory(ApiEnv), env);
   return {
     ...toProcessConfig(given),
     minReplicas: given.REDIS_MIN_REPLICAS,

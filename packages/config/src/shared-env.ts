@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '@herald/runtime/log/logger';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { z } from 'zod';
 import { Duration } from './duration.ts';
+import { HistoryEnv, toHistoryConfig, toReplayRetentionMs, toRetentionMs } from './history-env.ts';
 import { RedisEnv, toRedisTarget } from './redis-env.ts';
 
 // Of the whole text: Node skips unknown characters in base64, so a quoted or cut key would become another key.
@@ -33,7 +34,9 @@ export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
 
 /** Variables of the processes that write records. */
 export const RetentionEnv = z.object({
-  RETENTION: Duration.default(7 * 86_400_000),
+  ...HistoryEnv.shape,
+  /** Its default depends on whether there is a history. */
+  RETENTION: Duration.optional(),
   TASK_RETENTION: Duration.default(30 * 86_400_000),
 });
 
@@ -57,7 +60,10 @@ export function toProcessConfig(given: z.infer<typeof ProcessEnv>) {
     shardCount: given.SHARDS,
     logLevel: given.LOG_LEVEL,
     secretsKeys: given.SECRETS_KEY,
-    retentionMs: given.RETENTION,
+    retentionMs: toRetentionMs(given),
+    replayRetentionMs: toReplayRetentionMs(given),
+    /** Undefined: settled deliveries stay in Redis until they expire. */
+    history: toHistoryConfig(given),
     traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS } from '@herald/core';
 import { z } from 'zod';
 import { EgressEnv } from '@herald/egress/egress-env';
+import { withLongerHistory } from './history-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { ShardList } from './shard-list.ts';
 import { Duration, DurationList } from './duration.ts';
@@ -42,7 +43,7 @@ export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 /** @throws ConfigError with every problem at once */
 export function readWorkerConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(withUsableNotices(WorkerEnv), env, MEANT_WHEN_EMPTY);
+  const given = readEnv(withLongerHistory(withUsableNotices(WorkerEnv)), env, MEANT_WHEN_EMPTY);
   const allShards = Array.from({ length: given.SHARDS }, (_, shard) => shard);
   return {
     ...toProcessConfig(given),

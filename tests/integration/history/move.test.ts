@@ -208,12 +208,13 @@ test('an erased transition has neither body nor answers in the history, and what
   const { ids } = await settleMany(1);
   const [id = ''] = ids;
   const read = await engine.worker.moves.take('first', START + HOUR_MS, 10);
+  if (!read) throw new Error('nobody else moves');
   await history.writer.write(() => Promise.resolve(read));
-  const transition = engine.keys.transition(read?.transitions[0]?.id ?? '');
+  const transition = engine.keys.transition(read.transitions[0]?.id ?? '');
   await engine.redis.hset(transition, 'erased', START + 5_000);
   await engine.redis.hdel(transition, 'body');
   await engine.redis.lset(engine.keys.attempts(id), 0, `{"at":${START},"durationMs":1,"status":200,"answer":"canary"}`);
-  await expect(engine.worker.moves.forget({ deliveries: [], ...read })).resolves.toBe(0);
+  await expect(engine.worker.moves.forget(read)).resolves.toBe(0);
   await move();
   const [row] = await history.rows(
     'SELECT body, erased_at, attempts FROM herald.transitions JOIN herald.deliveries USING (created_at)',

@@ -29,6 +29,8 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await data.retryAt(delayed, now + HOUR_MS, now);
   const failed = await data.accept(good, now);
   await deliveries.giveUp(failed, now);
+  await redis.zadd(keys.settled, now, failed);
+  await redis.set(keys.mover, 'a worker', 'PX', HOUR_MS);
   const redelivered = await data.accept(good, now);
   await deliveries.giveUp(redelivered, now);
   await log.redeliver(workspaceId, redelivered, now + 1_000);

@@ -15,7 +15,18 @@ export interface Layout {
 
 const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'settled', 'purge']);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
-const APART = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'keyVersions', 'bucket', 'lanes']);
+const APART = new Set([
+  'waiting',
+  'ready',
+  'wake',
+  'later',
+  'leases',
+  'settings',
+  'keyVersions',
+  'bucket',
+  'lanes',
+  'mover',
+]);
 /** What is not a destination's stays with no shard. */
 const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;
 

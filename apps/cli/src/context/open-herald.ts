@@ -1,4 +1,5 @@
 import { NotFoundError, type WorkspaceId } from '@herald/core';
+import { toHistoryConfig, toReplayRetentionMs, toRetentionMs } from '@herald/config/history-env';
 import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
@@ -26,7 +27,10 @@ export function readCliConfig(env: NodeJS.ProcessEnv) {
     redis: toRedisTarget(given),
     minReplicas: given.REDIS_MIN_REPLICAS,
     shardCount: given.SHARDS,
-    retentionMs: given.RETENTION,
+    retentionMs: toRetentionMs(given),
+    replayRetentionMs: toReplayRetentionMs(given),
+    /** Undefined: there is no history. */
+    history: toHistoryConfig(given),
   };
 }
 

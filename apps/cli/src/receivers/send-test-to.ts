@@ -12,7 +12,7 @@ import type { Herald } from '../context/open-herald.ts';
 /** Has a worker send a test event or a sample, and waits for the outcome. @throws UnavailableError when none answers */
 export async function sendTestTo(herald: Herald, { workspaceId, id }: EndpointRecord, event: EventName) {
   const { config, redis, keyspace, connect, now } = herald;
-  const retention = createDeliveryRetention(config.retentionMs);
+  const retention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
   const deliveries = createDeliveryStore({ redis, keys: keyspace.of(workspaceId), retention });
   const sendTestEvent = createSendTestEvent({
     findReceiver: createReceiverStore({ redis, keyspace }).find,

@@ -82,6 +82,6 @@ export function createReplayCommand(deps: CommandDeps): Command {
 
 function createOperations(herald: Herald) {
   const { config, now } = herald;
-  const replays = createReplayStore({ ...herald, keepMs: config.retentionMs });
+  const replays = createReplayStore({ ...herald, keepMs: config.replayRetentionMs });
   return createReplayOperations({ replays, onRequested: () => undefined, now });
 }

@@ -72,6 +72,11 @@ export const READINESS_CODES = {
     meaning: 'No worker was seen lately. Transitions are accepted, and nothing is sent.',
     action: 'Start a worker.',
   },
+  history_away: {
+    meaning: 'PostgreSQL, where settled deliveries go, is away or refuses. They stay in Redis, and deliveries go on.',
+    action:
+      'Look for `history.unavailable` in the log of the workers, and mend PostgreSQL. They catch up by themselves.',
+  },
   clock_off: {
     meaning: 'The clock of the machine differs from the time of Redis by more than half a second.',
     action: 'Let both machines follow a time server.',

@@ -18,7 +18,7 @@ function findInSources(): Levels {
   const found: Levels = new Map();
   for (const root of [
     'apps',
-    ...['core', 'runtime', 'egress', 'queue', 'store', 'config'].map((name) => `packages/${name}`),
+    ...['core', 'runtime', 'egress', 'queue', 'store', 'history', 'config'].map((name) => `packages/${name}`),
   ].map((folder) => join(REPOSITORY, folder))) {
     for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
       if (!/(^|\/)src\/.*\.ts$/.test(path) || path.endsWith('.test.ts') || path.includes('node_modules')) continue;

@@ -1,7 +1,6 @@
 import { isCallbackId, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import type { ShardKeys } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../scripts/script.ts';
 import { EXPIRE_SETTLED_LUA } from './expire-settled-script.ts';
@@ -33,7 +32,7 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
   return {
     /** Whether something settled until then. */
     isDue: async (settledUntil: number) =>
-      (await redis.zrange(keys.settled, '-inf', settledUntil, 'BYSCORE', 'LIMIT', 0, 1)).length > 0,
+      (await redis.zrange(keys.settled, '-inf', String(settledUntil), 'BYSCORE', 'LIMIT', 0, 1)).length > 0,
     /**
      * Reads what settled until then, the oldest first; undefined while another mover has the shard.
      * @param mover names who asks: the lease is its own
@@ -63,13 +62,3 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
   };
 }
 export type MoveStore = ReturnType<typeof createMoveStore>;
-
-/** How many settled deliveries of a shard are in Redis for the history, and when the first of them settled. */
-export async function readSettledBacklog(redis: RedisClient, keys: ShardKeys) {
-  const [count, rows] = await Promise.all([
-    redis.zcard(keys.settled),
-    redis.zrange(keys.settled, 0, '0', 'WITHSCORES'),
-  ]);
-  const [first] = readScoredIds(rows);
-  return { count, ...(first && { oldestAt: first.score }) };
-}

@@ -26,6 +26,8 @@ export type ReadinessDeps = {
   readonly skewMs: () => number;
   /** What else keeps this process from its work. */
   readonly findProblem: () => Finding | undefined;
+  /** What else needs attention. Default: nothing does. */
+  readonly findWarning?: () => Finding | undefined;
 };
 
 /** However many probes come, Redis is asked at most once in this time, in ms. */
@@ -45,13 +47,14 @@ const HANGS = unavailable('redis_hangs', 'Redis gives no answer, though the conn
  * hangs, and asks nothing more while an earlier question hangs.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  const { redis, countWorkers, isSilent, skewMs, findProblem } = deps;
+  const { redis, countWorkers, isSilent, skewMs, findProblem, findWarning } = deps;
   const probeRedis = createRedisProbe(redis);
   const look = oneAtATime(async (): Promise<Readiness> => {
     const [found, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
     const own = findProblem();
     const problems = own ? [...found, own] : found;
-    const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...judgeSkew(skewMs())];
+    const further = findWarning?.();
+    const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...judgeSkew(skewMs()), ...(further ? [further] : [])];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   });
   const lookWithin = rememberFor(REMEMBERED_MS, () => answerWithin(ANSWER_LIMIT_MS, look(), () => HANGS));

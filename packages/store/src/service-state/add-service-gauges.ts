@@ -37,8 +37,18 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
       'state',
     ),
     replays: gauge('herald_replays_running', 'Replays under way.', 'shard'),
+    settled: gauge(
+      'herald_history_waiting_deliveries',
+      'Settled deliveries that Redis keeps for the history.',
+      'shard',
+    ),
+    oldestSettled: gauge(
+      'herald_history_oldest_waiting_seconds',
+      'For how long the first of these has been settled. Usually it is RETENTION.',
+      'shard',
+    ),
   };
-  const showShard = ({ queue, runningReplays }: ShardState, shard: string, at: number) => {
+  const showShard = ({ queue, runningReplays, settled }: ShardState, shard: string, at: number) => {
     const secondsSince = (time = at) => Math.max(0, at - time) / 1_000;
     for (const state of ['waiting', 'active', 'delayed'] as const) {
       perShard.jobs.set({ shard, queue: QUEUE, state }, queue[state]);
@@ -52,6 +62,8 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     }
     perShard.destinations.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
     perShard.replays.set({ shard }, runningReplays);
+    perShard.settled.set({ shard }, settled.count);
+    perShard.oldestSettled.set({ shard }, secondsSince(settled.oldestAt));
   };
   return (state) => {
     known.set(state ? 1 : 0);

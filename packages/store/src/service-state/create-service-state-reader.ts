@@ -1,5 +1,6 @@
 import { createQueueStateReader } from '@herald/queue';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { readSettledBacklog } from '../moving/settled-backlog.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -19,11 +20,16 @@ export type ServiceStateReaderDeps = {
  * limit.
  */
 export function createServiceStateReader({ redis, keyspace, presence, now }: ServiceStateReaderDeps) {
-  const shardReaders = keyspace.shards.map(({ prefix, replays }) => {
+  const shardReaders = keyspace.shards.map((keys) => {
+    const { prefix, replays } = keys;
     const readQueue = createQueueStateReader({ prefix, defineScript: (...args) => defineScript(redis, ...args), now });
     return async () => {
-      const [queue, runningReplays] = await Promise.all([readQueue(), redis.zcard(replays)]);
-      return { queue, runningReplays };
+      const [queue, runningReplays, settled] = await Promise.all([
+        readQueue(),
+        redis.zcard(replays),
+        readSettledBacklog(redis, keys),
+      ]);
+      return { queue, runningReplays, settled };
     };
   });
   return async function readServiceState() {

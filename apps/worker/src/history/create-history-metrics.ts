@@ -1,0 +1,30 @@
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { Gauge } from 'prom-client';
+
+/** Counts what moves to the history. A worker without one has no such metrics. */
+export function createHistoryMetrics(registry: MetricsRegistry) {
+  const count = (name: `herald_${string}_total`, help: string) => {
+    const increase = createCounter(registry, name, help, [], [{}]);
+    return (by = 1): void => {
+      increase({}, by);
+    };
+  };
+  return {
+    moved: count('herald_history_moved_total', 'Settled deliveries that this worker moved to the history.'),
+    failed: count('herald_history_failures_total', 'Rounds of moving that failed; Redis keeps the deliveries.'),
+    damaged: count('herald_history_damaged_total', 'Settled deliveries that could not be read, and stay in Redis.'),
+    /** Every scrape calls `isUp`. */
+    watch(isUp: () => boolean): void {
+      new Gauge({
+        name: 'herald_history_up',
+        help: 'Whether the last round of this worker reached the history.',
+        registers: [registry],
+        collect() {
+          this.set(isUp() ? 1 : 0);
+        },
+      });
+    },
+  };
+}
+export type HistoryMetrics = ReturnType<typeof createHistoryMetrics>;
