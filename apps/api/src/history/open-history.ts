@@ -2,6 +2,7 @@ import type { HistoryConfig } from '@herald/config/history-env';
 import { createHistoryAccess } from '@herald/history/reading/create-history-access';
 import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
 import { ConfigError } from '@herald/runtime/env/env';
+import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
@@ -34,7 +35,7 @@ export async function openHistory(deps: OpenHistoryDeps): Promise<ApiHistory> {
     countUnavailable();
     if (now() - toldAt < TELL_EVERY_MS) return;
     toldAt = now();
-    logger.warn('history.unavailable', {}, error);
+    logger.warn('history.unavailable', { detail: isErrorLike(error) ? error.message : String(error) });
   };
   const access = createHistoryAccess({
     url: config.url,
