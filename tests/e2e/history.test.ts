@@ -1,0 +1,100 @@
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
+import { startPostgres, waitFor, type RunningPostgres } from '@herald/test-kit';
+import { randomBytes } from 'node:crypto';
+import { runApp, runCli } from '../support/run-cli.ts';
+import { scrape } from '../support/metrics.ts';
+import { startHerald, type Herald } from '../support/start-herald.ts';
+
+import.meta.jest.setTimeout(60_000);
+
+let postgres: RunningPostgres;
+let pool: HistoryPool;
+let herald: Herald;
+const [keys] = createKeyspace(1).shards;
+const SECRETS_KEY = randomBytes(32).toString('base64');
+const env = () => ({ SECRETS_KEY, HISTORY_URL: postgres.url, RETENTION: '50ms', HISTORY_BODIES: 'true' });
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const options = { url: postgres.url, name: 't', connections: 2, statementLimitMs: 5_000 };
+  pool = createHistoryPool({ ...options, onError: () => undefined });
+  await postgres.stop();
+  // Deliveries matter more: the worker starts although the history is away.
+  herald = await startHerald({ env: env() });
+});
+afterAll(async () => {
+  await herald[Symbol.asyncDispose]();
+  await pool.end();
+  await postgres.close();
+});
+
+const readyz = async () => {
+  const answer = await fetch(new URL('/readyz', herald.workers[0]?.origin));
+  return { status: answer.status, text: await answer.text() };
+};
+const waiting = () => herald.redis.zcard(keys?.settled ?? '');
+const countRows = async () =>
+  Number((await pool.query<{ count: number }>('SELECT count(*) FROM herald.deliveries')).rows[0]?.count);
+
+test('while PostgreSQL is away deliveries go on and Redis keeps them; it catches up by itself, also after kills, and loses and doubles nothing', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver([200]);
+  await workspace.registerReceiver({ url: receiver.url });
+  const close = async (count: number) => {
+    for (let index = 0; index < count; index++) {
+      const task = await workspace.createTask({});
+      await herald.executor.report(task.id, { type: 'start' }, { type: 'done' });
+    }
+  };
+  await close(5);
+  await waitFor('five to be delivered and to wait', async () => (await waiting()) === 5);
+  const { status, text } = await waitFor('a warning', async () => {
+    const answer = await readyz();
+    return answer.text.includes('history_away') && answer;
+  });
+  expect({ status, text }).toEqual({
+    status: 200,
+    text: expect.stringContaining('settled deliveries stay') as unknown,
+  });
+  const metrics = await scrape(herald.workers[0]?.origin ?? '');
+  expect(metrics.sum('herald_history_up')).toBe(0);
+  expect(metrics.sum('herald_history_waiting_deliveries')).toBe(5);
+
+  await postgres.restart();
+  await waitFor('all five to have moved', async () => (await waiting()) === 0 && (await countRows()) === 5);
+  await waitFor('no warning any more', async () => !(await readyz()).text.includes('history_away'));
+  expect(herald.logs()).toContain('history.migrated');
+  expect(herald.logs()).toContain('history.recovered');
+
+  await postgres.kill();
+  await close(3);
+  await waitFor('three to be delivered and to wait', async () => (await waiting()) === 3);
+  await herald.workers[0]?.kill();
+  await herald.startWorker(env());
+  await postgres.restart();
+  await waitFor('all eight to have moved', async () => (await waiting()) === 0 && (await countRows()) === 8, 20_000);
+  expect(receiver.requests).toHaveLength(8);
+});
+
+test('the CLI tells what there is, and has nothing to migrate', async () => {
+  const cli = { ...herald.topology.env, ...env() };
+  await expect(runCli(['history', 'migrate'], cli)).resolves.toMatchObject({ code: 0, stdout: 'up to date' });
+  const { stdout } = await runCli(['history', 'status'], cli);
+  expect(stdout).toMatch(/^PostgreSQL \S+.*, schema up to date\n\d days, .*\nnothing waits in Redis$/);
+  await expect(runCli(['history', 'status'], herald.topology.env)).resolves.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('HISTORY_URL must be set') as unknown,
+  });
+});
+
+test('a worker refuses to start with a history that is ahead of it', async () => {
+  await pool.query("INSERT INTO herald.migrations (name, run_on) VALUES ('0099_later', now())");
+  try {
+    const worker = await runApp('worker', { ...herald.topology.env, ...env(), WORKER_PORT: '0' });
+    expect(worker.code).toBe(1);
+    expect(worker.stderr).toContain('the history is ahead of this release');
+  } finally {
+    await pool.query("DELETE FROM herald.migrations WHERE name = '0099_later'");
+  }
+});
