@@ -98,7 +98,7 @@ test('customers read, redeliver and erase what has moved; while PostgreSQL is aw
   const second = await list(`?limit=2&cursor=${String(first.body.nextCursor)}`);
   const shown = [first, second].flatMap(({ body }) => body.deliveries as { id: string; taskId: string }[]);
   expect(shown.map(({ taskId }) => taskId)).toEqual(taskIds.toReversed());
-  const [{ id = '', taskId = '' } = {}] = shown;
+  const [{ id, taskId } = { id: '', taskId: '' }] = shown;
   const sent = receiver.requests.find(({ headers }) => headers['x-service-delivery'] === id);
   const details = await get(`/api/public/deliveries/${id}`);
   expect(details.body).toMatchObject({ status: 'delivered', attempts: [{ status: 200 }] });

@@ -31,7 +31,8 @@ type Walk = {
 
 /** Some Tasks and receivers of one workspace; does what a step says, and tells what was wrong with what was read. */
 export function startHistoryModel(engine: HistoryEngine, receivers: readonly Receiver[], tasks: readonly TaskOf[]) {
-  const { log, redis, keys, move, eraser, load, record } = engine;
+  const { log, redis, keys, eraser, load, record } = engine;
+  const move = () => engine.move();
   const workspaceId = receivers[0]?.workspaceId ?? '';
   const known = new Map<DeliveryId, Known>();
   const erased = new Set<TaskId>();
@@ -81,7 +82,9 @@ export function startHistoryModel(engine: HistoryEngine, receivers: readonly Rec
     expect(await engine.replays.create(workspaceId, asked)).toBe('created');
     expect(await engine.worker.steps.step(id, clock.now)).toMatchObject({ kind: 'ended' });
     const inRange = [...known.values()].filter(({ receiverId }) => receiverId === receiver.id);
-    const again = inRange.filter(({ status, isErased }) => !isErased && (statuses as readonly string[]).includes(status));
+    const again = inRange.filter(
+      ({ status, isErased }) => !isErased && (statuses as readonly string[]).includes(status),
+    );
     const count = inRange.length;
     const found = await engine.replays.find(workspaceId, id);
     expect(found).toMatchObject({ status: 'done', total: count, seen: count, replayed: again.length });

@@ -29,7 +29,10 @@ export async function startHistoryEngine({ keepsBodies = true } = {}) {
     redis,
     keyspace,
     retention: createDeliveryRetention(RETENTION_MS, true),
-    history: { listSequences: reader.listSequences, ...createHistoryEraser({ pool, ...deadline }) },
+    history: {
+      listSequences: (...args) => reader.listSequences(...args),
+      ...createHistoryEraser({ pool, ...deadline }),
+    },
   });
   /** Writes all that has settled, and leaves it in Redis. */
   const write = () => writer.write(() => worker.moves.take('test', Number.MAX_SAFE_INTEGER, 1_000));

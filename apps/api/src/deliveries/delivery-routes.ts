@@ -55,7 +55,13 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more pending redelivery.', schema: DeliveryView },
-      problems: ['receiver_not_found', 'receiver_disabled', 'payload_erased', 'payload_not_kept', 'history_unavailable'],
+      problems: [
+        'receiver_not_found',
+        'receiver_disabled',
+        'payload_erased',
+        'payload_not_kept',
+        'history_unavailable',
+      ],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
       },

@@ -1,5 +1,5 @@
 import type { HistoryConfig } from '@herald/config/history-env';
-import { createHistoryAccess } from '@herald/history/reading/create-history-access';
+import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
 import { ConfigError } from '@herald/runtime/env/env';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';

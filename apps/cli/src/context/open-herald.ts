@@ -1,5 +1,5 @@
 import { NotFoundError, type WorkspaceId } from '@herald/core';
-import { createHistoryAccess } from '@herald/history/reading/create-history-access';
+import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { toHistoryConfig, toReplayRetentionMs, toRetentionMs } from '@herald/config/history-env';
 import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';

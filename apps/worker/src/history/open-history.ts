@@ -64,7 +64,13 @@ export async function openHistory({ config, logger, registry, resources, now }: 
     state,
     metrics,
     partitions,
-    reader: createHistoryReader({ pool, limitMs: READ_LIMIT_MS, onUnavailable: state.failed }),
+    reader: createHistoryReader({
+      pool,
+      limitMs: READ_LIMIT_MS,
+      onUnavailable: (error) => {
+        state.failed(error);
+      },
+    }),
     prepare,
     retentionMs: config.retentionMs,
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),

@@ -32,7 +32,13 @@ export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
       await client.query(WRITE_ATTEMPTS, [times, rows.map((row) => row.id), attempts]);
       const transitions = rows.map((row) => row.transition_id);
       const erased = await client.query(ERASE_TRANSITIONS, [times, transitions, erasedAt]);
-      return Math.min(erasedAt, ...z.array(ErasedRow).parse(erased.rows).map((row) => row.erased_at));
+      return Math.min(
+        erasedAt,
+        ...z
+          .array(ErasedRow)
+          .parse(erased.rows)
+          .map((row) => row.erased_at),
+      );
     });
 
   return {

@@ -1,4 +1,12 @@
-import type { DeliveryEvent, DeliveryId, DeliveryStatus, EndpointId, TaskId, TransitionId, WorkspaceId } from '@herald/core';
+import type {
+  DeliveryEvent,
+  DeliveryId,
+  DeliveryStatus,
+  EndpointId,
+  TaskId,
+  TransitionId,
+  WorkspaceId,
+} from '@herald/core';
 import { z } from 'zod';
 import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
 import type { HistoryPool } from '../pool/create-history-pool.ts';
@@ -92,14 +100,24 @@ export function createHistoryReader({ pool, ...deadline }: HistoryReaderDeps) {
       const [edgeRow] = isFiltered ? await ask(SQL.FIND_EDGE[kind], [...owner, ...from, ...to, LOOKED_AT_LIMIT]) : [];
       const edge = edgeRow === undefined ? undefined : EdgeRow.parse(edgeRow);
       const stretch = edge ? [edge.created_at, edge.id] : to;
-      const rows = await ask(SQL.LIST_DELIVERIES[kind], [...owner, ...from, ...stretch, status ?? null, event ?? null, limit]);
+      const rows = await ask(SQL.LIST_DELIVERIES[kind], [
+        ...owner,
+        ...from,
+        ...stretch,
+        status ?? null,
+        event ?? null,
+        limit,
+      ]);
       const found = rows.map(readDeliveryRow);
       const last = found.at(-1)?.delivery;
       const end = edge && { at: edge.created_at, id: toDeliveryId(edge.id) };
       const next = found.length === limit && last ? { at: last.createdAt, id: last.id } : end;
       return { found, ...(next && { next }) };
     },
-    async listOldestFirst({ workspaceId, endpointId, since, until, after }: Range & { after?: Place | undefined }, limit: number) {
+    async listOldestFirst(
+      { workspaceId, endpointId, since, until, after }: Range & { after?: Place | undefined },
+      limit: number,
+    ) {
       const behind = after ? [after.at, placeBytes(after.id)] : [since, FIRST];
       const rows = await ask(SQL.LIST_OLDEST_FIRST, [workspaceId, endpointId, ...behind, until, limit]);
       return rows.map(readDeliveryRow);
@@ -123,7 +141,6 @@ export function createHistoryReader({ pool, ...deadline }: HistoryReaderDeps) {
     },
   };
 }
-export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
 /** The place after which a list goes on: that of a page before, or the end of the time. */
 function firstPlace(after: Place | undefined, until: number | undefined): [number, Buffer] {

@@ -57,5 +57,8 @@ export function readDeliveryRow(given: unknown): PastDelivery {
 
 /** The entries of a log from a JSON array of them. */
 export function readAttemptsText(text: string): string[] {
-  return z.array(z.unknown()).parse(JSON.parse(text)).map((entry) => JSON.stringify(entry));
+  return z
+    .array(z.unknown())
+    .parse(JSON.parse(text))
+    .map((entry) => JSON.stringify(entry));
 }

@@ -36,7 +36,7 @@ export type DeliveryListsDeps = {
 export function createDeliveryLists({ redis, keyspace, reader, history }: DeliveryListsDeps) {
   const tasks = createTaskDeliveries({ redis, keyspace, reader, history });
   const toPage = async ({ entries, next }: ListPart<ListEntry>, isPartial = false): Promise<DeliveryPage> => ({
-    deliveries: await Promise.all(entries.map(reader.toListed)),
+    deliveries: await Promise.all(entries.map((entry) => reader.toListed(entry))),
     ...(next && { next }),
     ...(isPartial && { isPartial }),
   });
@@ -120,7 +120,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       }
       const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, after && after.at + 1);
       const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
-      const part = await readPart(taskReader.next, filter, limit);
+      const part = await readPart((count) => taskReader.next(count), filter, limit);
       return await toPage(part, taskReader.isPartial());
     },
 

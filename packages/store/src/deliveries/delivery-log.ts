@@ -40,7 +40,7 @@ export function createDeliveryLog(deps: DeliveryLogDeps) {
 
   return {
     ...createDeliveryLists({ redis, keyspace, reader, history }),
-    find: reader.find,
+    find: (workspaceId: WorkspaceId, id: DeliveryId) => reader.find(workspaceId, id),
     readContent: reader.readContent,
 
     /**

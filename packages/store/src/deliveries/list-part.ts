@@ -9,7 +9,10 @@ export type ListPart<T extends ListPlace> = { readonly entries: readonly T[]; re
  */
 export function mergeParts<T extends ListPlace>(parts: readonly ListPart<T>[], limit: number): ListPart<T> {
   const ends = parts.map(({ next }) => next).filter((next) => next !== undefined);
-  const end = ends.reduce<ListPlace | undefined>((first, each) => (first && isAfter(each, first) ? first : each), undefined);
+  const end = ends.reduce<ListPlace | undefined>(
+    (first, each) => (first && isAfter(each, first) ? first : each),
+    undefined,
+  );
   const entries = parts
     .flatMap((part) => part.entries)
     .filter((entry) => !end || !isAfter(entry, end))

@@ -36,7 +36,9 @@ export function createTaskDeliveries({ redis, keyspace, reader, history }: TaskD
     const endpoints = await redis.hget(keyspace.of(workspaceId).transition(transitionId), 'eps');
     const ids = endpoints ? endpoints.split(',').map((endpointId) => deliveryIdOf(transitionId, endpointId)) : [];
     const found = await Promise.all(ids.map((id) => reader.read(workspaceId, id)));
-    const entries = found.flatMap((delivery): ListEntry[] => (delivery ? [{ at: sequence, id: delivery.id, delivery }] : []));
+    const entries = found.flatMap((delivery): ListEntry[] =>
+      delivery ? [{ at: sequence, id: delivery.id, delivery }] : [],
+    );
     return { entries, isWhole: ids.length > 0 && entries.length === ids.length };
   };
 
@@ -66,11 +68,7 @@ export function createTaskDeliveries({ redis, keyspace, reader, history }: TaskD
       return isKnown ? [] : undefined;
     },
     /** The deliveries of these transitions, in their order. */
-    async read(
-      workspaceId: WorkspaceId,
-      taskId: TaskId,
-      transitions: readonly PastSequence[],
-    ): Promise<TaskEntries> {
+    async read(workspaceId: WorkspaceId, taskId: TaskId, transitions: readonly PastSequence[]): Promise<TaskEntries> {
       const present = await Promise.all(transitions.map((each) => readPresent(workspaceId, each)));
       const parts = new Map<TransitionId, ListEntry[]>(
         transitions.map(({ transitionId }, index) => [transitionId, present[index]?.entries ?? []]),

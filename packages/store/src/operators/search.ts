@@ -39,7 +39,7 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
     const { receivers, subscriptionVersion, callbackLog } = keyspace.of(id);
     return (await redis.exists(receivers(id), subscriptionVersion(id), callbackLog(id))) > 0;
   };
-  const findTask = async (id: TaskId) => 
+  const findTask = async (id: TaskId) =>
     toFound('task', id, (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? (await history?.findOwnerOfTask(id)));
   const findReceiver = async (id: string): Promise<Found[]> => {
     const workspaceId = await owners.ofEndpoint(id);

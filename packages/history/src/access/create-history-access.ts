@@ -1,7 +1,7 @@
 import { createHistoryEraser } from '../erasing/create-history-eraser.ts';
 import { createHistoryPool } from '../pool/create-history-pool.ts';
 import { prepareHistory } from '../requirements/prepare-history.ts';
-import { createHistoryReader } from './create-history-reader.ts';
+import { createHistoryReader } from '../reading/create-history-reader.ts';
 
 export type HistoryAccessOptions = {
   /** `HISTORY_URL` */
@@ -21,7 +21,13 @@ const ERASE_LIMIT_MS = 10_000;
 /** History for those who move nothing there: they read it, and erase in it. Nothing is opened before the first use. */
 export function createHistoryAccess({ url, name, connections, onUnavailable }: HistoryAccessOptions) {
   // A connection that was lost while it was idle is replaced by the next statement.
-  const pool = createHistoryPool({ url, name, connections, statementLimitMs: ERASE_LIMIT_MS, onError: () => undefined });
+  const pool = createHistoryPool({
+    url,
+    name,
+    connections,
+    statementLimitMs: ERASE_LIMIT_MS,
+    onError: () => undefined,
+  });
   return {
     reader: createHistoryReader({ pool, limitMs: READ_LIMIT_MS, onUnavailable }),
     eraser: createHistoryEraser({ pool, limitMs: ERASE_LIMIT_MS, onUnavailable }),
@@ -30,4 +36,3 @@ export function createHistoryAccess({ url, name, connections, onUnavailable }: H
     close: () => pool.end(),
   };
 }
-export type HistoryAccess = ReturnType<typeof createHistoryAccess>;
