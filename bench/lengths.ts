@@ -16,6 +16,8 @@ export type Lengths = {
   readonly behind: number;
   /** Destinations with one waiting delivery each, in the last variant of growth. */
   readonly destinations: number;
+  /** Deliveries in the history from which a page is read. */
+  readonly rows: number;
 };
 
 const FULL: Lengths = {
@@ -26,6 +28,7 @@ const FULL: Lengths = {
   receivers: 100_000,
   behind: 1_000_000,
   destinations: 100_000,
+  rows: 10_000_000,
 };
 const QUICK: Lengths = {
   count: 2_000,
@@ -35,6 +38,7 @@ const QUICK: Lengths = {
   receivers: 10_000,
   behind: 10_000,
   destinations: 2_000,
+  rows: 100_000,
 };
 
 type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readonly quickMinutes: number };
@@ -52,6 +56,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
   console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
+  history: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.3 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

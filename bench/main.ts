@@ -8,6 +8,7 @@ import { accept } from './scenarios/accept.ts';
 import { consolePages } from './scenarios/console.ts';
 import { drain } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
+import { history } from './scenarios/history.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
@@ -27,6 +28,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   latency,
   memory,
   growth,
+  history,
   scale,
   isolation,
   'slow-clients': slowClients,

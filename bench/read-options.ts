@@ -26,6 +26,7 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   through       accepted in batches and delivered at the same time, to one receiver and to ten; CPU of all processes
   latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s, and at 200/s over 50 receivers
   memory        bytes of Redis per pending and per settled delivery; growth of a worker while it delivers
+  history       settled deliveries move to PostgreSQL: rate, CPU, disk, and a page among many
   growth        accept and drain with few and many receivers, many delayed deliveries, and many waiting destinations
   scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
   isolation     healthy receivers beside bad ones
@@ -45,6 +46,7 @@ Ends with one table: measured values, floors, and whether the targets are met. E
   --receivers <n>   growth: most receivers registered (100000)
   --behind <n>      growth: delayed deliveries (1000000)
   --destinations <n>  growth: destinations with one waiting delivery each (100000)
+  --rows <n>        history: deliveries of which a page is read (10000000)
   --variant <v>     isolation: this variant only, beside the healthy run; may be given several times
   --profile         write CPU profiles of worker and API, and print where the time went`;
 
@@ -57,6 +59,7 @@ const LEAST: Lengths = {
   receivers: 10,
   behind: 1,
   destinations: 1,
+  rows: 10_000,
 };
 const LENGTH_NAMES = Object.keys(LEAST) as (keyof Lengths)[];
 const MOST = 10_000_000;
@@ -74,6 +77,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       receivers: { type: 'string' },
       behind: { type: 'string' },
       destinations: { type: 'string' },
+      rows: { type: 'string' },
       beside: { type: 'string' },
       variant: { type: 'string', multiple: true, default: [] },
       quick: { type: 'boolean', default: false },

@@ -11,6 +11,7 @@ export const SCENARIO_NAMES = [
   'isolation',
   'slow-clients',
   'console',
+  'history',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 

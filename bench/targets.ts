@@ -30,6 +30,10 @@ export const TARGETS = {
   isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
   consoleCpu: { words: 'under 1 % of a core', limits: [{ of: 'measured', below: 1 }] },
   slowClients: { words: 'under 100 ms', limits: [{ of: 'measured', below: 100 }] },
+  historyMoved: { words: 'at least 5,000', limits: [{ of: 'measured', least: 5_000 }] },
+  historyCpu: { words: 'at most 80 µs', limits: [{ of: 'measured', most: 80 }] },
+  historyBytes: { words: 'at most 600', limits: [{ of: 'measured', most: 600 }] },
+  historyPage: { words: 'at most 20 ms', limits: [{ of: 'measured', most: 20 }] },
   always: { words: 'at most 1.2 times as long as everysec', limits: [{ of: 'ratio', least: 1 / 1.2 }] },
   // Compared with an older build, the ratio refers to that build.
   throughCpuBeside: { words: 'at most 0.65', limits: [{ of: 'ratio', most: 0.65 }] },
@@ -104,6 +108,17 @@ export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): Ta
     judge('accept', 'acceptedPerSecond', variant),
     judge('drain', 'drainedPerSecond', variant),
   ]);
+}
+
+export type HistoryFigures = Readonly<Record<'perSecond' | 'cpuUs' | 'bytes' | 'pageMs', number>>;
+
+export function judgeHistory({ perSecond, cpuUs, bytes, pageMs }: HistoryFigures): TargetRow[] {
+  return [
+    judgeOnce('historyMoved', 'history: moved, deliveries/s', perSecond),
+    judgeOnce('historyCpu', 'history: CPU of the worker for each, µs', cpuUs),
+    judgeOnce('historyBytes', 'history: disk for each, bytes', bytes),
+    judgeOnce('historyPage', 'history: first page of a receiver, slowest, ms', pageMs),
+  ];
 }
 
 /** A run with faults, and one of its values. */

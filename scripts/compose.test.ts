@@ -57,7 +57,8 @@ test('every variable of the example gets somewhere', () => {
 test('images of others are pinned, and every service has a label', () => {
   const others = Object.values(services).filter(({ build }) => build === undefined);
   expect(others.length).toBeGreaterThan(2);
-  expect(others.filter(({ image }) => !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
+  // PostgreSQL's versions have two numbers.
+  expect(others.filter(({ image }) => !/:v?\d+\.\d+(\.\d+)?$/.test(image))).toEqual([]);
   expect(Object.entries(services).filter(([name, { labels }]) => labels?.['herald.process'] !== name)).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerContext } from './context.ts';
 import type { TurnDeps } from './deliveries/delivery-turn.ts';
 import { processDelivery, type ProcessDeliveryDeps } from './deliveries/process-delivery.ts';
-import { startMoving } from './history/start-moving.ts';
+import { startMoving } from './moving/start-moving.ts';
 import { feedReplays } from './maintenance/feed-replays.ts';
 import { runPurges } from './maintenance/run-purges.ts';
 import { startMaintenance } from './maintenance/start-maintenance.ts';

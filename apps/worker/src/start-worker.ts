@@ -8,7 +8,7 @@ import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
-import { startTendingDays } from './history/start-moving.ts';
+import { startTendingDays } from './moving/start-moving.ts';
 import { findProxyProblem } from './proxy/find-proxy-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';

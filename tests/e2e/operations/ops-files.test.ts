@@ -51,8 +51,8 @@ function anchorsIn(markdown: string): Set<string> {
 }
 
 test('every metric that the alerts and the dashboard name is shown by a running process', async () => {
-  // Nothing is sent. Only a worker with a proxy has metrics of it.
-  const env = { ...OPERATOR_ENV, EGRESS_PROXY_URL: 'http://127.0.0.1:9' };
+  // Nothing is sent. Only a worker with a proxy and a history has metrics of them.
+  const env = { ...OPERATOR_ENV, EGRESS_PROXY_URL: 'http://127.0.0.1:9', HISTORY_URL: 'postgres://127.0.0.1:9/herald' };
   await using herald = await startHerald({ env });
   const api = await scrape(
     herald.apis[0]?.origin ?? '',

@@ -1,6 +1,6 @@
 import { toDeliveryId } from '@herald/history/ids/id-bytes';
-import { dayOf, DAY_MS } from '@herald/history/partitions/days';
-import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/history/move-settled.ts';
+import { dayOf, DAY_MS } from '@herald/history/days/days';
+import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { range, RETENTION_MS, startEngine, type Engine } from '../engine/start-engine.ts';
 

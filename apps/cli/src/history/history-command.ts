@@ -4,7 +4,7 @@ import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create
 import { createPartitions } from '@herald/history/partitions/partitions';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { readHistoryStatus } from '@herald/history/requirements/read-history-status';
-import { readSettledBacklog } from '@herald/store/moving/settled-backlog';
+import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { readCliConfig, type Herald } from '../context/open-herald.ts';

@@ -1,6 +1,6 @@
 import { inTransaction } from '../pool/in-transaction.ts';
 import type { HistoryPool } from '../pool/create-history-pool.ts';
-import { dayOf } from '../partitions/days.ts';
+import { dayOf } from '../days/days.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { INSERT_DELIVERIES, INSERT_TRANSITIONS } from '../sql/moving-sql.ts';
 import { LOCK_FOR_MOVING } from '../sql/lock-sql.ts';

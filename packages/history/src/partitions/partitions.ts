@@ -9,7 +9,7 @@ import {
   LOCK_FOR_PARTITIONS,
 } from '../sql/partition-sql.ts';
 import { inTransaction } from '../pool/in-transaction.ts';
-import { dayOf, dayOfPartition, HISTORY_TABLES, partitionName, type HistoryTable } from './days.ts';
+import { dayOf, dayOfPartition, HISTORY_TABLES, partitionName, type HistoryTable } from '../days/days.ts';
 
 /** Days that are made ahead: PostgreSQL may refuse new tables for so long before anything waits. */
 const DAYS_AHEAD = 3;

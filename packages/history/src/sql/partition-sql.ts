@@ -1,4 +1,4 @@
-import { DAY_MS, partitionName, type HistoryTable } from '../partitions/days.ts';
+import { DAY_MS, partitionName, type HistoryTable } from '../days/days.ts';
 
 /** One transaction makes the partitions of a day: whoever comes second waits, and finds them. */
 export const LOCK_FOR_PARTITIONS = 'SELECT pg_advisory_xact_lock(20776, 2)';

@@ -18,7 +18,7 @@ export type SettledBatch = {
 };
 
 /** Another worker takes a shard over this long after the last batch of a dead one, in ms. */
-const LEASE_MS = 15_000;
+const LEASE_MS = 5_000;
 /** Notices don't move: an operator sees the latest, for as long as without a history, in ms. */
 const NOTICE_TTL_MS = 7 * 86_400_000;
 /** Between two tries to read a damaged record, in ms. */

@@ -1,6 +1,6 @@
 import { createQueueStateReader } from '@herald/queue';
 import type { Keyspace } from '../keyspace/keys.ts';
-import { readSettledBacklog } from '../moving/settled-backlog.ts';
+import { readSettledBacklog } from '../backlog/settled-backlog.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { defineScript } from '../scripts/script.ts';
