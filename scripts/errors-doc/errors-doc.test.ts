@@ -19,6 +19,7 @@ const CHECKS = [
   'packages/store/src/shards/{data-loss,judge-shards}.ts',
   'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
   'apps/worker/src/proxy/find-proxy-problem.ts',
+  'apps/worker/src/history/history-state.ts',
 ];
 
 /** Codes of a start alone: a running process looks at the record, not at the data. */

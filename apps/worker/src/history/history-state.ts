@@ -31,4 +31,3 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
     },
   };
 }
-export type HistoryState = ReturnType<typeof createHistoryState>;

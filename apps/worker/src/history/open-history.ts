@@ -76,4 +76,3 @@ export async function openHistory({ config, logger, registry, resources, now }: 
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),
   };
 }
-export type OpenedHistory = Awaited<ReturnType<typeof openHistory>>;

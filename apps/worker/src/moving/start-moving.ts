@@ -68,7 +68,10 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
     const dropped = await history.partitions.dropBefore(now() - history.retentionMs);
     if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });
   };
-  const routine = () => tend().catch(history.state.failed);
+  const routine = () =>
+    tend().catch((error: unknown) => {
+      history.state.failed(error);
+    });
   const first = routine();
   const deps = { routine, everyMs: TEND_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
   const tending = startMaintenance(deps);

@@ -16,12 +16,11 @@ export type HistoryPoolOptions = {
 const CONNECT_LIMIT_MS = 5_000;
 /** A transaction of a process that stands still ends, and with it its locks, in ms. */
 const IDLE_TRANSACTION_LIMIT_MS = 30_000;
-const INT8 = 20;
 
 /** Times are epoch ms, which a number holds. */
-const types = {
-  getTypeParser: (id: number, format?: 'text' | 'binary') =>
-    id === INT8 ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id, format) =>
+    id === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
 };
 
 /** Connections to PostgreSQL. None is opened before the first statement. */
