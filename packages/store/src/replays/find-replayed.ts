@@ -1,9 +1,8 @@
 import type { DeliveryStatus } from '@herald/core';
 import type { HistoryReader, PastDelivery } from '../deliveries/history-reader.ts';
-import type { ListPlace } from '../deliveries/log-reader.ts';
+import { readOldestFirst, type ListPlace } from '../deliveries/log-reader.ts';
 import { toRestored } from '../deliveries/restored-delivery.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readReplay } from './replay-record.ts';
 
@@ -28,12 +27,7 @@ const FIRST_BODY = 8;
 export function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
   /** Those in the log of the endpoint, and whether Redis has each. */
   const readLog = async ({ endpointId, since, until, last }: ReplayRange, limit: number) => {
-    const log = keys.endpointLog(endpointId);
-    // Those of the last one's millisecond come again.
-    const skip = last ? await redis.zcount(log, last.at, last.at) : 0;
-    const range = ['BYSCORE', 'LIMIT', 0, limit + skip, 'WITHSCORES'] as const;
-    const rows = readScoredIds(await redis.zrange(log, last?.at ?? since, `(${until}`, ...range));
-    const places = rows.map(({ id, score }): ListPlace => ({ at: score, id })).filter((place) => isBehind(place, last));
+    const places = await readOldestFirst(redis, keys.endpointLog(endpointId), { since, until }, limit, last);
     const present = await Promise.all(places.map(({ id }) => redis.exists(keys.delivery(id))));
     return places.map((place, index) => ({ ...place, isPresent: present[index] === 1 }));
   };
@@ -83,11 +77,6 @@ type ReplayRange = {
   readonly until: number;
   readonly last: ListPlace | undefined;
 };
-
-/** Whether a place comes after the last one that was looked at; the oldest come first. */
-function isBehind({ at, id }: ListPlace, last: ListPlace | undefined): boolean {
-  return !last || at > last.at || (at === last.at && id > last.id);
-}
 
 /** Test events are never sent again. */
 function isWanted({ delivery }: PastDelivery, statuses: readonly DeliveryStatus[]): boolean {
