@@ -70,6 +70,8 @@ test('every page that is followed has commands', () => {
 });
 
 test('comments on blocks are those that tests know', () => {
-  const unknown = BLOCKS.filter(({ note }) => note !== '' && !/^(not run: |prints$|prints, after a while$|example: )/.test(note));
+  const unknown = BLOCKS.filter(
+    ({ note }) => note !== '' && !/^(not run: |prints$|prints, after a while$|example: )/.test(note),
+  );
   expect(unknown.map(placeOf)).toEqual([]);
 });

@@ -77,6 +77,62 @@ test('while PostgreSQL is away deliveries go on and Redis keeps them; it catches
   expect(receiver.requests).toHaveLength(8);
 });
 
+test('customers read, redeliver and erase what has moved; while PostgreSQL is away they are told', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver([200]);
+  const { id: receiverId } = await workspace.registerReceiver({ url: receiver.url });
+  const close = async () => {
+    const { id } = await workspace.createTask({});
+    await herald.executor.report(id, { type: 'start' }, { type: 'done' });
+    return id;
+  };
+  const taskIds = [await close(), await close(), await close()];
+  const get = async (path: string) => {
+    const { status, body } = await workspace.request('GET', path);
+    return { status, body: body as Record<string, unknown> };
+  };
+  const list = async (query = '') => await get(`/api/public/webhooks/${receiverId}/deliveries${query}`);
+  await waitFor('all to have moved', async () => receiver.requests.length === 3 && (await waiting()) === 0);
+
+  const first = await list('?limit=2');
+  const second = await list(`?limit=2&cursor=${String(first.body.nextCursor)}`);
+  const shown = [first, second].flatMap(({ body }) => body.deliveries as { id: string; taskId: string }[]);
+  expect(shown.map(({ taskId }) => taskId)).toEqual(taskIds.toReversed());
+  const [{ id, taskId } = { id: '', taskId: '' }] = shown;
+  const sent = receiver.requests.find(({ headers }) => headers['x-service-delivery'] === id);
+  const details = await get(`/api/public/deliveries/${id}`);
+  expect(details.body).toMatchObject({ status: 'delivered', attempts: [{ status: 200 }] });
+  expect((details.body.request as { body: string }).body).toBe(sent?.rawBody.toString());
+  expect((await get(`/tasks/${taskId}/deliveries`)).body).toMatchObject({ deliveries: [{ id }] });
+
+  expect((await workspace.request('POST', `/api/public/deliveries/${id}/redeliver`)).status).toBe(202);
+  await waitFor('the same bytes again', () => receiver.requests.length === 4);
+  expect(receiver.requests[3]?.rawBody).toEqual(sent?.rawBody);
+  expect(receiver.requests[3]?.headers['x-service-delivery']).toBe(id);
+  await waitFor('it to move again', async () => (await waiting()) === 0);
+  const { stdout } = await runCli(['deliveries', 'show', id, '--json'], { ...herald.topology.env, ...env() });
+  expect(JSON.parse(stdout)).toMatchObject({ id, workspace: workspace.id, attemptCount: 2 });
+
+  await postgres.stop();
+  expect(await get(`/api/public/deliveries/${id}`)).toMatchObject({
+    status: 503,
+    body: { code: 'history_unavailable' },
+  });
+  expect(await list()).toMatchObject({ status: 503, body: { code: 'history_unavailable' } });
+  const erase = () => workspace.request('DELETE', `/tasks/${taskId}/payloads`);
+  expect(await erase()).toMatchObject({ status: 503, body: { code: 'history_unavailable' } });
+  await close();
+  await waitFor('the new one', async () => (await list()).status === 200);
+  expect((await list()).body).toMatchObject({ deliveries: [expect.anything()], historyUnavailable: true });
+  await postgres.restart();
+  await waitFor('an erasure', async () => (await erase()).status === 200);
+  expect((await get(`/api/public/deliveries/${id}`)).body).toMatchObject({
+    request: { body: null, bodyGone: 'erased' },
+  });
+  expect(await workspace.request('POST', `/api/public/deliveries/${id}/redeliver`)).toMatchObject({ status: 409 });
+  await waitFor('all to have moved', async () => (await waiting()) === 0);
+}, 60_000);
+
 test('the CLI tells what there is, and has nothing to migrate', async () => {
   const cli = { ...herald.topology.env, ...env() };
   await expect(runCli(['history', 'migrate'], cli)).resolves.toMatchObject({ code: 0, stdout: 'up to date' });

@@ -11,7 +11,7 @@ import {
   type TransitionReport,
 } from '@herald/core';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { WorkspaceFilter } from '@herald/store/deliveries/delivery-lists';
+import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
 import type { ListPlace } from '@herald/store/deliveries/log-reader';
 import { newRevision } from '@herald/store/redis/revision';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';

@@ -65,8 +65,8 @@ export async function openContext(options: ContextOptions) {
 
 /** Builds the stores and operations. No I/O. */
 function buildContext({ config, resources, ...options }: ContextOptions, base: Awaited<ReturnType<typeof openBase>>) {
-  const { metrics, redis, subscriber, replicationRedis, operatorRedis, isSilent, clock, shards, keyspace, cipher } =
-    base;
+  const { metrics, redis, subscriber, replicationRedis, operatorRedis, isSilent, clock, shards, keyspace } = base;
+  const { cipher, history } = base;
   const { now } = clock;
   const logger = withRequestId(options.logger);
   const reports = createReports(logger, metrics);
@@ -119,7 +119,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
     : acceptHere;
 
-  const deliveryLog = createDeliveryLog(replicated);
+  const deliveryLog = createDeliveryLog({ ...replicated, history });
   const deliveryStores = new Map(
     keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
   );
@@ -158,7 +158,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     callbacks,
     tasks,
     erasePayloads: createErasePayloads({
-      eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention }),
+      eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention, history }),
       report: reports.payloadsErased,
       now,
     }),
@@ -203,6 +203,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
         keepMs: config.retentionMs,
         registry: metrics.registry,
         presence,
+        history,
         now,
       }),
   };

@@ -8,6 +8,7 @@ import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { openShards } from '@herald/store/upgrade/open-shards';
+import { openHistory } from './history/open-history.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 
 export type ContextOptions = {
@@ -48,6 +49,17 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
   logRedisFindings(logger, findings);
+  const history =
+    config.history &&
+    (await openHistory({
+      config: config.history,
+      logger,
+      resources,
+      countUnavailable: () => {
+        metrics.history.unavailable({});
+      },
+      now: clock.now,
+    }));
   return {
     metrics,
     redis,
@@ -61,5 +73,7 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
     shards,
     keyspace,
     cipher,
+    /** Undefined: settled deliveries expire. */
+    history,
   };
 }

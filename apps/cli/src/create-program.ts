@@ -15,8 +15,9 @@ import { createSecretsCommand } from './secrets/secrets-command.ts';
 const AFTER = `
 It works on the Redis of the service and reads the same variables: REDIS_URL,
 REDIS_CLUSTER_NODES or REDIS_SENTINELS; SHARDS and RETENTION, if the service
-sets them; SECRETS_KEY for "secrets" and "doctor"; HISTORY_URL for "history". Without an address it uses
-the service that "npm start" runs, or else redis://127.0.0.1:6379.
+sets them; HISTORY_URL, if it has a history; SECRETS_KEY for "secrets" and
+"doctor". Without an address it uses the service that "npm start" runs, or else
+redis://127.0.0.1:6379.
 No API and no worker needs to run.
 
 Not sure what is wrong?   herald doctor

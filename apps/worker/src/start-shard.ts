@@ -76,7 +76,12 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   );
   const moving = startMoving(context, keys);
   resources.add('moving', moving.stop);
-  const replays = createReplaySteps({ redis, keys, keepMs: config.replayRetentionMs });
+  const replays = createReplaySteps({
+    redis,
+    keys,
+    keepMs: config.replayRetentionMs,
+    history: context.history?.reader,
+  });
   const feeding = maintain('feeding', FEED_EVERY_MS, () =>
     feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now }),
   );

@@ -93,6 +93,14 @@ export class PayloadErasedError extends DomainError {
   }
 }
 
+/** The body of the delivery has left Redis, and history is told to keep none (`HISTORY_BODIES`). */
+export class PayloadNotKeptError extends DomainError {
+  readonly code = 'payload_not_kept';
+  constructor(deliveryId: string) {
+    super(`the payload of ${deliveryId} is no longer kept, because HISTORY_BODIES=false; only its facts are left`);
+  }
+}
+
 /** The caller names an action version that a newer one has replaced, or that was never asked for. */
 export class StaleActionVersionError extends DomainError {
   readonly code = 'stale_action_version';
@@ -121,4 +129,12 @@ export class ValidationError extends DomainError {
 /** Redis or the workers, which the answer depends on, are unavailable for now. */
 export class UnavailableError extends DomainError {
   readonly code = 'unavailable';
+}
+
+/** History, which the answer depends on, can't be read or written in time. */
+export class HistoryUnavailableError extends DomainError {
+  readonly code = 'history_unavailable';
+  constructor() {
+    super('the history of deliveries cannot be reached now; try again, or ask for newer ones');
+  }
 }

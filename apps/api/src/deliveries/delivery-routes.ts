@@ -5,7 +5,14 @@ import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { toAttemptView } from './attempt-view.ts';
-import { DeliveryPage, DeliveryView, DeliveryWithAttempts, toDeliveryPage, toDeliveryView } from './delivery-view.ts';
+import {
+  DeliveryPage,
+  DeliveryView,
+  DeliveryWithAttempts,
+  MAY_BE_PARTIAL,
+  toDeliveryPage,
+  toDeliveryView,
+} from './delivery-view.ts';
 import { toRequestView } from './request-view.ts';
 
 export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly redeliver: Redeliver };
@@ -20,10 +27,10 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   operations: [
     operation('listDeliveries', 'GET /', {
       summary: 'List the deliveries of the workspace',
-      description:
-        'Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.',
+      description: `Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until \`nextCursor\` is null. With another filter, begin without a cursor. ${MAY_BE_PARTIAL}`,
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
+      problems: ['history_unavailable'],
       async handle({ deliveryLog }, req, res, { limit, cursor, ...filter }) {
         res.json(
           toDeliveryPage(await deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, readCursor(cursor))),
@@ -33,6 +40,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
     operation('readDelivery', 'GET /{id}', {
       summary: 'Read a delivery: its request and its attempts',
       answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
+      problems: ['history_unavailable'],
       async handle({ deliveryLog }, req, res) {
         const found = await deliveryLog.find(workspaceOf(req), req.params.id);
         if (!found) throw new NotFoundError('delivery', req.params.id);
@@ -47,7 +55,13 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more pending redelivery.', schema: DeliveryView },
-      problems: ['receiver_not_found', 'receiver_disabled', 'payload_erased'],
+      problems: [
+        'receiver_not_found',
+        'receiver_disabled',
+        'payload_erased',
+        'payload_not_kept',
+        'history_unavailable',
+      ],
       async handle({ redeliver }, req, res) {
         res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
       },

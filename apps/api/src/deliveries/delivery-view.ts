@@ -96,7 +96,14 @@ export const DeliveryWithAttempts = z
   });
 
 export const DeliveryPage = z
-  .strictObject({ deliveries: z.array(DeliveryView), nextCursor: NextCursor })
+  .strictObject({
+    deliveries: z.array(DeliveryView),
+    nextCursor: NextCursor,
+    historyUnavailable: z
+      .literal(true)
+      .meta({ description: 'The history could not be reached: deliveries may be missing in this page.' })
+      .exactOptional(),
+  })
   .meta({ id: 'DeliveryPage' });
 
 export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof DeliveryView> {
@@ -123,6 +130,14 @@ export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof Deliver
   };
 }
 
-export function toDeliveryPage({ deliveries, next }: ListedPage): z.infer<typeof DeliveryPage> {
-  return { deliveries: deliveries.map(toDeliveryView), nextCursor: next ? writeCursor(next) : null };
+export function toDeliveryPage({ deliveries, next, isPartial }: ListedPage): z.infer<typeof DeliveryPage> {
+  return {
+    deliveries: deliveries.map(toDeliveryView),
+    nextCursor: next ? writeCursor(next) : null,
+    ...(isPartial && { historyUnavailable: true }),
+  };
 }
+
+/** Of the lists that go on in history. */
+export const MAY_BE_PARTIAL =
+  'Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.';

@@ -6,6 +6,7 @@ import { headerRef, HEADERS, type HeaderName } from './headers.ts';
 const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
   unauthenticated: 'www-authenticate',
   unavailable: 'retry-after',
+  history_unavailable: 'retry-after',
   rate_limited: 'retry-after',
   request_in_progress: 'retry-after',
 };

@@ -1,5 +1,6 @@
 import type { OperatorConfig } from '@herald/config/operator-env';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createDestinationView } from '@herald/store/operators/destination-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
@@ -23,6 +24,8 @@ export type OperatorDepsOptions = {
   readonly keepMs: number;
   readonly registry: MetricsRegistry;
   readonly presence: WorkerPresence;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: HistoryReader | undefined;
   /** Epoch ms. */
   readonly now: () => number;
 };

@@ -10,7 +10,7 @@ import {
 } from '@herald/core';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { DeliveryPage, toDeliveryPage } from '../deliveries/delivery-view.ts';
+import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
@@ -120,9 +120,10 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
       summary: "List a receiver's deliveries",
-      description: 'Newest first.',
+      description: `Newest first. ${MAY_BE_PARTIAL}`,
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
+      problems: ['history_unavailable'],
       async handle({ receivers, deliveryLog }, req, res, { limit, cursor, ...filter }) {
         const after = readCursor(cursor);
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);

@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';
 

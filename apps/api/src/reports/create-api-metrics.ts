@@ -20,12 +20,26 @@ export function createApiMetrics() {
     redis: createRedisMetrics(registry, CONNECTIONS),
     data: createDataMetrics(registry),
     listening: createListenMetrics(registry),
+    history: createHistoryMetrics(registry),
   };
 }
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The `event` of a transition that emits nothing. */
 export const NO_EVENT = 'none';
+
+/** Counts what could not be read from the history. */
+function createHistoryMetrics(registry: MetricsRegistry) {
+  return {
+    unavailable: createCounter(
+      registry,
+      'herald_history_unavailable_total',
+      'Reads of the history, and erasures in it, that failed or took too long.',
+      [],
+      [{}],
+    ),
+  };
+}
 
 /** Counts the reports of executors and the requests of customers. */
 function createAcceptanceMetrics(registry: MetricsRegistry) {

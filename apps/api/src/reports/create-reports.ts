@@ -2,7 +2,7 @@ import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, Work
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
 import type { CanceledByErasure } from '@herald/store/erasing/payload-eraser';
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
 import { NO_EVENT, type ApiMetrics } from './create-api-metrics.ts';
 

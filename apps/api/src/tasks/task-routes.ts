@@ -16,7 +16,7 @@ import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
-import { DeliveryPage, toDeliveryPage } from '../deliveries/delivery-view.ts';
+import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
@@ -137,13 +137,15 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     operation('listTaskDeliveries', 'GET /{id}/deliveries', {
       forPortalLinks: true,
       summary: "List a Task's deliveries",
-      description: 'Includes those to its callback. Newest transition first.',
+      description: `Includes those to its callback. Newest transition first. ${MAY_BE_PARTIAL}`,
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
-      async handle({ tasks, deliveryLog }, req, res, { limit, cursor }) {
-        const after = readCursor(cursor);
-        const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
-        res.json(toDeliveryPage(await deliveryLog.listByTask(workspaceId, id, limit, after)));
+      problems: ['history_unavailable'],
+      async handle({ deliveryLog }, req, res, { limit, cursor }) {
+        const { id } = req.params;
+        const page = await deliveryLog.listByTask(workspaceOf(req), id, limit, readCursor(cursor));
+        if (!page) throw new NotFoundError('task', id);
+        res.json(toDeliveryPage(page));
       },
     }),
     operation('changeCallback', 'PATCH /{id}/callback', {
@@ -174,7 +176,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description:
         "Erases its input, messages, decisions, result and outcome, the bodies of its webhooks, and what their endpoints answered. What stays: that it was delivered, to which endpoint, when and with which status, and the Task's `usage`. Pending deliveries of the Task end as `canceled` with the reason `payload_erased`; a request that is under way at that moment may still arrive. Repeat it until it is answered: that changes nothing, or finishes what was interrupted.",
       answer: { status: 200, description: 'Nothing of it is left.', schema: PayloadsErased },
-      problems: ['task_open'],
+      problems: ['task_open', 'history_unavailable'],
       async handle({ erasePayloads }, req, res) {
         res.json(await erasePayloads(workspaceOf(req), req.params.id));
       },

@@ -1,4 +1,5 @@
 import { NotFoundError, type WorkspaceId } from '@herald/core';
+import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { toHistoryConfig, toReplayRetentionMs, toRetentionMs } from '@herald/config/history-env';
 import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
@@ -66,7 +67,19 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
       const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      return { config, redis, awaitReplication, keyspace, connect, now, [Symbol.asyncDispose]: resources.release };
+      const history = config.history && openHistory(config.history.url);
+      if (history) resources.add('history', history.close);
+      return {
+        config,
+        redis,
+        awaitReplication,
+        keyspace,
+        /** Undefined: settled deliveries stay in Redis until they expire. */
+        history: history?.reader,
+        connect,
+        now,
+        [Symbol.asyncDispose]: resources.release,
+      };
     } catch (error) {
       await resources.release();
       throw error;
@@ -76,6 +89,10 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
 }
 export type OpenHerald = ReturnType<typeof createHeraldAccess>['openHerald'];
 export type Herald = Awaited<ReturnType<OpenHerald>>;
+
+/** The error of the command that needs it says that it is away. */
+const openHistory = (url: string) =>
+  createHistoryAccess({ url, name: 'herald-cli', connections: 2, onUnavailable: () => undefined });
 
 async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
   const record = await createShardRecordStore(redis).read();

@@ -72,10 +72,11 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
       if (isNarrow === undefined && !wanted.notices && wanted.status !== 'failed')
         command.error('error: name a --receiver, --task or --workspace, or ask for --notices or --status failed');
       await using herald = await openHerald();
-      const { list: found, hasMore } = await listDeliveries(herald, wanted);
+      const { list: found, hasMore, isPartial } = await listDeliveries(herald, wanted);
       const list = await addWaits(herald, found);
       if (json) output.json(list.map(toDeliveryJson));
       else output.table(DELIVERY_COLUMNS, list.map(toDeliveryRow), sayNone(wanted));
+      if (isPartial) output.note('The history cannot be reached: deliveries that have left Redis are missing.');
       if (hasMore) output.note(`There are more than these ${list.length}: --limit shows more, --since fewer.`);
     });
   deliveries
@@ -125,7 +126,8 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
 async function findDelivery(herald: Herald, id: DeliveryId) {
   const { redis, keyspace } = herald;
   const workspaceId = await findOwner(herald, 'delivery', id);
-  const description = await describeDelivery(redis, keyspace.of(workspaceId), id);
+  const findPast = async () => await herald.history?.find(workspaceId, id);
+  const description = await describeDelivery(redis, keyspace.of(workspaceId), id, findPast);
   const log = createDeliveryLog(herald);
   const found = await log.find(workspaceId, id);
   if (!found || !description) throw new NotFoundError('delivery', id);

@@ -34,15 +34,23 @@ export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   if (wanted.notices) return await listNotices(herald, wanted);
   if (receiver === undefined && task === undefined && workspace === undefined) return await listFailed(herald, wanted);
   const found = await (task === undefined ? listOfEndpoints(herald, wanted) : listOfTask(herald, task, wanted));
-  found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+  const newestFirst = found.deliveries.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   const descriptions = await Promise.all(
-    found.slice(0, limit).map(({ workspaceId, id }) => describeDelivery(redis, keyspace.of(workspaceId), id)),
+    newestFirst
+      .slice(0, limit)
+      .map(({ workspaceId, id }) =>
+        describeDelivery(redis, keyspace.of(workspaceId), id, async () => await herald.history?.find(workspaceId, id)),
+      ),
   );
-  return { list: descriptions.filter((each) => each !== undefined), hasMore: found.length > limit };
+  const list = descriptions.filter((each) => each !== undefined);
+  return { list, hasMore: found.deliveries.length > limit, isPartial: found.isPartial };
 }
 
+/** `isPartial`: the history could not be read, so that some may be missing. */
+type FoundDeliveries = { readonly deliveries: readonly Delivery[]; readonly isPartial: boolean };
+
 /** Lists one delivery more than wanted, which shows whether there are more. */
-async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promise<Delivery[]> {
+async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promise<FoundDeliveries> {
   const { receiver, workspace, limit } = wanted;
   const log = createDeliveryLog(herald);
   // With --workspace, the log of a removed endpoint can be read too: only its record says who owned it.
@@ -51,33 +59,38 @@ async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promis
     receiver === undefined
       ? log.listByWorkspace(workspaceId, wanted, count, after)
       : log.listByEndpoint(workspaceId, receiver, wanted, count, after);
-  const found: Delivery[] = [];
+  const deliveries: Delivery[] = [];
+  let isPartial = false;
   let after: ListPlace | undefined;
   do {
-    const page = await readPage(limit + 1 - found.length, after);
-    found.push(...page.deliveries);
+    const page = await readPage(limit + 1 - deliveries.length, after);
+    deliveries.push(...page.deliveries);
     after = page.next;
-  } while (after && found.length <= limit);
-  return found;
+    isPartial ||= page.isPartial === true;
+  } while (after && !isPartial && deliveries.length <= limit);
+  return { deliveries, isPartial };
 }
 
 function kindOf(id: EndpointId) {
   return isCallbackId(id) ? 'callback' : 'receiver';
 }
 
-async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted): Promise<Delivery[]> {
+async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted): Promise<FoundDeliveries> {
   const tasks = createTaskStore({ ...herald, retention: createTaskRetention(herald.config.retentionMs) });
   const log = createDeliveryLog(herald);
-  const workspaceId = await tasks.findWorkspace(task);
+  const workspaceId = (await tasks.findWorkspace(task)) ?? (await herald.history?.findOwnerOfTask(task));
   if (workspaceId === undefined) throw new NotFoundError('task', task);
-  const found: Delivery[] = [];
+  const deliveries: Delivery[] = [];
+  let isPartial = false;
   let after: ListPlace | undefined;
   do {
     const page = await log.listByTask(workspaceId, task, wanted.limit, after);
-    found.push(...page.deliveries.filter((delivery) => matches(delivery, wanted)));
+    if (!page) throw new NotFoundError('task', task);
+    deliveries.push(...page.deliveries.filter((delivery) => matches(delivery, wanted)));
     after = page.next;
-  } while (after && found.length <= wanted.limit);
-  return found;
+    isPartial ||= page.isPartial === true;
+  } while (after && !isPartial && deliveries.length <= wanted.limit);
+  return { deliveries, isPartial };
 }
 
 async function listFailed({ config, now, ...herald }: Herald, wanted: DeliveriesWanted) {
@@ -93,7 +106,7 @@ async function listNotices(herald: Herald, wanted: DeliveriesWanted) {
 
 function selectFrom(all: readonly DeliveryDescription[], wanted: DeliveriesWanted) {
   const found = all.filter(({ delivery }) => matches(delivery, wanted));
-  return { list: found.slice(0, wanted.limit), hasMore: found.length > wanted.limit };
+  return { list: found.slice(0, wanted.limit), hasMore: found.length > wanted.limit, isPartial: false };
 }
 
 function matches(delivery: Delivery, { status, event, since = 0 }: DeliveryFilter): boolean {

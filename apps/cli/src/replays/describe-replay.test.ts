@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import { describeReplay } from './describe-replay.ts';
 
 const REPLAY: Replay = {

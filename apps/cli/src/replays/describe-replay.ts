@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import { toDate } from '../output/time-text.ts';
 
 /** The result of a replay in one sentence, with the next command. */

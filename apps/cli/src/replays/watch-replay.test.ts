@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import { watchReplay } from './watch-replay.ts';
 
 const RUNNING: Replay = {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Replay } from '@herald/store/replays/replay-store';
+import type { Replay } from '@herald/store/replays/replay-record';
 import type { StartProgress } from '../context/start-progress.ts';
 
 const LOOK_EVERY_MS = 500;

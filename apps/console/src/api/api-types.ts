@@ -109,7 +109,7 @@ export interface paths {
         };
         /**
          * List a receiver's deliveries
-         * @description Newest first.
+         * @description Newest first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link.
          */
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * List the deliveries of the workspace
-         * @description Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.
+         * @description Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link.
          */
@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * List a Task's deliveries
-         * @description Includes those to its callback. Newest transition first.
+         * @description Includes those to its callback. Newest transition first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
          *
          *     Needs an API key with the scope `tasks`, or a portal link.
          */
@@ -1873,12 +1873,14 @@ export interface components {
          *     - `task_closed`: The Task is done or canceled and takes nothing more.
          *     - `task_open`: The Task is not done or canceled yet.
          *     - `payload_erased`: The payload of the delivery was erased.
+         *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `stale_action_version`: Another action version is the current one.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
+         *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "stale_action_version" | "validation_failed" | "unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -2145,6 +2147,11 @@ export interface components {
             deliveries: components["schemas"]["Delivery"][];
             /** @description The `cursor` of the next page. Null on the last one. */
             nextCursor: string | null;
+            /**
+             * @description The history could not be reached: deliveries may be missing in this page.
+             * @constant
+             */
+            historyUnavailable?: true;
         };
         /**
          * @description One transition for one endpoint.
@@ -3853,7 +3860,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     readReceiverStats: {
@@ -4049,7 +4073,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     readDelivery: {
@@ -4099,7 +4140,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     redeliver: {
@@ -4177,6 +4235,8 @@ export interface operations {
              *
              *     `payload_erased`: The payload of the delivery was erased.
              *
+             *     `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
+             *
              *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
              *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
@@ -4194,7 +4254,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "receiver_disabled" | "payload_erased" | "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_disabled" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -4203,7 +4263,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     readReplay: {
@@ -5020,7 +5097,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     changeCallback: {
@@ -5258,7 +5352,24 @@ export interface operations {
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     reportTransition: {

@@ -4,6 +4,7 @@ import { useMayWrite } from '../access/access.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
+import { HistoryAway } from './history-away.tsx';
 import { isFiltered, readFilter, writeFilter, type Filter } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { mergeHead } from './merge-head.ts';
@@ -78,6 +79,7 @@ function Rows({ receiver, filter, selection }: RowsProps) {
                 ↑ {newOnes(fresh.length, isMore)}
               </button>
             )}
+            <HistoryAway pages={data.pages} />
             <DeliveryTable label={title} rows={shown} selection={selection} />
             {pages.hasNextPage ? (
               <MoreRows isLoading={pages.isFetchingNextPage} load={() => void pages.fetchNextPage()} />

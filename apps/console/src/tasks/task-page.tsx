@@ -3,6 +3,7 @@ import { useActivity } from '../api/activity.ts';
 import { api, read, type Schemas } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { EventName } from '../deliveries/event-name.tsx';
+import { HistoryAway } from '../deliveries/history-away.tsx';
 import { MoreRows } from '../deliveries/more-rows.tsx';
 import { taskTexts } from '../texts/task-texts.ts';
 import { Id } from '../ui/id.tsx';
@@ -50,6 +51,7 @@ export function TaskPage({ id }: { readonly id: string }) {
           }
           return (
             <>
+              <HistoryAway pages={data.pages} />
               {transitions.map(([first, ...others]) => (
                 <section key={first.transitionId} class="transition">
                   <h2>

@@ -2,6 +2,7 @@ import { ConfigError } from '@herald/runtime/env/env';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import { createPartitions } from '@herald/history/partitions/partitions';
+import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import type { HistoryConfig } from '@herald/config/history-env';
@@ -13,6 +14,8 @@ import { createHistoryState } from './history-state.ts';
 
 /** A batch of 200 takes some 10 ms. */
 const STATEMENT_LIMIT_MS = 20_000;
+/** A replay that reads what has moved waits longer than a person does. */
+const READ_LIMIT_MS = 10_000;
 /** Two for each of a few shards: a batch, and the partition that it needs. */
 const CONNECTIONS = 8;
 
@@ -61,6 +64,13 @@ export async function openHistory({ config, logger, registry, resources, now }: 
     state,
     metrics,
     partitions,
+    reader: createHistoryReader({
+      pool,
+      limitMs: READ_LIMIT_MS,
+      onUnavailable: (error) => {
+        state.failed(error);
+      },
+    }),
     prepare,
     retentionMs: config.retentionMs,
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),

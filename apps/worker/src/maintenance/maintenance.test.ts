@@ -1,3 +1,4 @@
+import { HistoryUnavailableError } from '@herald/core';
 import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { feedReplays } from './feed-replays.ts';
 import { startMaintenance } from './start-maintenance.ts';
@@ -30,6 +31,25 @@ describe('feeding replays', () => {
     expect(await feedReplays({ replays, reportReplayed, now: () => NOW })).toBe(steps);
     expect(calls).toBe(asked);
     expect(replayed).toBe(2 * asked);
+  });
+
+  test('one whose history is away waits, and holds up no other; another error ends the round', async () => {
+    const asked: string[] = [];
+    const feed = (error: Error) =>
+      feedReplays({
+        replays: {
+          claim: () => Promise.resolve(['past', 'goes']),
+          step: (id: string) => {
+            asked.push(id);
+            return id === 'past' ? Promise.reject(error) : Promise.resolve({ kind: 'ended' as const, replayed: 0 });
+          },
+        },
+        reportReplayed: () => undefined,
+        now: () => NOW,
+      });
+    await feed(new HistoryUnavailableError());
+    expect(asked).toEqual(['past', 'goes']);
+    await expect(feed(new Error('a bug'))).rejects.toThrow('a bug');
   });
 
   test('one that waits holds up no other', async () => {

@@ -56,7 +56,7 @@ export interface TenantOperations {
   /**
    * List a receiver's deliveries: `GET /api/public/webhooks/{id}/deliveries`.
    *
-   * Newest first.
+   * Newest first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
    *
    * Needs an API key with the scope `webhooks`, or a portal link.
    */
@@ -78,7 +78,7 @@ export interface TenantOperations {
   /**
    * List the deliveries of the workspace: `GET /api/public/deliveries`.
    *
-   * Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor.
+   * Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
    *
    * Needs an API key with the scope `webhooks`, or a portal link.
    */
@@ -176,7 +176,7 @@ export interface TenantOperations {
   /**
    * List a Task's deliveries: `GET /tasks/{id}/deliveries`.
    *
-   * Includes those to its callback. Newest transition first.
+   * Includes those to its callback. Newest transition first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
    *
    * Needs an API key with the scope `tasks`, or a portal link.
    */

@@ -66,6 +66,11 @@ const DOMAIN_PROBLEMS = {
     meaning: 'The payload of the delivery was erased.',
     action: 'Nothing: there is nothing left to send.',
   },
+  payload_not_kept: {
+    status: 409,
+    meaning: 'The payload of the delivery is no longer kept: the service keeps none in its history.',
+    action: 'Read the Task with `GET /tasks/{id}`. Operators keep payloads with `HISTORY_BODIES=true`.',
+  },
   stale_action_version: {
     status: 409,
     meaning: 'Another action version is the current one.',
@@ -80,6 +85,11 @@ const DOMAIN_PROBLEMS = {
     status: 503,
     meaning: 'Redis, or the workers, cannot be reached now.',
     action: 'Repeat the request after `Retry-After`, with its `Idempotency-Key`. Operators look at `/readyz`.',
+  },
+  history_unavailable: {
+    status: 503,
+    meaning: 'The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.',
+    action: 'Repeat the request after `Retry-After`. Operators look at `/readyz` and `herald history status`.',
   },
 } as const satisfies ProblemTable;
 

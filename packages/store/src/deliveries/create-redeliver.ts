@@ -1,6 +1,7 @@
 import {
   NotFoundError,
   PayloadErasedError,
+  PayloadNotKeptError,
   ReceiverDisabledError,
   type DeliveryId,
   type WorkspaceId,
@@ -19,7 +20,7 @@ export type RedeliverDeps = {
 
 /**
  * Makes one more attempt, now. Once this resolves, the attempt is in the queue and survives any crash.
- * @throws NotFoundError, ReceiverDisabledError, PayloadErasedError
+ * @throws NotFoundError, ReceiverDisabledError, PayloadErasedError, PayloadNotKeptError, HistoryUnavailableError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {
   return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<ListedDelivery> {
@@ -27,6 +28,7 @@ export function createRedeliver({ log, report, now }: RedeliverDeps) {
     if (reply.kind === 'missing') throw new NotFoundError('delivery', id);
     if (reply.kind === 'removed') throw new NotFoundError('receiver', 'of this delivery any more');
     if (reply.kind === 'erased') throw new PayloadErasedError(id);
+    if (reply.kind === 'not_kept') throw new PayloadNotKeptError(id);
     if (reply.kind === 'disabled') throw new ReceiverDisabledError(reply.endpointId);
     report.requested(workspaceId, id);
     const found = await log.find(workspaceId, id);

@@ -1,56 +1,80 @@
-import type { Delivery, EndpointId, ListDeliveries, ListWorkspaceDeliveries, TaskId, WorkspaceId } from '@herald/core';
+import type { EndpointId, ListDeliveries, TaskId, WorkspaceId } from '@herald/core';
 import type { Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader, ListedDelivery } from './delivery-reader.ts';
+import { TASK_TRANSITIONS, type HistoryReader, type PastDelivery } from './history-reader.ts';
+import { mergeParts, type ListPart } from './list-part.ts';
 import { createLogReader, type ListPlace } from './log-reader.ts';
-import { createTaskReader, readDeliveryIds, readEmittedFacts } from './task-deliveries.ts';
+import { matches, readPart, type ListEntry, type WorkspaceFilter } from './read-part.ts';
+import { createTaskDeliveries, createTaskReader } from './task-deliveries.ts';
+import { whileAvailable } from './while-available.ts';
 
 export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor'>;
-export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
 
-/** `next`: the place of the last delivery that was looked at. A page may be short, or empty, and still have a next one. */
-export type DeliveryPage = { readonly deliveries: readonly ListedDelivery[]; readonly next?: ListPlace };
-
-/** Records that a page with a filter looks at together, and in all: a filter that matches nothing must come to an end. */
-const WINDOW = 200;
-const LOOKED_AT_LIMIT = 2_000;
+/**
+ * `next`: the place of the last delivery that was looked at. A page may be short, or empty, and still have a next one.
+ * `isPartial`: history couldn't be read, so that the page may lack deliveries.
+ */
+export type DeliveryPage = {
+  readonly deliveries: readonly ListedDelivery[];
+  readonly next?: ListPlace;
+  readonly isPartial?: true;
+};
 
 export type DeliveryListsDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly reader: DeliveryReader;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: HistoryReader | undefined;
 };
 
-/** Lists of a workspace's deliveries. What a page costs doesn't depend on how many there are. */
-export function createDeliveryLists({ redis, keyspace, reader }: DeliveryListsDeps) {
-  /** @param next reads the places of the deliveries to look at, in the order of the list */
-  const readPage = async (
+/**
+ * Lists of a workspace's deliveries, of those in Redis and those in history alike. What a page costs doesn't depend on
+ * how many there are. Each throws HistoryUnavailableError when Redis has nothing to show and history can't be read.
+ */
+export function createDeliveryLists({ redis, keyspace, reader, history }: DeliveryListsDeps) {
+  const tasks = createTaskDeliveries({ redis, keyspace, reader, history });
+  const toPage = async ({ entries, next }: ListPart<ListEntry>, isPartial = false): Promise<DeliveryPage> => ({
+    deliveries: await Promise.all(entries.map((entry) => reader.toListed(entry))),
+    ...(next && { next }),
+    ...(isPartial && { isPartial }),
+  });
+
+  /** What history has, unless it came back to Redis in between, or so long ago that its log has forgotten it. */
+  const toEntry = async (past: PastDelivery): Promise<ListEntry> => {
+    const { id, workspaceId, createdAt } = past.delivery;
+    const delivery = await reader.read(workspaceId, id);
+    return { at: createdAt, id, ...(delivery ? { delivery } : { delivery: past.delivery, past }) };
+  };
+  /** A page of what stands in these logs and in history, of one endpoint or of all. */
+  const readLogs = async (
     workspaceId: WorkspaceId,
-    next: (count: number) => Promise<ListPlace[]>,
-    filter: WorkspaceFilter,
+    logs: readonly string[],
+    { endpointId, ...filter }: WorkspaceFilter & { readonly endpointId?: EndpointId | undefined },
     limit: number,
+    after?: ListPlace,
   ): Promise<DeliveryPage> => {
-    const found: Delivery[] = [];
-    let last: ListPlace | undefined;
-    const toPage = async (end?: ListPlace) => ({
-      deliveries: await Promise.all(found.map(reader.toListed)),
-      ...(end && { next: end }),
-    });
-    let lookedAt = 0;
-    // Without a filter, nearly all of the first ones belong to the page.
-    for (let count = limit; lookedAt < LOOKED_AT_LIMIT; count = WINDOW) {
-      const places = await next(count);
+    const nextPlaces = createLogReader(redis, logs, filter, after);
+    const next = async (count: number) => {
+      const places = await nextPlaces(count);
       const deliveries = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
-      for (const [index, place] of places.entries()) {
-        last = place;
-        const delivery = deliveries[index];
-        if (delivery && matches(delivery, filter)) found.push(delivery);
-        if (found.length === limit) return await toPage(last);
-      }
-      if (places.length < count) return await toPage();
-      lookedAt += count;
+      return places.map((place, index) => ({ ...place, delivery: deliveries[index] }));
+    };
+    const part = await readPart(next, filter, limit);
+    if (!history) return await toPage(part);
+    // Redis was read first. What moved meanwhile is found in history, and what is in both is shown as Redis has it.
+    const { status, event, since, until } = filter;
+    const query = { workspaceId, endpointId, status, event, since, until, after, upTo: part.next, limit };
+    const past = await whileAvailable(history.list(query), part.entries.length > 0 || part.next !== undefined);
+    if (!past) {
+      const next = part.next ?? part.entries.at(-1);
+      return await toPage({ entries: part.entries, ...(next && { next: { at: next.at, id: next.id } }) }, true);
     }
-    return await toPage(last);
+    const moved = past.found.filter(({ delivery }) => !part.looked.has(delivery.id));
+    const entries = await Promise.all(moved.map(toEntry));
+    const wanted = entries.filter(({ delivery }) => matches(delivery, filter));
+    return await toPage(mergeParts([part, { entries: wanted, ...(past.next && { next: past.next }) }], limit));
   };
 
   /** The logs of a workspace, or that of one of its endpoints: none when it has no such endpoint. */
@@ -76,7 +100,7 @@ export function createDeliveryLists({ redis, keyspace, reader }: DeliveryListsDe
       after?: ListPlace,
     ): Promise<DeliveryPage> {
       const log = keyspace.of(workspaceId).endpointLog(endpointId);
-      return await readPage(workspaceId, createLogReader(redis, [log], filter, after), filter, limit);
+      return await readLogs(workspaceId, [log], { ...filter, endpointId }, limit, after);
     },
 
     /**
@@ -92,47 +116,31 @@ export function createDeliveryLists({ redis, keyspace, reader }: DeliveryListsDe
       const { receiver, task } = filter;
       if (task === undefined) {
         const logs = await findLogs(workspaceId, receiver);
-        return await readPage(workspaceId, createLogReader(redis, logs, filter, after), filter, limit);
+        return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after);
       }
-      const keys = keyspace.of(workspaceId);
-      if ((await redis.hget(keys.task(task), 'ws')) !== workspaceId) return { deliveries: [] };
-      return await readPage(workspaceId, createTaskReader(redis, keys, task, after), filter, limit);
+      const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, after && after.at + 1);
+      const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
+      const part = await readPart((count) => taskReader.next(count), filter, limit);
+      return await toPage(part, taskReader.isPartial());
     },
 
-    /** A Task's deliveries, to receivers and to its callback, newest first: those of `limit` transitions. */
+    /**
+     * A Task's deliveries, to receivers and to its callback, newest first: those of `limit` transitions. Undefined: the
+     * workspace has no such Task.
+     */
     async listByTask(
       workspaceId: WorkspaceId,
       taskId: TaskId,
       limit: number,
       after?: ListPlace,
-    ): Promise<DeliveryPage> {
-      const keys = keyspace.of(workspaceId);
-      const facts = await readEmittedFacts(redis, keys, taskId, after?.at);
-      const page = facts.slice(0, limit);
-      const deliveries = await Promise.all(
-        page.map(async (fact) => {
-          const ids = await readDeliveryIds(redis, keys, taskId, fact);
-          return await Promise.all(ids.map((id) => reader.read(workspaceId, id)));
-        }),
-      );
-      const found = deliveries.flat().filter((delivery) => delivery !== undefined);
+    ): Promise<DeliveryPage | undefined> {
+      const transitions = await tasks.listTransitions(workspaceId, taskId, limit + 1, after?.at);
+      if (!transitions) return undefined;
+      const page = transitions.slice(0, limit);
+      const { entries, isPartial } = await tasks.read(workspaceId, taskId, page);
       const last = page.at(-1);
-      return {
-        deliveries: await Promise.all(found.map(reader.toListed)),
-        ...(facts.length > limit && last && { next: { at: last.sequence, id: '' } }),
-      };
+      const next = transitions.length > limit && last ? { at: last.sequence, id: '' } : undefined;
+      return await toPage({ entries, ...(next && { next }) }, isPartial);
     },
   };
-}
-
-function matches(delivery: Delivery, { status, event, receiver, task, since, until }: WorkspaceFilter): boolean {
-  const { createdAt, endpointId, taskId } = delivery;
-  return (
-    (status ?? delivery.status) === delivery.status &&
-    (event ?? delivery.event) === delivery.event &&
-    (receiver ?? endpointId) === endpointId &&
-    (task ?? taskId) === taskId &&
-    (since ?? createdAt) <= createdAt &&
-    (until === undefined || createdAt < until)
-  );
 }

@@ -2,51 +2,58 @@ import { DeliveryEvent, type DeliveryId, type EndpointId, type WorkspaceId } fro
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
-import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
-import { createDeliveryReader, readAttempts, type ListedDelivery } from './delivery-reader.ts';
+import { createDeliveryReader } from './delivery-reader.ts';
+import type { HistoryReader } from './history-reader.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
+import { toRestored } from './restored-delivery.ts';
 
-/** `removed`: its endpoint is gone. `erased`: its body is. */
+/** `removed`: its endpoint is gone. `erased`: its body is. `not_kept`: history has no body of it. */
 export type RedeliverReply =
   | { readonly kind: 'pending'; readonly event: DeliveryEvent }
-  | { readonly kind: 'missing' | 'removed' | 'erased' }
+  | { readonly kind: 'missing' | 'removed' | 'erased' | 'not_kept' }
   | { readonly kind: 'disabled'; readonly endpointId: EndpointId };
 
-const RedeliverText = z.tuple([z.enum(['pending', 'missing', 'removed', 'disabled', 'erased'])], z.string());
+const RedeliverText = z.tuple(
+  [z.enum(['pending', 'missing', 'removed', 'disabled', 'erased', 'not_kept'])],
+  z.string(),
+);
+
+export type DeliveryLogDeps = ReplicatedStoreDeps & {
+  readonly keyspace: Keyspace;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: HistoryReader | undefined;
+};
 
 /** The deliveries of a workspace, as its API shows them, and the redelivery that it can ask for. */
-export function createDeliveryLog(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
-  const { redis, keyspace } = deps;
+export function createDeliveryLog(deps: DeliveryLogDeps) {
+  const { redis, keyspace, history } = deps;
   const redeliver = defineReplicatedScript(deps, 'redeliver', REDELIVER_LUA);
-  const reader = createDeliveryReader({ redis, keyspace });
+  const reader = createDeliveryReader({ redis, keyspace, history });
+
+  /** What the script needs to bring a delivery back from history. */
+  const readPast = async (workspaceId: WorkspaceId, id: DeliveryId): Promise<string[]> => {
+    const past = await history?.find(workspaceId, id);
+    const transition = past && (await history?.findTransition(past.delivery));
+    return past && transition ? [toRestored(past, transition), transition.body ?? ''] : [];
+  };
 
   return {
-    ...createDeliveryLists({ redis, keyspace, reader }),
-
-    async find(workspaceId: WorkspaceId, id: DeliveryId) {
-      const [delivery, attempts] = await Promise.all([
-        reader.read(workspaceId, id),
-        readAttempts(redis, keyspace.of(workspaceId), id),
-      ]);
-      if (!delivery) return undefined;
-      const lastAttempt = attempts.at(-1);
-      const waitingFor = await findWaitingFor(redis, keyspace.of(workspaceId), delivery);
-      const listed: ListedDelivery = {
-        ...delivery,
-        ...(lastAttempt && { lastAttempt }),
-        ...(waitingFor !== undefined && { waitingFor }),
-      };
-      return { delivery: listed, attempts };
-    },
-
+    ...createDeliveryLists({ redis, keyspace, reader, history }),
+    find: (workspaceId: WorkspaceId, id: DeliveryId) => reader.find(workspaceId, id),
     readContent: reader.readContent,
 
-    /** Asks for one more attempt of the delivery, and enqueues it. `now` is epoch ms. */
+    /**
+     * Asks for one more attempt of the delivery, and enqueues it. One that has left Redis comes back in the same step.
+     * `now` is epoch ms.
+     */
     async redeliver(workspaceId: WorkspaceId, id: DeliveryId, now: number): Promise<RedeliverReply> {
       const keys = keyspace.of(workspaceId);
-      const reply = await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now]);
-      const [kind, detail = ''] = RedeliverText.parse(reply);
+      const run = async (past: readonly string[]) =>
+        RedeliverText.parse(await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now, ...past]));
+      const reply = await run([]);
+      const past = reply[0] === 'missing' ? await readPast(workspaceId, id) : [];
+      const [kind, detail = ''] = past.length > 0 ? await run(past) : reply;
       if (kind === 'pending') return { kind, event: DeliveryEvent.parse(detail) };
       if (kind === 'disabled') return { kind, endpointId: detail };
       return { kind };

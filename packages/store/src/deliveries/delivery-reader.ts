@@ -6,6 +6,8 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
+import type { HistoryReader, PastDelivery } from './history-reader.ts';
+import type { ListEntry } from './read-part.ts';
 
 /** A delivery as lists show it. */
 export type ListedDelivery = Delivery & {
@@ -15,51 +17,86 @@ export type ListedDelivery = Delivery & {
   readonly waitingFor?: DeliveryId;
 };
 
+/** A delivery with all of its attempts, oldest first. */
+export type FoundDelivery = { readonly delivery: ListedDelivery; readonly attempts: readonly AttemptRecord[] };
+
 export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
 
+export type DeliveryReaderDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly history?: HistoryReader | undefined;
+};
+
 /** Reads the records of the deliveries of workspaces. None sees those of another. */
-export function createDeliveryReader({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
-  const toListed = async (delivery: Delivery): Promise<ListedDelivery> => {
-    const keys = keyspace.of(delivery.workspaceId);
-    const [last, waitingFor] = await Promise.all([
-      redis.lindex(keys.attempts(delivery.id), -1),
-      findWaitingFor(redis, keys, delivery),
-    ]);
-    return {
-      ...delivery,
-      ...(last !== null && { lastAttempt: readAttempt(last) }),
-      ...(waitingFor !== undefined && { waitingFor }),
-    };
+export function createDeliveryReader({ redis, keyspace, history }: DeliveryReaderDeps) {
+  const read = async (workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery | undefined> => {
+    const keys = keyspace.of(workspaceId);
+    const fields = await redis.hgetall(keys.delivery(id));
+    if (fields.x === undefined) return undefined;
+    const values = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
+    const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
+    return transition.ws === workspaceId ? readDelivery(id, fields, transition) : undefined;
   };
+  const show = async (delivery: Delivery, lastAttempt: AttemptRecord | undefined): Promise<ListedDelivery> => {
+    const waitingFor = await findWaitingFor(redis, keyspace.of(delivery.workspaceId), delivery);
+    return { ...delivery, ...(lastAttempt && { lastAttempt }), ...(waitingFor !== undefined && { waitingFor }) };
+  };
+  /** What history has of a delivery that left Redis between the reads of its record and of its attempts. */
+  const findMoved = async ({ workspaceId, id, status }: Delivery, hasAttempts: boolean) => {
+    if (!history || hasAttempts || status === 'pending') return undefined;
+    const isThere = (await redis.exists(keyspace.of(workspaceId).delivery(id))) === 1;
+    return isThere ? undefined : await history.find(workspaceId, id);
+  };
+
   return {
-    async read(workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery | undefined> {
-      const keys = keyspace.of(workspaceId);
-      const fields = await redis.hgetall(keys.delivery(id));
-      if (fields.x === undefined) return undefined;
-      const values = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
-      const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
-      return transition.ws === workspaceId ? readDelivery(id, fields, transition) : undefined;
+    /** What Redis has of it. */
+    read,
+    /** A delivery of Redis or of history. */
+    async find(workspaceId: WorkspaceId, id: DeliveryId): Promise<FoundDelivery | undefined> {
+      const [delivery, attempts] = await Promise.all([
+        read(workspaceId, id),
+        readAttempts(redis, keyspace.of(workspaceId), id),
+      ]);
+      // Redis was read first: what has left it since then is in history.
+      const past = delivery ? await findMoved(delivery, attempts.length > 0) : await history?.find(workspaceId, id);
+      if (past) return { delivery: showPast(past), attempts: past.attempts.map(readAttempt) };
+      return delivery && { delivery: await show(delivery, attempts.at(-1)), attempts };
     },
-    toListed,
+    async toListed({ delivery, past }: Pick<ListEntry, 'delivery' | 'past'>): Promise<ListedDelivery> {
+      if (past) return showPast(past);
+      const last = await redis.lindex(keyspace.of(delivery.workspaceId).attempts(delivery.id), -1);
+      const moved = await findMoved(delivery, last !== null);
+      return moved ? showPast(moved) : await show(delivery, last === null ? undefined : readAttempt(last));
+    },
     /**
      * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
      * `urlChangedAt` (epoch ms) went to another. `headerNames` are of the endpoint's own headers. `body` is absent when it is no longer kept.
      */
-    readContent: async ({ workspaceId, endpointId, transitionId }: Delivery) => {
+    readContent: async (delivery: Delivery) => {
+      const { workspaceId, endpointId, transitionId, erasedAt } = delivery;
       const keys = keyspace.of(workspaceId);
-      const [[url, changedAt, headersOf, group], body] = await Promise.all([
+      const [[url, changedAt, headersOf, group], present] = await Promise.all([
         redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt', 'hdrOf', 'dst'),
         redis.hget(keys.transition(transitionId), 'body'),
       ]);
       const headerNames = readHeaderNames(headersOf, groupOfLane(group ?? ''));
+      const isPast = present === null && erasedAt === undefined;
+      const body = isPast ? (await history?.findTransition(delivery))?.body : present;
       return {
         ...(url != null && { url }),
         ...(headerNames && { headerNames }),
         ...(changedAt != null && { urlChangedAt: Number(changedAt) }),
-        ...(body !== null && { body }),
+        ...(body != null && { body }),
       };
     },
   };
+}
+
+/** A delivery of history as lists show it. */
+export function showPast({ delivery, attempts }: PastDelivery): ListedDelivery {
+  const last = attempts.at(-1);
+  return { ...delivery, ...(last !== undefined && { lastAttempt: readAttempt(last) }) };
 }
 
 /** A delivery's attempts, oldest first, whichever workspace it belongs to. */

@@ -52,6 +52,27 @@ export function createLogReader(redis: RedisClient, keys: readonly string[], ran
   };
 }
 
+/**
+ * The entries of a log behind a place, oldest first. It goes by place and not by rank: meanwhile others may leave.
+ * @param last the last entry that was read; undefined: from the beginning of the range
+ */
+export async function readOldestFirst(
+  redis: RedisClient,
+  key: string,
+  { since, until }: TimeRange,
+  limit: number,
+  last?: ListPlace,
+): Promise<ListPlace[]> {
+  // Those of the last one's millisecond come again.
+  const skip = last ? await redis.zcount(key, last.at, last.at) : 0;
+  const range = ['BYSCORE', 'LIMIT', 0, limit + skip, 'WITHSCORES'] as const;
+  const end = until === undefined ? '+inf' : `(${until}`;
+  return readScoredIds(await redis.zrange(key, last?.at ?? since ?? '-inf', end, ...range))
+    .map(({ id, score }): ListPlace => ({ at: score, id }))
+    .filter((entry) => !last || isAfter(last, entry))
+    .slice(0, limit);
+}
+
 function boundsOf({ since, until }: TimeRange, last?: ListPlace): [from: string, to: string] {
   const end = until === undefined ? '+inf' : `(${until}`;
   const isBeforeEnd = last !== undefined && (until === undefined || last.at < until);

@@ -3,24 +3,30 @@ import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
 import { LEAVE_FORMER_LUA, PLACES_LUA } from '../keyspace/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
+import { RESTORE_LUA } from './restore-lua.ts';
 
 export const REDELIVER_LUA = /* lua */ `
 -- Ask for one more attempt of a delivery, and enqueue it before all others of its group. A delivery that is in work, or
--- waits as a test event, is enqueued when that attempt is recorded.
+-- waits as a test event, is enqueued when that attempt is recorded. One that has left Redis comes back in this step.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
+-- ARGV[5] of one that Redis may lack: JSON of it, see RESTORE_LUA   ARGV[6] its body, '' for none
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}
--- | {'erased'} (its body is).
+-- | {'erased'} (its body is) | {'not_kept'} (so is its body).
 local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${PLACES_LUA}
 ${LEAVE_FORMER_LUA}
+${RESTORE_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e')
+local past = not names[1] and ARGV[5] and cjson.decode(ARGV[5]) or nil
+if past then names = { past.transition, past.endpoint } end
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
 local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
+if past and not facts[1] then facts = { past.workspace, past.event, false } end
 if facts[1] ~= ARGV[3] then return { 'missing' } end
 if facts[3] then return { 'erased' } end
 -- A notice's endpoint has no record.
@@ -28,6 +34,8 @@ local isNotice = names[2] == '${PLATFORM}'
 local on = isNotice and '1' or redis.call('HGET', prefix .. 'e:' .. names[2], 'on')
 if not on then return { 'removed' } end
 if on ~= '1' then return { 'disabled', names[2] } end
+local refusal = past and restore(past, ARGV[6], ARGV[4])
+if refusal then return { refusal } end
 local places = isNotice and { '${PLATFORM_GROUP}' } or placesOf(prefix .. 'e:' .. names[2])
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end

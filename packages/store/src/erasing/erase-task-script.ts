@@ -45,3 +45,15 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 redis.call('HSET', KEYS[1], 'erasedTo', ARGV[1])
 return 'noted'
 `;
+
+export const MARK_ERASED_LUA = /* lua */ `
+-- Note that a transition is being erased which is gone from Redis: none of its deliveries comes back from history (see
+-- RESTORE_LUA), even if history was read before. One that Redis has is left to ERASE_TRANSITION_LUA.
+-- KEYS[1] transition (hash)
+-- ARGV[1] workspace id   ARGV[2] now (ms)   ARGV[3] how long the mark stays (ms)
+-- Returns 'marked' | 'present'.
+if redis.call('HEXISTS', KEYS[1], 'ev') == 1 then return 'present' end
+redis.call('HSET', KEYS[1], 'ws', ARGV[1], 'erased', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 'marked'
+`;

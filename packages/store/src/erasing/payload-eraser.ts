@@ -8,12 +8,13 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import { TASK_TRANSITIONS, type HistoryReader } from '../deliveries/history-reader.ts';
 import { readEmittedFacts } from '../deliveries/task-deliveries.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { ERASE_ATTEMPTS_LUA } from './erase-attempts-script.ts';
-import { ERASE_TASK_LUA, NOTE_ERASED_LUA } from './erase-task-script.ts';
+import { ERASE_TASK_LUA, MARK_ERASED_LUA, NOTE_ERASED_LUA } from './erase-task-script.ts';
 import { ERASE_TRANSITION_LUA } from './erase-transition-script.ts';
 
 /** Deliveries of one event that an erasure canceled. */
@@ -25,11 +26,24 @@ export type EraseReply =
   | { readonly kind: 'open'; readonly status: string }
   | { readonly kind: 'erased'; readonly erasedAt: number; readonly canceled: readonly CanceledByErasure[] };
 
+/** What history has of Tasks, and its erasure. Each throws HistoryUnavailableError. */
+export type ErasableHistory = Pick<HistoryReader, 'listSequences'> & {
+  /**
+   * Erases the bodies of a Task's transitions and what the endpoints answered, of those that are being moved too.
+   * Returns when they were erased first, epoch ms.
+   */
+  eraseTask(workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number>;
+};
+
 export type PayloadEraserDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: ErasableHistory | undefined;
 };
 
+/** How long it is known that a transition which is gone from Redis was erased, in ms: longer than a restore may take. */
+const PAST_MARK_MS = 3_600_000;
 /** Transitions between two notes of the progress, all of which go to Redis together. */
 const PAGE = 20;
 
@@ -42,12 +56,13 @@ const TransitionReply = z.tuple([z.union([EventName, z.literal('')]), z.number()
 
 /** Erases what closed Tasks held. What was delivered, when, and with which status stays. */
 export function createPayloadEraser(deps: PayloadEraserDeps) {
-  const { redis, keyspace, retention } = deps;
+  const { redis, keyspace, retention, history } = deps;
   // Each step must be replicated before the note: after a failover, the new master may lack any of them.
   const eraseTask = defineReplicatedScript(deps, 'eraseTask', ERASE_TASK_LUA);
   const eraseTransition = defineReplicatedScript(deps, 'eraseTransition', ERASE_TRANSITION_LUA);
   const eraseAttempts = defineReplicatedScript(deps, 'eraseAttempts', ERASE_ATTEMPTS_LUA);
   const noteErased = defineReplicatedScript(deps, 'noteErased', NOTE_ERASED_LUA);
+  const markErased = defineReplicatedScript(deps, 'markErased', MARK_ERASED_LUA);
 
   /** The transition first: whoever records an attempt from then on leaves out the answer. */
   const erase = async (keys: ShardKeys, id: TransitionId, erasedAt: number, now: number) => {
@@ -63,17 +78,34 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
     return event === '' || count === 0 ? undefined : { event, count };
   };
 
+  /** A Task that Redis has forgotten. Some of its deliveries may be in Redis all the same: those that came back. */
+  const erasePast = async (workspaceId: WorkspaceId, taskId: TaskId, now: number): Promise<EraseReply> => {
+    const keys = keyspace.of(workspaceId);
+    const transitions = await history?.listSequences(workspaceId, taskId, TASK_TRANSITIONS);
+    if (!history || !transitions || transitions.length === 0) return { kind: 'missing' };
+    const canceled: CanceledByErasure[] = [];
+    for (let start = 0; start < transitions.length; start += PAGE) {
+      const page = transitions.slice(start, start + PAGE);
+      const ids = page.map(({ transitionId }) => transitionId);
+      await Promise.all(ids.map((id) => markErased([keys.transition(id)], [workspaceId, now, PAST_MARK_MS])));
+      const ended = await Promise.all(ids.map((id) => erase(keys, id, now, now)));
+      canceled.push(...ended.filter((each) => each !== undefined));
+    }
+    return { kind: 'erased', erasedAt: await history.eraseTask(workspaceId, taskId, now), canceled };
+  };
+
   return {
     /**
      * Erases the input, messages, decisions, result and outcome of a Task, the bodies of its transitions, and what the
-     * endpoints answered. Once this resolves, none of it is left. Every step can be made again: after a crash the next
-     * call goes on where it was.
+     * endpoints answered, in Redis and then in history. Once this resolves, none of it is left. Every step can be made
+     * again: after a crash, or when history was away, the next call goes on where it was.
+     * @throws HistoryUnavailableError
      */
     async erase(workspaceId: WorkspaceId, taskId: TaskId, now: number): Promise<EraseReply> {
       const keys = keyspace.of(workspaceId);
       const task = [keys.task(taskId), keys.messages(taskId), keys.decisions(taskId)];
       const reply = TaskReply.parse(await eraseTask(task, [workspaceId, now, newRevision()]));
-      if (reply[0] === 'missing') return { kind: 'missing' };
+      if (reply[0] === 'missing') return await erasePast(workspaceId, taskId, now);
       if (reply[0] === 'open') return { kind: 'open', status: reply[1] };
       const [, erasedAt, erasedTo] = reply;
       const emitted = await readEmittedFacts(redis, keys, taskId);
@@ -86,6 +118,7 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
         canceled.push(...ended.filter((each) => each !== undefined));
         await noteErased([keys.task(taskId)], [page.at(-1)?.sequence ?? erasedTo]);
       }
+      await history?.eraseTask(workspaceId, taskId, erasedAt);
       return { kind: 'erased', erasedAt, canceled };
     },
   };

@@ -1,7 +1,8 @@
-import { isNotice, type Delivery, type DeliveryId, type DestinationId } from '@herald/core';
+import { isNotice, type Delivery, type DeliveryId, type DestinationId, type EndpointId } from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import { groupOfLane } from '@herald/queue';
+import type { PastDelivery } from '../deliveries/history-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
@@ -30,11 +31,15 @@ export type DeliveryDescription = {
   readonly group?: string;
 };
 
-/** Undefined when there is no record. A page at once costs two pipelines: the client makes one of each tick. */
+/**
+ * Undefined when there is no record. A page at once costs two pipelines: the client makes one of each tick.
+ * @param findPast looks for one that has left Redis
+ */
 export async function describeDelivery(
   redis: RedisClient,
   keys: ShardKeys,
   id: DeliveryId,
+  findPast?: (id: DeliveryId) => Promise<PastDelivery | undefined>,
 ): Promise<DeliveryDescription | undefined> {
   const [fields, attempts, last] = await Promise.all([
     redis.hgetall(keys.delivery(id)),
@@ -42,18 +47,42 @@ export async function describeDelivery(
     redis.lindex(keys.attempts(id), -1),
   ]);
   const { x, e } = fields;
-  if (x === undefined || e === undefined) return undefined;
-  const [values, [url, on, group]] = await Promise.all([
-    redis.hmget(keys.transition(x), ...SHOWN_TRANSITION_FIELDS),
-    redis.hmget(keys.endpoint(e), 'url', 'on', 'dst'),
-  ]);
-  // Redis lost the transition but kept the record, which a failover can cause: a worker ends the delivery.
-  const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
-  if (transition.ws === undefined || transition.ev === undefined) return undefined;
-  const lastAttempt = last === null ? undefined : readAttempt(last);
+  if (x !== undefined && e !== undefined) {
+    const [values, endpoint] = await Promise.all([
+      redis.hmget(keys.transition(x), ...SHOWN_TRANSITION_FIELDS),
+      readEndpointFacts(redis, keys, e),
+    ]);
+    const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
+    // Redis lost the transition but kept the record, which a failover can cause: a worker ends the delivery.
+    if (transition.ws !== undefined && transition.ev !== undefined) {
+      const delivery = readDelivery(id, fields, transition);
+      const waitingFor = isNotice(delivery.event) ? undefined : await findWaitingFor(redis, keys, delivery);
+      return describe(delivery, { attempts, last: last ?? undefined, endpoint, waitingFor });
+    }
+  }
+  const past = await findPast?.(id);
+  if (!past) return undefined;
+  const endpoint = await readEndpointFacts(redis, keys, past.delivery.endpointId);
+  return describe(past.delivery, { attempts: past.attempts.length, last: past.attempts.at(-1), endpoint });
+}
+
+/** Url, whether it is enabled, and its group in the queue. */
+const readEndpointFacts = (redis: RedisClient, keys: ShardKeys, id: EndpointId) =>
+  redis.hmget(keys.endpoint(id), 'url', 'on', 'dst');
+
+type Found = {
+  readonly attempts: number;
+  /** As it is stored. */
+  readonly last: string | undefined;
+  readonly endpoint: Awaited<ReturnType<typeof readEndpointFacts>>;
+  readonly waitingFor?: DeliveryId | undefined;
+};
+
+function describe(delivery: Delivery, { attempts, last, endpoint, waitingFor }: Found): DeliveryDescription {
+  const [url, on, group] = endpoint;
+  const lastAttempt = last === undefined ? undefined : readAttempt(last);
   const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
-  const delivery = readDelivery(id, fields, transition);
-  const history = {
+  const log = {
     attempts,
     ...(lastAttempt && { lastAttempt }),
     ...(lastOutcome !== undefined && { lastOutcome }),
@@ -63,18 +92,17 @@ export async function describeDelivery(
       delivery,
       host: 'NOTICE_URL',
       endpointState: 'enabled',
-      ...history,
+      ...log,
       destination: PLATFORM_GROUP,
       group: PLATFORM_GROUP,
     };
   }
-  const waitingFor = await findWaitingFor(redis, keys, delivery);
   return {
     delivery,
     ...(waitingFor !== undefined && { waitingFor }),
     ...(url != null && { host: URL.parse(url)?.host ?? '' }),
     endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
-    ...history,
+    ...log,
     ...(group != null && { destination: groupOfLane(group), group }),
   };
 }

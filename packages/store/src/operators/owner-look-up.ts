@@ -1,9 +1,17 @@
 import type { DeliveryId, EndpointId } from '@herald/core';
+import type { HistoryReader } from '../deliveries/history-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 
+export type OwnerLookUpDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: Pick<HistoryReader, 'findOwner'> | undefined;
+};
+
 /** Finds the workspace that an id belongs to, for operators, who have only the id. One small read per shard. */
-export function createOwnerLookUp({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
+export function createOwnerLookUp({ redis, keyspace, history }: OwnerLookUpDeps) {
   const findIn = async (read: (keys: ShardKeys) => Promise<string | null>) => {
     const found = await Promise.all(keyspace.shards.map(read));
     return found.find((workspaceId) => workspaceId !== null);
@@ -11,11 +19,13 @@ export function createOwnerLookUp({ redis, keyspace }: { redis: RedisClient; key
   return {
     /** The workspace of a receiver or a callback. */
     ofEndpoint: (id: EndpointId) => findIn((keys) => redis.hget(keys.endpoint(id), 'ws')),
-    ofDelivery: (id: DeliveryId) =>
-      findIn(async (keys) => {
+    ofDelivery: async (id: DeliveryId) => {
+      const owner = await findIn(async (keys) => {
         const transitionId = await redis.hget(keys.delivery(id), 'x');
         return transitionId === null ? null : await redis.hget(keys.transition(transitionId), 'ws');
-      }),
+      });
+      return owner ?? (await history?.findOwner(id));
+    },
     ofReplay: (id: string) => findIn((keys) => redis.hget(keys.replay(id), 'ws')),
   };
 }

@@ -1,4 +1,5 @@
 import { ID_PATTERNS, isCallbackId, taskIdOfCallback, type TaskId, type WorkspaceId } from '@herald/core';
+import type { HistoryReader } from '../deliveries/history-reader.ts';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -19,11 +20,17 @@ const RESULTS = 20;
 /** How long a look for a host goes on, in ms. It goes in steps of a few ms, and others are served between them. */
 const HOST_LOOK_MS = 2_000;
 
-export type SearchDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace; readonly hostLookMs?: number };
+export type SearchDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly hostLookMs?: number;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: Pick<HistoryReader, 'findOwner' | 'findOwnerOfTask'> | undefined;
+};
 
 /** Finds the workspace of a thing, for operators. Ids are looked up; a host is looked for among the receivers. */
-export function createSearch({ redis, keyspace, hostLookMs = HOST_LOOK_MS }: SearchDeps) {
-  const owners = createOwnerLookUp({ redis, keyspace });
+export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_MS }: SearchDeps) {
+  const owners = createOwnerLookUp({ redis, keyspace, history });
   const toFound = (kind: Found['kind'], id: string, workspaceId: WorkspaceId | null | undefined): Found[] =>
     workspaceId == null ? [] : [{ kind, id, workspaceId, label: id }];
 
@@ -32,7 +39,8 @@ export function createSearch({ redis, keyspace, hostLookMs = HOST_LOOK_MS }: Sea
     const { receivers, subscriptionVersion, callbackLog } = keyspace.of(id);
     return (await redis.exists(receivers(id), subscriptionVersion(id), callbackLog(id))) > 0;
   };
-  const findTask = async (id: TaskId) => toFound('task', id, await redis.get(GLOBAL_KEYS.taskWorkspace(id)));
+  const findTask = async (id: TaskId) =>
+    toFound('task', id, (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? (await history?.findOwnerOfTask(id)));
   const findReceiver = async (id: string): Promise<Found[]> => {
     const workspaceId = await owners.ofEndpoint(id);
     if (workspaceId === undefined) return [];

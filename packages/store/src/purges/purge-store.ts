@@ -1,7 +1,7 @@
 import { EventName, type CancelReason, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
-import { createLogReader } from '../deliveries/log-reader.ts';
+import { readOldestFirst, type ListPlace } from '../deliveries/log-reader.ts';
 import { CLAIM_IDS_LUA, FINISH_CLAIMED_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
 import { PURGE_LUA } from './purge-scripts.ts';
@@ -45,10 +45,12 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
       const present = await redis.hget(keys.endpoint(endpointId), 'dst');
       // It may be removed between two steps.
       const places = [...(present === null ? [] : [present]), ...destinations].join('|');
-      // By place and not by rank: meanwhile what is settled may move to the history, and leave the log.
-      const next = createLogReader(redis, [keys.endpointLog(endpointId)], {});
+      let last: ListPlace | undefined;
       for (;;) {
-        const page = (await next(STEP)).map(({ id }) => id);
+        // What is settled may move to the history meanwhile, and leave the log.
+        const entries = await readOldestFirst(redis, keys.endpointLog(endpointId), {}, STEP, last);
+        last = entries.at(-1);
+        const page = entries.map(({ id }) => id);
         if (page.length > 0) {
           const args = [keys.prefix, now, retention.expiryMs, places, ...page];
           const rows = Purged.parse(await purge([keys.endpoint(endpointId), ...page.map(keys.delivery)], args));

@@ -10,7 +10,8 @@ import {
   type Seed,
   type WorkspaceId,
 } from '@herald/core';
-import type { Replay, ReplayStore } from './replay-store.ts';
+import type { Replay } from './replay-record.ts';
+import type { ReplayStore } from './replay-store.ts';
 
 export type ReplayOperationsDeps = {
   readonly replays: ReplayStore;

@@ -1,6 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
@@ -36,11 +37,15 @@ return 'created'
 export const STEP_REPLAY_LUA = /* lua */ `
 -- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a
 -- crash repeats or skips nothing, and two workers at the same replay do each step once. If the endpoint asks for order,
--- they wait for their turn.
+-- they wait for their turn. With history, the caller looks for the deliveries, and what has left Redis comes back.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] most deliveries of the group that may be due   ARGV[6] time to live of a finished replay (ms)
--- Returns {'stepped' | 'wait' (others must go first) | 'ended', deliveries set pending}.
+-- ARGV[7] with history only: JSON of { lastAt, lastId ('' before the first step), total? (deliveries in history alone),
+--   entries: [{ id, at, isGone? (neither has it), past? (see RESTORE_LUA), body? (its place in ARGV) }, ...] }, at most
+--   ARGV[4] entries; fewer are the last ones   ARGV[8..] bodies
+-- Returns {'stepped' | 'wait' (others must go first, or what was found has changed: look again) | 'ended', deliveries set
+-- pending}.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -50,6 +55,7 @@ ${ADVANCE_LUA}
 ${LEAVE_FORMER_LUA}
 local BACKGROUND = ${BACKGROUND}
 ${REPLAY_ORDER_LUA}
+${RESTORE_LUA}
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
@@ -74,35 +80,53 @@ end
 if due > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
 -- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
-local log = prefix .. 'e:' .. replay.e .. ':log'
-local from = replay.lastAt or replay.since
-local skip = replay.lastAt and redis.call('ZCOUNT', log, from, from) or 0
 local limit = tonumber(ARGV[4])
-local rows = redis.call('ZRANGEBYSCORE', log, from, '(' .. replay['until'], 'WITHSCORES', 'LIMIT', 0, limit + skip)
+local function findInLog()
+  local log = prefix .. 'e:' .. replay.e .. ':log'
+  local from = replay.lastAt or replay.since
+  local skip = replay.lastAt and redis.call('ZCOUNT', log, from, from) or 0
+  local rows = redis.call('ZRANGEBYSCORE', log, from, '(' .. replay['until'], 'WITHSCORES', 'LIMIT', 0, limit + skip)
+  local found = {}
+  for index = 1, #rows, 2 do
+    local id, at = rows[index], rows[index + 1]
+    local isNew = not replay.lastAt or at ~= replay.lastAt or id > replay.lastId
+    if isNew and #found < limit then found[#found + 1] = { id = id, at = at } end
+  end
+  return found
+end
+
+local given = ARGV[7] and cjson.decode(ARGV[7])
+if given then
+  if (replay.lastAt or '') ~= given.lastAt or (replay.lastId or '') ~= given.lastId then return { 'wait', 0 } end
+  for _, entry in ipairs(given.entries) do
+    -- It has left Redis since it was looked at: history has it now.
+    local isPresent = redis.call('EXISTS', prefix .. 'd:' .. entry.id) == 1
+    if not isPresent and not entry.isGone and not entry.past then return { 'wait', 0 } end
+    entry.isPast = not isPresent
+  end
+end
+local found = given and given.entries or findInLog()
 local inWork, entries, replayedIds = jobsInWork(), {}, {}
 local timeout = tonumber(endpoint[4] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
 local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now), inWork)
-local seen, replayed, lastAt, lastId = 0, 0, replay.lastAt, replay.lastId
-for index = 1, #rows, 2 do
-  local id, at = rows[index], rows[index + 1]
-  local isNew = not replay.lastAt or at ~= replay.lastAt or id > replay.lastId
-  if isNew and seen < limit then
-    seen, lastAt, lastId = seen + 1, at, id
-    local record = prefix .. 'd:' .. id
-    local facts = redis.call('HMGET', record, 's', 'x', 'o')
-    local transition = prefix .. 'x:' .. (facts[2] or '')
-    local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
-    if wanted and redis.call('HEXISTS', transition, 'body') == 1
-      and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
-      replayed = replayed + 1
-      replayedIds[replayed] = id
-      redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
-      redis.call('HDEL', record, 'end', 'why', 'o', 'rel')
-      if endpoint[3] then join(id, facts[3], transition) end
-      if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
-      redis.call('HINCRBY', transition, 'open', 1)
-      for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
-    end
+local seen, replayed, lastAt, lastId = #found, 0, replay.lastAt, replay.lastId
+for _, entry in ipairs(found) do
+  local id, record = entry.id, prefix .. 'd:' .. entry.id
+  lastAt, lastId = entry.at, id
+  if entry.isPast and entry.past then restore(entry.past, ARGV[entry.body] or '', now) end
+  local facts = redis.call('HMGET', record, 's', 'x', 'o')
+  local transition = prefix .. 'x:' .. (facts[2] or '')
+  local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
+  if wanted and redis.call('HEXISTS', transition, 'body') == 1
+    and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
+    replayed = replayed + 1
+    replayedIds[replayed] = id
+    redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
+    redis.call('HDEL', record, 'end', 'why', 'o', 'rel')
+    if endpoint[3] then join(id, facts[3], transition) end
+    if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
+    redis.call('HINCRBY', transition, 'open', 1)
+    for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
   end
 end
 local dueAt = settleTurns()
@@ -115,6 +139,11 @@ end
 enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
+if given then
+  -- What is in both was counted twice, and of very many not all were counted: in the end, all were looked at.
+  local total, all = redis.call('HINCRBY', KEYS[1], 'total', given.total or 0), redis.call('HGET', KEYS[1], 'seen')
+  if seen < limit or tonumber(all) > total then redis.call('HSET', KEYS[1], 'total', all) end
+end
 if seen < limit then return finish('done', replayed) end
 redis.call('HSET', KEYS[1], 'lastAt', lastAt, 'lastId', lastId)
 return { 'stepped', replayed }

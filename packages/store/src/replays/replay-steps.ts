@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { HistoryReader } from '../deliveries/history-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { CLAIM_IDS_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
+import { createFindReplayed } from './find-replayed.ts';
 import { STEP_REPLAY_LUA } from './replay-scripts.ts';
 
 /** Deliveries that one step looks at. */
@@ -10,23 +12,34 @@ const STEP = 100;
 /** A replay pauses while more deliveries than this are due in its group. */
 const DUE_LIMIT = 500;
 
-export type ReplayStepsDeps = { readonly redis: RedisClient; readonly keys: ShardKeys; readonly keepMs: number };
+export type ReplayStepsDeps = {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly keepMs: number;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: HistoryReader | undefined;
+};
 
 const Ids = z.array(z.string());
 const StepReply = z.tuple([z.enum(['stepped', 'wait', 'ended']), z.number()]);
 
 /** The work of a worker on the replays of one shard. */
-export function createReplaySteps({ redis, keys, keepMs }: ReplayStepsDeps) {
+export function createReplaySteps({ redis, keys, keepMs, history }: ReplayStepsDeps) {
   const claim = defineScript(redis, 'claimReplays', CLAIM_IDS_LUA);
   const step = defineScript(redis, 'stepReplay', STEP_REPLAY_LUA);
+  const findReplayed = history && createFindReplayed({ redis, keys, history });
   return {
     /** Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). */
     claim: async (now: number, leaseEndsAt: number, limit: number) =>
       Ids.parse(await claim([keys.replays], [now, leaseEndsAt, limit])),
-    /** `replayed`: deliveries that the step set pending. */
+    /**
+     * `replayed`: deliveries that the step set pending.
+     * @throws HistoryUnavailableError; the replay goes on when history is back
+     */
     async step(id: string, now: number) {
-      const reply = await step([keys.replay(id), keys.replays], [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs]);
-      const [kind, replayed] = StepReply.parse(reply);
+      const found = findReplayed ? await findReplayed(id, STEP) : [];
+      const args = [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs, ...found];
+      const [kind, replayed] = StepReply.parse(await step([keys.replay(id), keys.replays], args));
       return { kind, replayed };
     },
   };

@@ -1,7 +1,8 @@
-import { REPLAY_LIMIT, type DeliveryStatus, type WorkspaceId } from '@herald/core';
+import { REPLAY_LIMIT, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { readReplay, type Replay } from './replay-record.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';
 
 export type NewReplay = Pick<Replay, 'id' | 'endpointId' | 'since' | 'until' | 'statuses' | 'createdAt'>;
@@ -12,7 +13,6 @@ export type ReplayStoreDeps = ReplicatedStoreDeps & {
   readonly keepMs: number;
 };
 
-const Status = z.enum(['running', 'done', 'stopped']);
 const CreateReply = z.enum(['created', 'missing', 'disabled', 'full']);
 
 export function createReplayStore(deps: ReplayStoreDeps) {
@@ -44,27 +44,3 @@ export function createReplayStore(deps: ReplayStoreDeps) {
   };
 }
 export type ReplayStore = ReturnType<typeof createReplayStore>;
-
-/** A replay and its progress. Times are epoch ms. */
-export type Replay = ReturnType<typeof readReplay>;
-
-function readReplay(id: string, { e = '', s, statuses = '', end, ...numbers }: Record<string, string>) {
-  return {
-    id,
-    endpointId: e,
-    since: Number(numbers.since),
-    /** Exclusive. */
-    until: Number(numbers.until),
-    createdAt: Number(numbers.at),
-    statuses: statuses.split(',') as readonly DeliveryStatus[],
-    /** `stopped`: by request, or because the receiver was disabled or removed. */
-    status: Status.parse(s),
-    ...(end !== undefined && { endedAt: Number(end) }),
-    /** Deliveries in the time range. */
-    total: Number(numbers.total),
-    /** Deliveries that it has looked at. */
-    seen: Number(numbers.seen),
-    /** Deliveries that it has set pending again. */
-    replayed: Number(numbers.replayed),
-  };
-}

@@ -1,0 +1,64 @@
+import { DELIVERY_STATUSES, DeliveryEvent, TaskEventName, type Delivery } from '@herald/core';
+import { z } from 'zod';
+import { toDeliveryId, toTransitionId } from '../ids/id-bytes.ts';
+
+const Bytes = z.instanceof(Uint8Array);
+const Time = z.number();
+
+const DeliveryRow = z.object({
+  id: Bytes,
+  workspace_id: z.string(),
+  endpoint_id: z.string(),
+  transition_id: Bytes,
+  task_id: z.string().nullable(),
+  event: DeliveryEvent,
+  status: z.enum(DELIVERY_STATUSES),
+  reason: z.string().nullable(),
+  created_at: Time,
+  scheduled_at: Time.nullable(),
+  settled_at: Time,
+  tries: z.number(),
+  place: z.number().nullable(),
+  is_released: z.boolean(),
+  attempts: z.string(),
+  sample_of: TaskEventName.nullable(),
+  erased_at: Time.nullable(),
+});
+
+/** A settled delivery, and the entries of its log as Redis had them, oldest first. */
+export type PastDelivery = { readonly delivery: Delivery; readonly attempts: readonly string[] };
+
+/** @throws ZodError when the row is damaged */
+export function readDeliveryRow(given: unknown): PastDelivery {
+  const row = DeliveryRow.parse(given);
+  return {
+    delivery: {
+      id: toDeliveryId(row.id),
+      workspaceId: row.workspace_id,
+      endpointId: row.endpoint_id,
+      transitionId: toTransitionId(row.transition_id),
+      event: row.event,
+      status: row.status,
+      createdAt: row.created_at,
+      tries: row.tries,
+      scheduledAt: row.scheduled_at ?? row.created_at,
+      settledAt: row.settled_at,
+      owedAttempts: 0,
+      ...(row.task_id !== null && { taskId: row.task_id }),
+      ...(row.sample_of !== null && { sampleOf: row.sample_of }),
+      ...(row.reason !== null && { reason: row.reason }),
+      ...(row.place !== null && { place: row.place }),
+      ...(row.is_released && { isReleased: true }),
+      ...(row.erased_at !== null && { erasedAt: row.erased_at }),
+    },
+    attempts: readAttemptsText(row.attempts),
+  };
+}
+
+/** The entries of a log from a JSON array of them. */
+export function readAttemptsText(text: string): string[] {
+  return z
+    .array(z.unknown())
+    .parse(JSON.parse(text))
+    .map((entry) => JSON.stringify(entry));
+}

@@ -1,0 +1,57 @@
+import type { Delivery, ListWorkspaceDeliveries } from '@herald/core';
+import type { PastDelivery } from './history-reader.ts';
+import type { ListPart } from './list-part.ts';
+import type { ListPlace } from './log-reader.ts';
+
+export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
+
+/** A delivery at its place in a list. `past`: it is what history has, not Redis. */
+export type ListEntry = ListPlace & { readonly delivery: Delivery; readonly past?: PastDelivery };
+
+/** A place that was looked at. Its delivery is absent when its record is gone. */
+export type Looked = ListPlace & { readonly delivery?: Delivery | undefined; readonly past?: PastDelivery };
+
+/** Records that a page with a filter looks at together, and in all: a filter that matches nothing must come to an end. */
+const WINDOW = 200;
+const LOOKED_AT_LIMIT = 2_000;
+
+/**
+ * Looks at deliveries until `limit` of them match. Without all of them, it may end before the end of the list.
+ * @param next reads the deliveries to look at, in the order of the list; fewer than `count` are the last ones
+ */
+export async function readPart(
+  next: (count: number) => Promise<readonly Looked[]>,
+  filter: WorkspaceFilter,
+  limit: number,
+): Promise<ListPart<ListEntry> & { readonly looked: ReadonlySet<string> }> {
+  const entries: ListEntry[] = [];
+  const looked = new Set<string>();
+  let last: Looked | undefined;
+  const toPart = (end?: ListPlace) => ({ entries, looked, ...(end && { next: { at: end.at, id: end.id } }) });
+  let lookedAt = 0;
+  // Without a filter, nearly all of the first ones belong to the page.
+  for (let count = limit; lookedAt < LOOKED_AT_LIMIT; count = WINDOW) {
+    const some = await next(count);
+    for (const { delivery, ...entry } of some) {
+      last = entry;
+      if (delivery) looked.add(entry.id);
+      if (delivery && matches(delivery, filter)) entries.push({ ...entry, delivery });
+      if (entries.length === limit) return toPart(last);
+    }
+    if (some.length < count) return toPart();
+    lookedAt += count;
+  }
+  return toPart(last);
+}
+
+export function matches(delivery: Delivery, { status, event, receiver, task, since, until }: WorkspaceFilter): boolean {
+  const { createdAt, endpointId, taskId } = delivery;
+  return (
+    (status ?? delivery.status) === delivery.status &&
+    (event ?? delivery.event) === delivery.event &&
+    (receiver ?? endpointId) === endpointId &&
+    (task ?? taskId) === taskId &&
+    (since ?? createdAt) <= createdAt &&
+    (until === undefined || createdAt < until)
+  );
+}

@@ -1,0 +1,270 @@
+import { HistoryUnavailableError, type DeliveryId } from '@herald/core';
+import { createHistoryReader } from '@herald/history/reading/create-history-reader';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { ListPlace } from '@herald/store/deliveries/log-reader';
+import { describeDelivery } from '@herald/store/operators/describe-delivery';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createSearch } from '@herald/store/operators/search';
+import { newWorkspaceId } from '../../support/start-stores.ts';
+import { range, type Receiver } from '../engine/start-engine.ts';
+import { startHistoryEngine, type HistoryEngine } from './start-history-engine.ts';
+
+let engine: HistoryEngine;
+beforeAll(async () => {
+  engine = await startHistoryEngine();
+});
+afterAll(() => engine[Symbol.asyncDispose]());
+
+const START = Date.now() - 3_600_000;
+const ANSWER = { durationMs: 3, status: 200, answer: 'canary', headers: { location: 'canary' } };
+
+/** So many settled deliveries of one Task to a receiver, the oldest first. */
+async function settleMany(count: number, times = range(count)) {
+  const receiver = await engine.register({ workspaceId: newWorkspaceId() });
+  const task = await engine.createTask(receiver.workspaceId);
+  const ids: DeliveryId[] = [];
+  for (const time of times) ids.push(...(await task.accept([receiver], START + time)));
+  for (const [index, id] of ids.entries()) {
+    await engine.record(id, { now: START + 1_000, attempt: { at: START + 1_000 + index, ...ANSWER } });
+  }
+  return { receiver, task, ids, workspaceId: receiver.workspaceId };
+}
+
+/** All pages of a receiver's list, or how the last one failed. */
+async function walk(
+  { workspaceId, id }: Receiver,
+  limit: number,
+  filter = {},
+  log = engine.log,
+): Promise<DeliveryId[]> {
+  const found: DeliveryId[] = [];
+  let after: ListPlace | undefined;
+  do {
+    const page = await log.listByEndpoint(workspaceId, id, filter, limit, after);
+    found.push(...page.deliveries.map((delivery) => delivery.id));
+    after = page.next;
+  } while (after);
+  return found;
+}
+
+const newestFirst = (ids: readonly DeliveryId[]) => [...ids].reverse();
+
+test.each([1, 3, 7, 100])('a list goes on in history, with pages of %i', async (limit) => {
+  const { receiver, ids, task } = await settleMany(7);
+  await engine.move();
+  const present = await task.accept([receiver], START + 50);
+  expect(await walk(receiver, limit)).toEqual(newestFirst([...ids, ...present]));
+});
+
+test('many of one millisecond come each once, also where the page ends between them', async () => {
+  const { receiver, ids } = await settleMany(
+    9,
+    range(9).map(() => 5),
+  );
+  await engine.move();
+  const sorted = [...ids].sort().reverse();
+  for (const limit of [1, 2, 4, 9]) expect(await walk(receiver, limit)).toEqual(sorted);
+});
+
+test('filters hold in history too, and a filter that matches nothing comes to an end', async () => {
+  const { receiver, ids } = await settleMany(6);
+  await engine.move();
+  expect(await walk(receiver, 2, { since: START + 2, until: START + 5 })).toEqual(newestFirst(ids.slice(2, 5)));
+  expect(await walk(receiver, 2, { status: 'delivered', event: 'task.check_in' })).toEqual(newestFirst(ids));
+  expect(await walk(receiver, 2, { status: 'failed' })).toEqual([]);
+  expect(await walk(receiver, 2, { event: 'task.done' })).toEqual([]);
+});
+
+test('nobody reads what is of another workspace', async () => {
+  const { receiver, ids, task } = await settleMany(1);
+  await engine.move();
+  const other = newWorkspaceId();
+  expect(await engine.log.find(other, ids[0] ?? '')).toBeUndefined();
+  expect(await engine.log.listByTask(other, task.id, 10)).toBeUndefined();
+  expect((await engine.log.listByWorkspace(other, { receiver: receiver.id }, 10)).deliveries).toEqual([]);
+  expect((await engine.log.listByWorkspace(other, { task: task.id }, 10)).deliveries).toEqual([]);
+  expect(await engine.log.redeliver(other, ids[0] ?? '', START)).toEqual({ kind: 'missing' });
+  expect(await engine.eraser.erase(other, task.id, START)).toEqual({ kind: 'missing' });
+});
+
+test('a cursor that names no delivery is answered', async () => {
+  const { receiver, workspaceId } = await settleMany(1);
+  await engine.move();
+  const page = await engine.log.listByEndpoint(workspaceId, receiver.id, {}, 5, { at: START, id: 'nonsense' });
+  expect(page.deliveries).toEqual([]);
+});
+
+test('a redelivery from history has the same bytes and goes on in the same log', async () => {
+  const { ids, workspaceId } = await settleMany(1);
+  const [id = ''] = ids;
+  const before = await engine.load(id);
+  const content = await engine.redis.hgetall(engine.keys.transition(before.delivery.transitionId));
+  await engine.move();
+  expect(await engine.redis.exists(engine.keys.delivery(id))).toBe(0);
+  expect(await engine.log.redeliver(workspaceId, id, START + 2_000)).toMatchObject({ kind: 'pending' });
+  const after = await engine.load(id);
+  expect(after.body).toEqual(before.body);
+  expect(after.delivery).toEqual({ ...before.delivery, owedAttempts: 1 });
+  expect(await engine.redis.hgetall(engine.keys.transition(before.delivery.transitionId))).toEqual(content);
+  await engine.record(id, { now: START + 3_000 });
+  expect((await engine.log.find(workspaceId, id))?.attempts).toHaveLength(2);
+  await engine.move();
+  expect((await engine.log.find(workspaceId, id))?.attempts).toHaveLength(2);
+});
+
+test('a redelivery to a disabled receiver brings nothing back', async () => {
+  const { receiver, ids } = await settleMany(1);
+  await engine.move();
+  await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, START);
+  expect(await engine.log.redeliver(receiver.workspaceId, ids[0] ?? '', START)).toMatchObject({ kind: 'disabled' });
+  expect(await engine.redis.exists(engine.keys.delivery(ids[0] ?? ''))).toBe(0);
+});
+
+test('a replay goes through Redis and history in the order of acceptance, and its counts are right', async () => {
+  const { receiver, ids, task, workspaceId } = await settleMany(130);
+  await engine.move();
+  await engine.log.redeliver(workspaceId, ids[7] ?? '', START + 2_000);
+  const [present = ''] = await task.accept([receiver], START + 200);
+  await engine.record(present, { now: START + 2_000 });
+  const facts = { since: START, until: START + 1_000, statuses: ['delivered'] as const, createdAt: START + 2_000 };
+  await engine.replays.create(workspaceId, { id: 'rpl_both', endpointId: receiver.id, ...facts });
+  const order: string[] = [];
+  for (const step of range(4)) {
+    const { kind } = await engine.worker.steps.step('rpl_both', START + 3_000 + step);
+    const waiting = await engine.waitingFor(receiver.destination);
+    order.push(...waiting.filter((id) => !order.includes(id)));
+    if (kind === 'ended') break;
+  }
+  const counts = { total: 131, seen: 131, replayed: 131 };
+  expect(await engine.replays.find(workspaceId, 'rpl_both')).toMatchObject({ status: 'done', ...counts });
+  expect(new Set(order)).toEqual(new Set([...ids, present]));
+  expect(new Set(order.slice(0, 100))).toEqual(new Set(ids.slice(0, 100)));
+});
+
+test('operators find what has left Redis by its id alone', async () => {
+  const { ids, task, workspaceId } = await settleMany(1);
+  await engine.move();
+  const [id = ''] = ids;
+  const deps = { redis: engine.redis, keyspace: engine.stores.keyspace, history: engine.reader };
+  expect(await createOwnerLookUp(deps).ofDelivery(id)).toBe(workspaceId);
+  expect(await createSearch(deps).find(id)).toMatchObject({ found: [{ kind: 'delivery', workspaceId }] });
+  await engine.redis.del(`herald:task:${task.id}`);
+  expect(await createSearch(deps).find(task.id)).toMatchObject({ found: [{ kind: 'task', workspaceId }] });
+  const described = await describeDelivery(engine.redis, engine.keys, id, () => engine.reader.find(workspaceId, id));
+  expect(described).toMatchObject({ delivery: { id, status: 'delivered' }, attempts: 1, lastOutcome: '200' });
+});
+
+test('an erasure while a batch is being moved leaves nothing of it, on either side', async () => {
+  const { ids, task, workspaceId } = await settleMany(3);
+  await engine.redis.hset(engine.keys.task(task.id), 'status', 'done');
+  const read = Promise.withResolvers<undefined>();
+  const goOn = Promise.withResolvers<undefined>();
+  const moving = engine.history.writer.write(async () => {
+    const batch = await engine.worker.moves.take('test', Number.MAX_SAFE_INTEGER, 100);
+    read.resolve(undefined);
+    await goOn.promise;
+    return batch;
+  });
+  await read.promise;
+  const erasing = engine.eraser.erase(workspaceId, task.id, START + 9_000);
+  // The eraser is done with Redis, and stands at the lock.
+  const isWaiting = () => engine.history.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+  while ((await isWaiting()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  goOn.resolve(undefined);
+  const batch = await moving;
+  expect(await erasing).toMatchObject({ kind: 'erased', erasedAt: START + 9_000 });
+  if (batch) await engine.worker.moves.forget(batch);
+  await engine.move();
+  const rows = await engine.history.rows(
+    `SELECT attempts, body FROM herald.deliveries d JOIN herald.transitions t ON t.id = d.transition_id
+      WHERE workspace_id = '${workspaceId}'`,
+  );
+  expect(rows).toHaveLength(3);
+  expect(rows.map(({ body }) => body)).toEqual([null, null, null]);
+  expect(JSON.stringify(rows)).not.toContain('canary');
+  const found = await engine.log.find(workspaceId, ids[0] ?? '');
+  expect(found).toMatchObject({ delivery: { erasedAt: START + 9_000 }, attempts: [{ status: 200 }] });
+});
+
+test('a body that was read from history before its erasure does not come back', async () => {
+  const { ids, task, workspaceId } = await settleMany(1);
+  await engine.move();
+  await engine.redis.del(engine.keys.task(task.id), engine.keys.facts(task.id));
+  const { reader } = engine;
+  const log = createDeliveryLog({
+    redis: engine.redis,
+    keyspace: engine.stores.keyspace,
+    history: {
+      ...reader,
+      async findTransition(delivery) {
+        const found = await reader.findTransition(delivery);
+        expect(found?.body).toBeDefined();
+        expect(await engine.eraser.erase(workspaceId, task.id, START + 9_000)).toMatchObject({ kind: 'erased' });
+        return found;
+      },
+    },
+  });
+  expect(await log.redeliver(workspaceId, ids[0] ?? '', START)).toEqual({ kind: 'erased' });
+  expect(await engine.redis.exists(engine.keys.delivery(ids[0] ?? ''))).toBe(0);
+  expect(await engine.eraser.erase(workspaceId, task.id, START + 99_000)).toMatchObject({ erasedAt: START + 9_000 });
+});
+
+test('without bodies in history, a redelivery says so, and a replay passes over it', async () => {
+  await using bare = await startHistoryEngine({ keepsBodies: false });
+  const receiver = await bare.register({ workspaceId: newWorkspaceId() });
+  const id = await bare.acceptOne(receiver, START);
+  await bare.settle(id, START + 1, 'failed');
+  await bare.move();
+  const { workspaceId } = receiver;
+  expect(await bare.log.redeliver(workspaceId, id, START)).toEqual({ kind: 'not_kept' });
+  const found = await bare.log.find(workspaceId, id);
+  expect(found && (await bare.log.readContent(found.delivery))).not.toHaveProperty('body');
+  const facts = { since: 0, until: START + 1_000, statuses: ['failed'] as const, createdAt: START };
+  await bare.replays.create(workspaceId, { id: 'rpl_bare', endpointId: receiver.id, ...facts });
+  expect(await bare.worker.steps.step('rpl_bare', START)).toEqual({ kind: 'ended', replayed: 0 });
+  expect(await bare.replays.find(workspaceId, 'rpl_bare')).toMatchObject({ total: 1, seen: 1, replayed: 0 });
+});
+
+describe('while history is away or slow', () => {
+  const logWith = (pool: Parameters<typeof createHistoryReader>[0]['pool']) => {
+    const told: string[] = [];
+    const onUnavailable = ({ message }: Error) => {
+      told.push(message);
+    };
+    const history = createHistoryReader({ pool, limitMs: 50, onUnavailable });
+    return { told, log: createDeliveryLog({ redis: engine.redis, keyspace: engine.stores.keyspace, history }) };
+  };
+  type Query = Parameters<typeof createHistoryReader>[0]['pool']['query'];
+  const away = { query: (() => Promise.reject(new Error('connect ECONNREFUSED'))) as unknown as Query };
+  const slow = { query: (() => new Promise(() => undefined)) as unknown as Query };
+
+  test.each([
+    ['away', away, 'connect ECONNREFUSED'],
+    ['slow', slow, 'history did not answer within 50 ms'],
+  ])('%s: what Redis has is shown as a part, and what needs history is refused', async (_, pool, message) => {
+    const { receiver, ids, task, workspaceId } = await settleMany(2);
+    await engine.move();
+    const [present = ''] = await task.accept([receiver], START + 50);
+    const { log, told } = logWith(pool);
+    const first = await log.listByEndpoint(workspaceId, receiver.id, {}, 10);
+    expect(first).toMatchObject({ deliveries: [{ id: present }], isPartial: true, next: { id: present } });
+    await expect(log.listByEndpoint(workspaceId, receiver.id, {}, 10, first.next)).rejects.toThrow(
+      HistoryUnavailableError,
+    );
+    expect(await log.listByTask(workspaceId, task.id, 10)).toMatchObject({
+      deliveries: [{ id: present }],
+      isPartial: true,
+    });
+    expect(await log.find(workspaceId, present)).toMatchObject({ delivery: { status: 'pending' } });
+    await expect(log.find(workspaceId, ids[0] ?? '')).rejects.toThrow(HistoryUnavailableError);
+    await expect(log.redeliver(workspaceId, ids[0] ?? '', START)).rejects.toThrow(HistoryUnavailableError);
+    expect(told).not.toHaveLength(0);
+    expect(new Set(told)).toEqual(new Set([message]));
+  });
+
+  test('a bug in a statement is no outage', async () => {
+    const query = ((_text: string, values: unknown[]) => engine.history.pool.query('SELECT wrong', values)) as Query;
+    const { log } = logWith({ query });
+    await expect(log.find('ws_x', `dlv_${'a'.repeat(32)}`)).rejects.not.toThrow(HistoryUnavailableError);
+  });
+});
