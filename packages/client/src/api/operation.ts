@@ -39,8 +39,8 @@ type Success<Responses> = Responses[keyof Responses & (200 | 201 | 202)];
 export type Answer<Id extends OperationId> =
   Success<operations[Id]['responses']> extends { content: { 'application/json': infer Json } } ? Json : never;
 
-/** The items of a page. */
-type Item<Page> = Page[Exclude<keyof Page, 'nextCursor'>] extends readonly (infer Each)[] ? Each : never;
+/** The items of the one list on a page. */
+type Item<Page> = { [Field in keyof Page]-?: Page[Field] extends readonly (infer Each)[] ? Each : never }[keyof Page];
 
 /** Awaited, it is one page. Iterated, it is each item of this page and of all that follow. */
 export type Paged<Page> = Promise<Page> & AsyncIterable<Item<Page>>;
