@@ -42,7 +42,7 @@ test('the ten examples of the README do what they say, on the package as it is p
     'register.ts': match(/^registered wh_\w{26} with a secret of 50 characters$/),
     'task.ts': match(/^task_\w{26} is queued$/),
     'pages.ts': match(/^the first page has 1, and there are more\nsent 3 failed deliveries again$/),
-    'problems.ts': match(/^wrong is url: url must start with https:\/\/.* \(422\)\nask about req_\w+$/),
+    'problems.ts': match(/^wrong is url: url must start with https:\/\/.* \(422\)\nask about req_[\w-]+$/),
     'idempotency.ts': 'one Task',
     'deadline.ts': '2 receivers\ngiven up: the user has left the page',
     'portal.ts': 'the customer sees 2 receivers\nand may not remove one: insufficient_scope',
