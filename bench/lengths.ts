@@ -60,6 +60,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   listen: { minutes: 3, quickMinutes: 0.6 },
   reporter: { full: { count: 20_000 }, minutes: 1.5, quickMinutes: 0.3 },
   history: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.3 },
+  'history-load': { full: { seconds: 300 }, minutes: 13, quickMinutes: 3 },
 };
 
 export function lengthsOf(name: ScenarioName, isQuick: boolean): Lengths {

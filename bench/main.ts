@@ -9,6 +9,7 @@ import { consolePages } from './scenarios/console.ts';
 import { drain } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
 import { history } from './scenarios/history.ts';
+import { historyLoad } from './scenarios/history-load.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
 import { latency } from './scenarios/latency.ts';
@@ -33,6 +34,7 @@ const SCENARIOS: Record<ScenarioName, Scenario> = {
   memory,
   growth,
   history,
+  'history-load': historyLoad,
   scale,
   isolation,
   'slow-clients': slowClients,

@@ -42,7 +42,18 @@ const TASKS = 200;
 const CONNECTIONS = 16;
 const ARRIVAL_DEADLINE_MS = 120_000;
 
-export async function measureLatency(load: LatencyLoad, seconds: number, build: Build): Promise<Latencies> {
+export type LatencyMeasurement = {
+  readonly load: LatencyLoad;
+  readonly seconds: number;
+  readonly build: Build;
+  /** Of API and worker. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Between the warm-up and the load. */
+  readonly beforeLoad?: () => Promise<unknown>;
+};
+
+export async function measureLatency(measurement: LatencyMeasurement): Promise<Latencies> {
+  const { load, seconds, build, variables = {}, beforeLoad } = measurement;
   const { fanOut } = load;
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
@@ -70,8 +81,8 @@ export async function measureLatency(load: LatencyLoad, seconds: number, build: 
   const floor = await latenciesSince(receivers, new Map(posted.slice(floorWarmUp * fanOut)), 1);
 
   await using running = new AsyncDisposableStack();
-  const api = running.use(await startApi({ env }));
-  running.use(await startWorker({ env }));
+  const api = running.use(await startApi({ env, variables }));
+  running.use(await startWorker({ env, variables }));
   const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, [planWorkspace(load, urls)]);
   const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
   await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
@@ -92,6 +103,7 @@ export async function measureLatency(load: LatencyLoad, seconds: number, build: 
   const warmUp = await latenciesSince(receivers, answeredAt, fanOut);
   reportedAt.clear();
   answeredAt.clear();
+  await beforeLoad?.();
   await send('load', count);
   const fromReport = await latenciesSince(receivers, reportedAt, fanOut);
   const fromAnswer = await latenciesSince(receivers, answeredAt, fanOut);

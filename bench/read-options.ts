@@ -27,7 +27,8 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s, and at 200/s over 50 receivers
   order         the same at 500/s to 1,000 receivers that ask for order, three events of a Task at once; beside the same without order
   memory        bytes of Redis per pending and per settled delivery; growth of a worker while it delivers
-  history       settled deliveries move to PostgreSQL: rate, CPU, disk, and a page among many
+  history       settled deliveries move to PostgreSQL: rate, CPU, disk, and reading among many
+  history-load  500 deliveries/s with a history: latency beside that without, and Redis' memory in the course of time
   growth        accept and drain with few and many receivers, many delayed deliveries, and many waiting destinations
   scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
   isolation     healthy receivers beside bad ones
@@ -43,7 +44,7 @@ Ends with one table: measured values, floors, and whether the targets are met. E
   --quick           everything as short as possible: a check that it works; a few minutes for all
   --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
   --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
-  --seconds <n>     length of one run: isolation (120), order, console (60), slow-clients (30), latency (15)
+  --seconds <n>     length of one run: history-load (300), isolation (120), order, console (60), slow-clients (30), latency (15)
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
   --receivers <n>   growth: most receivers registered (100000)
   --behind <n>      growth: delayed deliveries (1000000)

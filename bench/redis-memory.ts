@@ -36,7 +36,8 @@ export async function readRedisMemory(url: string): Promise<RedisMemory> {
   }
 }
 
-async function readUsedBytes(redis: RedisClient): Promise<number> {
+/** Without the buffers of its connections and its file. */
+export async function readUsedBytes(redis: RedisClient): Promise<number> {
   const info = await redis.info('memory');
   const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
   return read('used_memory') - read('mem_clients_normal') - read('mem_aof_buffer');

@@ -15,6 +15,7 @@ export const SCENARIO_NAMES = [
   'listen',
   'reporter',
   'history',
+  'history-load',
 ] as const;
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 

@@ -35,6 +35,8 @@ export const TARGETS = {
   historyMoved: { words: 'at least 5,000', limits: [{ of: 'measured', least: 5_000 }] },
   historyCpu: { words: 'at most 80 µs', limits: [{ of: 'measured', most: 80 }] },
   historyBytes: { words: 'at most 600', limits: [{ of: 'measured', most: 600 }] },
+  historyLatency: { words: 'at most 10 % more than without', limits: [{ of: 'ratio', most: 1.1 }] },
+  historyGrowth: { words: 'at most 5 % more than after a fifth', limits: [{ of: 'ratio', most: 1.05 }] },
   historyPage: { words: 'at most 20 ms', limits: [{ of: 'measured', most: 20 }] },
   always: { words: 'at most 1.2 times as long as everysec', limits: [{ of: 'ratio', least: 1 / 1.2 }] },
   // Compared with an older build, the ratio refers to that build.

@@ -29,7 +29,7 @@ export const latency: Scenario = async ({ options: { seconds, repeats, builds },
   for (let round = 1; round <= repeats; round++) {
     for (const { load, turns } of measured) {
       say(`latency, ${load.name}, round ${round} of ${repeats}, ${seconds} s`);
-      await turns.take((build) => measureLatency(load, seconds, build));
+      await turns.take((build) => measureLatency({ load, seconds, build }));
     }
   }
   const table = {
