@@ -66,22 +66,30 @@ local function beginMinute(key, minute)
   if math.floor(known / minutes[3]) ~= math.floor(minute / minutes[3]) then redis.call('PEXPIRE', key, ${KEPT_MS}) end
 end
 
-local function count(key, now, counts)
-  local minute = math.floor(now / ${MINUTE_MS})
+-- Adds to the present minute, or takes back. Returns the minute that is present.
+local function add(key, counts, sign)
   local changes, size = { 'GET', 'u32', '0' }, 3
   for field, more in pairs(counts) do
     changes[size + 1], changes[size + 2] = 'INCRBY', 'u${COUNTER_BITS}'
-    changes[size + 3], changes[size + 4] = PRESENT_AT[field + 1], more == 1 and '1' or more
+    changes[size + 3], changes[size + 4] = PRESENT_AT[field + 1], sign * more
     size = size + 4
   end
-  if redis.call('BITFIELD', key, unpack(changes))[1] == minute then return end
-  -- It counted in a minute that has passed, or in a new string. That is taken back before another minute begins.
-  local taken = {}
-  for index = 4, size, 4 do
-    taken[index - 3], taken[index - 2], taken[index - 1], taken[index] = 'INCRBY', changes[index + 1], changes[index + 2], -changes[index + 3]
+  return redis.call('BITFIELD', key, unpack(changes))[1]
+end
+
+local function count(key, now, counts)
+  local minute, known = math.floor(now / ${MINUTE_MS}), nil
+  local field, more = next(counts)
+  if more == 1 and not next(counts, field) then
+    -- The usual one, without a table.
+    known = redis.call('BITFIELD', key, 'GET', 'u32', '0', 'INCRBY', 'u${COUNTER_BITS}', PRESENT_AT[field + 1], '1')[1]
+  else
+    known = add(key, counts, 1)
   end
-  redis.call('BITFIELD', key, unpack(taken))
+  if known == minute then return end
+  -- It counted in a minute that has passed, or in a new string. That is taken back before another minute begins.
+  add(key, counts, -1)
   beginMinute(key, minute)
-  redis.call('BITFIELD', key, unpack(changes))
+  add(key, counts, 1)
 end
 `;
