@@ -33,6 +33,7 @@ export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
  */
 export async function openContext(config: WorkerConfig, logger: Logger, resources: Resources, giveUp: () => void) {
   const metrics = createWorkerMetrics();
+  const cutOff = new AbortController();
   const connections = openConnections({
     target: config.redis,
     use: 'background',
@@ -76,7 +77,14 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   logRedisFindings(logger, findings);
   const history =
     config.history &&
-    (await openHistory({ config: config.history, logger, registry: metrics.registry, resources, now }));
+    (await openHistory({
+      config: config.history,
+      logger,
+      registry: metrics.registry,
+      resources,
+      cutOff: cutOff.signal,
+      now,
+    }));
   const makeAttempt = createMakeAttempt({
     send: sender.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
@@ -109,7 +117,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     proxy,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),
     report,
-    /** Cuts off the sends in flight. */
-    cutOff: new AbortController(),
+    /** Cuts off what is under way: sends, and statements to the history. */
+    cutOff,
   };
 }

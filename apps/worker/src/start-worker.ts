@@ -8,6 +8,7 @@ import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
+import { findHistoryProblem } from './history/find-history-problem.ts';
 import { startTendingDays } from './moving/start-moving.ts';
 import { findProxyProblem } from './proxy/find-proxy-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
@@ -21,9 +22,9 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   });
   try {
     const context = await openContext(config, logger, resources, giveUp);
-    await startShards(context);
     startTendingDays(context);
-    const { clock, connections, history, presence, proxy, redis, queueRedis, shards } = context;
+    await startShards(context);
+    const { clock, connections, history, presence, proxy, redis, queueRedis, shards, keyspace } = context;
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
@@ -32,7 +33,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         countWorkers: () => presence.count(clock.now()),
         isSilent: () => connections.isSilent(redis, queueRedis),
         skewMs: clock.skewMs,
-        findWarning: () => history?.state.problem(),
+        findWarning: async () => history && (await findHistoryProblem({ state: history.state, redis, keyspace })),
         findProblem: () => shards.findProblem() ?? findProxyProblem(proxy),
       }),
       exposition: context.exposition,
@@ -45,7 +46,16 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
       shards: config.workerShards.join(','),
       secretsKeys: context.cipher.fingerprints.join(','),
     });
-    return { stop: resources.release };
+    return {
+      stop: async () => {
+        // What is under way may end by its own deadline. The rest is cut off: a send is put back, and no try is spent.
+        const timer = setTimeout(() => {
+          context.cutOff.abort();
+        }, config.deliveryTimeoutMs);
+        await resources.release();
+        clearTimeout(timer);
+      },
+    };
   } catch (error) {
     await resources.release();
     throw error;
@@ -53,7 +63,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
 }
 
 async function startShards(context: WorkerContext): Promise<void> {
-  const { config, connections, redis, queueRedis, keyspace, metrics, proxy, resources, cutOff } = context;
+  const { config, connections, redis, queueRedis, keyspace, metrics, proxy, resources } = context;
   const served: { readonly number: number; readonly keys: ShardKeys; readonly waitRedis: RedisClient }[] = [];
   for (const [number, keys] of keyspace.shards.entries()) {
     if (!config.workerShards.includes(number)) continue;
@@ -75,11 +85,6 @@ async function startShards(context: WorkerContext): Promise<void> {
     }
   });
   resources.add('queues', async () => {
-    // The sends in flight may end by their own deadline. The rest is cut off and put back, and no try is spent.
-    const timer = setTimeout(() => {
-      cutOff.abort();
-    }, config.deliveryTimeoutMs);
     await Promise.all(running.map((shard) => shard.drain()));
-    clearTimeout(timer);
   });
 }

@@ -22,6 +22,7 @@ test('an outage is logged once for each reason, and is a warning with its begin 
     code: 'history_away',
     sentence: expect.stringContaining('2026-11-23T12:00:00') as unknown,
   });
+  expect(state.problem(7)?.sentence).toMatch(/; 7 settled deliveries stay in Redis$/);
   state.worked();
   expect(state.problem()).toBeUndefined();
   expect(failures).toBe(3);

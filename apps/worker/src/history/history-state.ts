@@ -23,11 +23,19 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
       if (failure) logger.info('history.recovered', { seconds: Math.round((now() - failure.since) / 1_000) });
       failure = undefined;
     },
-    /** For the open page: it has no detail, which may name an address. */
-    problem(): Finding | undefined {
+    /**
+     * For the open page: it has no detail, which may name an address.
+     * @param waiting settled deliveries in Redis, where that is known
+     */
+    problem(waiting?: number): Finding | undefined {
       if (!failure) return undefined;
       const since = new Date(failure.since).toISOString();
-      return warning('history_away', `the history takes nothing since ${since}; settled deliveries stay in Redis`);
+      const count = waiting === undefined ? '' : `${waiting} `;
+      return warning(
+        'history_away',
+        `the history takes nothing since ${since}; ${count}settled deliveries stay in Redis`,
+      );
     },
   };
 }
+export type HistoryState = ReturnType<typeof createHistoryState>;

@@ -24,6 +24,8 @@ export type OpenHistoryDeps = {
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
   readonly resources: Resources;
+  /** Ends what is under way when this worker has to stop. */
+  readonly cutOff: AbortSignal;
   readonly now: () => number;
 };
 
@@ -32,7 +34,7 @@ export type OpenHistoryDeps = {
  * deliveries matter more, and looks again before it moves anything.
  * @throws ConfigError when it is none that this release can use
  */
-export async function openHistory({ config, logger, registry, resources, now }: OpenHistoryDeps) {
+export async function openHistory({ config, logger, registry, resources, cutOff, now }: OpenHistoryDeps) {
   const metrics = createHistoryMetrics(registry);
   const state = createHistoryState({ logger, metrics, now });
   const pool = createHistoryPool({
@@ -42,6 +44,7 @@ export async function openHistory({ config, logger, registry, resources, now }: 
     statementLimitMs: STATEMENT_LIMIT_MS,
     // The next round of moving finds and tells it.
     onError: () => undefined,
+    cutOff,
   });
   resources.add('history', () => pool.end());
   metrics.watch(() => state.problem() === undefined);

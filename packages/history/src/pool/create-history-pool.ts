@@ -10,6 +10,8 @@ export type HistoryPoolOptions = {
   readonly statementLimitMs: number;
   /** An idle connection was lost; the next statement opens another. */
   readonly onError: (error: Error) => void;
+  /** Ends every connection, and with it the statement under way, whether or not the server answers. */
+  readonly cutOff?: AbortSignal;
 };
 
 /** The longest that opening a connection may take, in ms. */
@@ -24,7 +26,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Connections to PostgreSQL. None is opened before the first statement. */
-export function createHistoryPool({ url, name, connections, statementLimitMs, onError }: HistoryPoolOptions) {
+export function createHistoryPool(options: HistoryPoolOptions) {
+  const { url, name, connections, statementLimitMs, onError, cutOff } = options;
   const pool = new pg.Pool({
     connectionString: url,
     application_name: name,
@@ -38,6 +41,21 @@ export function createHistoryPool({ url, name, connections, statementLimitMs, on
     types,
   });
   pool.on('error', onError);
+  if (cutOff) endWith(pool, cutOff);
   return pool;
+}
+
+function endWith(pool: pg.Pool, cutOff: AbortSignal): void {
+  const open = new Set<pg.PoolClient>();
+  const end = () => {
+    // It closes the connection at once when a statement is under way.
+    for (const client of open) void (client as pg.Client).end();
+  };
+  pool.on('connect', (client) => {
+    open.add(client);
+    if (cutOff.aborted) end();
+  });
+  pool.on('remove', (client) => open.delete(client));
+  cutOff.addEventListener('abort', end, { once: true });
 }
 export type HistoryPool = ReturnType<typeof createHistoryPool>;

@@ -27,7 +27,7 @@ export type ReadinessDeps = {
   /** What else keeps this process from its work. */
   readonly findProblem: () => Finding | undefined;
   /** What else needs attention. Default: nothing does. */
-  readonly findWarning?: () => Finding | undefined;
+  readonly findWarning?: () => Promise<Finding | undefined>;
 };
 
 /** However many probes come, Redis is asked at most once in this time, in ms. */
@@ -53,7 +53,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     const [found, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
     const own = findProblem();
     const problems = own ? [...found, own] : found;
-    const further = findWarning?.();
+    const further = await findWarning?.();
     const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...judgeSkew(skewMs()), ...(further ? [further] : [])];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   });
