@@ -1,4 +1,6 @@
 import type { KnownEndpoint } from './known-endpoint.ts';
+import type { HistoryRow } from './read-history-rows.ts';
+import type { ReadList } from './read-lists.ts';
 import type { AcceptedFact, AskedRedelivery, AskedReplay } from './ledger.ts';
 import type { ReceiversInTheEnd } from './read-receivers.ts';
 import type { DeliveryRecord } from './read-records.ts';
@@ -10,7 +12,10 @@ export type Evidence = {
   readonly endpoints: readonly KnownEndpoint[];
   /** The requests at all hosts, in order for each host. */
   readonly arrivals: readonly Arrival[];
+  /** Of both stores; the one in Redis where both have it. */
   readonly records: readonly DeliveryRecord[];
+  /** Absent: there is none. */
+  readonly history?: { readonly rows: readonly HistoryRow[]; readonly lists: readonly ReadList[] };
   readonly redeliveries: readonly AskedRedelivery[];
   /** Each with its final state; undefined: it doesn't exist. */
   readonly replays: readonly (AskedReplay & { readonly status: string | undefined })[];

@@ -3,6 +3,7 @@ import { messageOf } from '@herald/test-kit';
 import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
 import type { Herald } from '../tests/support/start-herald.ts';
 import { createFakeClock, type FakeClock } from '../tests/support/fake-clock.ts';
+import { startLink, type Link } from './link.ts';
 import {
   API_SLOTS,
   SLOTS,
@@ -12,7 +13,6 @@ import {
   type ProcessFault,
   type Slot,
 } from './plan.ts';
-import { startRedisLink, type RedisLink } from './redis-link.ts';
 import { ableSince, createWellBeing, type WellBeing } from './well-being.ts';
 
 /** The processes of a run, and their supervisor. With a single Redis server, each process has its own link to it. */
@@ -46,7 +46,7 @@ export type Fleet = AsyncDisposable & {
 
 type Place = {
   readonly slot: Slot;
-  readonly link: RedisLink | undefined;
+  readonly link: Link | undefined;
   readonly clock: FakeClock;
   current: HeraldProcess | undefined;
   readonly process: WellBeing;
@@ -88,7 +88,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   /** Acts like a supervisor: restarts a process that refuses to start, as all do while Redis is away. */
   const start = async (place: Place) => {
-    const env = { ...place.clock.env, ...(place.link && { REDIS_URL: place.link.url }) };
+    const env = { ...place.clock.env, ...(place.link && { REDIS_URL: `redis://127.0.0.1:${place.link.port}` }) };
     while (!closing.signal.aborted) {
       try {
         const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
@@ -107,7 +107,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   try {
     for (const slot of SLOTS) {
-      const link = server && cleanUp.use(await startRedisLink(server.port));
+      const link = server && cleanUp.use(await startLink(server.port));
       const clock = cleanUp.use(await createFakeClock());
       const [process, way] = [createWellBeing(), createWellBeing()];
       way.recover(0);

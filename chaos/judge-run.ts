@@ -2,6 +2,7 @@ import { deliveryIdOf } from '@herald/core';
 import type { WebhookBody } from '../tests/support/webhooks.ts';
 import { describeRecord, isWell, type Evidence } from './evidence.ts';
 import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
+import { judgeHistory } from './judge-history.ts';
 import { judgeOrder } from './judge-order.ts';
 import { judgeRates } from './judge-rates.ts';
 import { judgeReceivers } from './judge-receivers.ts';
@@ -12,7 +13,7 @@ import type { KnownEndpoint } from './known-endpoint.ts';
 import type { AcceptedFact } from './ledger.ts';
 import type { DeliveryRecord } from './read-records.ts';
 import type { Arrival } from './start-host.ts';
-import { subscriptionOf } from './subscription.ts';
+import { findSubscribed } from './subscription.ts';
 
 type Counts = {
   accepted: number;
@@ -59,7 +60,7 @@ export function judgeRun(evidence: Evidence): Verdict {
     notVerifiable: 0,
   };
   const violations: string[] = [];
-  for (const [fact, endpoint, isCertain] of findSubscribed(facts, endpoints)) {
+  for (const [fact, endpoint, isCertain] of findSubscribed(facts.values(), endpoints)) {
     const id = deliveryIdOf(fact.transitionId, endpoint.id);
     const record = recordOf.get(id);
     if (!record && !isCertain) continue;
@@ -80,20 +81,9 @@ export function judgeRun(evidence: Evidence): Verdict {
     ...judgeOrder(evidence),
     ...judgeRates(evidence),
     ...judgeTimes(evidence),
+    ...judgeHistory(evidence),
   );
   return { counts, violations };
-}
-
-function* findSubscribed(facts: Evidence['facts'], endpoints: readonly KnownEndpoint[]) {
-  const receivers = endpoints.filter(({ taskId }) => taskId === undefined);
-  const callbacks = new Map(endpoints.map((endpoint) => [endpoint.taskId, endpoint]));
-  for (const fact of facts.values()) {
-    const callback = callbacks.get(fact.taskId);
-    for (const endpoint of callback ? [...receivers, callback] : receivers) {
-      const subscription = subscriptionOf(fact, endpoint);
-      if (subscription !== 'none') yield [fact, endpoint, subscription === 'certain'] as const;
-    }
-  }
 }
 
 function countDelivery(

@@ -37,6 +37,8 @@ export type Ledger = {
     reports: number;
     repeated: number;
     refused: number;
+    /** Of those: the history was away. */
+    historyAway: number;
     unanswered: number;
     /** Registrations, changes, removals and rotations of receivers. */
     changes: number;
@@ -55,6 +57,6 @@ export function createLedger(): Ledger {
     redeliveries: [],
     replays: [],
     violations: [],
-    counts: { reports: 0, repeated: 0, refused: 0, unanswered: 0, changes: 0 },
+    counts: { reports: 0, repeated: 0, refused: 0, historyAway: 0, unanswered: 0, changes: 0 },
   };
 }

@@ -1,37 +1,37 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { createPlan, describeAction } from './plan.ts';
-import { readOptions, USAGE, type ChaosOptions } from './read-options.ts';
+import { readOptions, USAGE } from './read-options.ts';
 import { formatReport, writeLogs, writeReport } from './report.ts';
 import { runChaos, type Outcome, type Spoiled } from './run-chaos.ts';
-import { chooseScenario } from './scenario.ts';
+import { chooseScenario, describeScenario } from './scenario.ts';
 import { assertFaultsArePossible } from './server-faults.ts';
 import { formatSummary, writeSummary } from './summary.ts';
 
 const RESULTS = join(import.meta.dirname, 'results');
 
-function readCommandLine(): ChaosOptions {
+function readCommandLine() {
   const args = process.argv.slice(2);
   if (args.includes('--help')) {
     console.log(USAGE);
     process.exit(0);
   }
   try {
-    const options = readOptions(args, randomInt(1_000_000));
-    assertFaultsArePossible();
-    return options;
+    const { seeds, ...options } = readOptions(args, randomInt(1_000_000));
+    const runs = seeds.map((seed) => ({ seed, scenario: chooseScenario(seed, options) }));
+    assertFaultsArePossible(!options.plan && runs.some(({ scenario }) => scenario.history));
+    return { ...options, runs };
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exit(2);
   }
 }
 
-const { seeds, seconds, topology, plan } = readCommandLine();
+const { runs, seconds, plan } = readCommandLine();
 const outcomes: Outcome[] = [];
 const spoiled: Spoiled[] = [];
-for (const seed of seeds) {
-  const scenario = chooseScenario(seed, topology);
-  console.log(`Seed ${seed}`);
+for (const { seed, scenario } of runs) {
+  console.log(`Seed ${seed}: ${describeScenario(scenario)}`);
   if (plan) {
     for (const action of createPlan(seed, seconds, scenario)) console.log(describeAction(action));
     continue;

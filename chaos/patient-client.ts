@@ -55,6 +55,7 @@ export function createInsist({ herald, fleet, ledger, random, signal }: InsistDe
           const effect = { from, by, until: Math.max(by, unclearUntil), isUnclear: unclearUntil > 0 };
           if (answer.status < 500) return { ...answer, effect };
           ledger.counts.refused++;
+          if ((answer.body as { code?: string }).code === 'history_unavailable') ledger.counts.historyAway++;
         } catch (error) {
           if (!isUnanswered(error)) throw error;
           ledger.counts.unanswered++;

@@ -1,5 +1,6 @@
 import type { Herald } from '../tests/support/start-herald.ts';
 import type { Fleet } from './fleet.ts';
+import type { HistoryFaults } from './history-faults.ts';
 import type { ReplicaFaults } from './replica-faults.ts';
 import type { Perform } from './run-plan.ts';
 import { createServerFaults } from './server-faults.ts';
@@ -10,10 +11,12 @@ export type PerformDeps = {
   readonly fleet: Fleet;
   readonly hosts: readonly Host[];
   readonly replicas: ReplicaFaults;
+  /** Absent: there is no history. */
+  readonly history: HistoryFaults | undefined;
 };
 
 /** The parts that carry out a plan. */
-export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): Perform {
+export function createPerform({ herald, fleet, hosts, replicas, history }: PerformDeps): Perform {
   const { server } = herald.topology;
   const single = server && createServerFaults(server);
   return {
@@ -35,6 +38,9 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
         case 'replicas':
           fleet.setRedisFault(true, action.fault.endsWith('replica'));
           await replicas.begin(action.shard, action.fault);
+          return;
+        case 'history':
+          await history?.begin(action.fault);
           return;
         case 'receiver':
           await hosts[action.index]?.set(action.mood);
@@ -58,6 +64,9 @@ export function createPerform({ herald, fleet, hosts, replicas }: PerformDeps): 
         case 'replicas':
           await replicas.end(action.fault);
           fleet.setRedisFault(false, action.fault.endsWith('replica'));
+          return;
+        case 'history':
+          await history?.end(action.fault);
           return;
         case 'receiver':
           await hosts[action.index]?.set('good');

@@ -1,11 +1,12 @@
 import { createPlan, type Action } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
-const SINGLE: Scenario = { topology: 'single', shards: 1 };
-const CLUSTER: Scenario = { topology: 'cluster', shards: 3 };
+const SINGLE: Scenario = { topology: 'single', shards: 1, history: false };
+const CLUSTER: Scenario = { topology: 'cluster', shards: 3, history: false };
 
 const targetOf = (action: Action) => {
   if (action.kind === 'redis' || action.kind === 'replicas') return 'redis';
+  if (action.kind === 'history') return 'history';
   return `${action.kind} ${action.kind === 'receiver' ? action.index : action.slot}`;
 };
 
@@ -48,6 +49,18 @@ test('faults of one target never overlap, and over some seeds everything goes wr
       ...['redis full-disk', 'redis full-memory', 'redis kill', 'redis pause'],
     ].sort(),
   );
+});
+
+test('with a history PostgreSQL goes wrong too, and everything else as without', () => {
+  const scenario = { ...SINGLE, history: true };
+  expect(seenOver(scenario)).toEqual(
+    [
+      ...seenOver(SINGLE),
+      ...['cut', 'delay', 'forget', 'kill', 'pause', 'silence', 'stop'].map((fault) => `history ${fault}`),
+    ].sort(),
+  );
+  const others = createPlan(7, 60, scenario).filter(({ kind }) => kind !== 'history');
+  expect(others).toEqual(createPlan(7, 60, SINGLE));
 });
 
 test('where there are replicas, they and their masters go wrong instead, those of every shard', () => {

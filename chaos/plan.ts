@@ -24,6 +24,11 @@ export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
  * be replaced.
  */
 export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica';
+/**
+ * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; or of the way
+ * to it, which all processes share.
+ */
+export type HistoryFault = 'kill' | 'stop' | 'pause' | LinkFault;
 /** The answers of a receiver; 'refuse': its port is closed. */
 export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
 
@@ -39,6 +44,7 @@ export type Action = {
   | { readonly kind: 'redis'; readonly fault: ServerFault }
   /** A fault of the servers that hold this shard. */
   | { readonly kind: 'replicas'; readonly shard: number; readonly fault: ReplicaFault }
+  | { readonly kind: 'history'; readonly fault: HistoryFault }
   | { readonly kind: 'receiver'; readonly index: number; readonly mood: Mood }
 );
 
@@ -135,6 +141,20 @@ function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number
   };
 }
 
+const HISTORY_TRACK: Track = {
+  name: 'history',
+  gap: [2_000, 7_000],
+  faults: [
+    { weight: 3, lasts: [0, 4_000], fault: { kind: 'history', fault: 'kill' } },
+    { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'stop' } },
+    { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'pause' } },
+    { weight: 2, lasts: [0, 3_000], fault: { kind: 'history', fault: 'cut' } },
+    { weight: 1, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'silence' } },
+    { weight: 2, lasts: [2_000, 8_000], fault: { kind: 'history', fault: 'delay' } },
+    { weight: 1, lasts: [0, 0], fault: { kind: 'history', fault: 'forget' } },
+  ],
+};
+
 function receiverTrack(index: number): Track {
   const moods: readonly [Mood, number][] = [
     ['slow', 3],
@@ -158,14 +178,15 @@ function receiverTrack(index: number): Track {
 
 /**
  * The faults of a run, in order of time. The same seed and scenario give the same plan. A longer run begins like a
- * shorter one. Clients that learn the servers' addresses from the servers connect directly, so their links can't be
+ * shorter one, and one with a history has the faults of one without. Clients that learn the servers' addresses from the servers connect directly, so their links can't be
  * cut.
  */
-export function createPlan(seed: number, seconds: number, { topology, shards }: Scenario): Action[] {
+export function createPlan(seed: number, seconds: number, { topology, shards, history }: Scenario): Action[] {
   const tracks = [
     ...SLOTS.map(processTrack),
     ...SLOTS.map(clockTrack),
     ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards)]),
+    ...(history ? [HISTORY_TRACK] : []),
     // The first receiver has no faults.
     ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),
   ];
@@ -201,6 +222,8 @@ function describeFault(action: Action): string {
       return `redis ${action.fault}`;
     case 'replicas':
       return `redis ${action.fault}, shard ${action.shard}`;
+    case 'history':
+      return `history ${action.fault}`;
     case 'receiver':
       return `receiver ${action.index} ${action.mood}`;
   }

@@ -9,6 +9,11 @@ test('seeds may be repeated, and given as a range', () => {
   expect(readOptions(args, 17)).toMatchObject({ seconds: 20, seeds: [3, 9, 11, 12, 13], topology: 'sentinel' });
 });
 
+test('a history may be asked for, or refused', () => {
+  expect(readOptions(['--history'], 17)).toMatchObject({ history: true });
+  expect(readOptions(['--no-history'], 17)).toMatchObject({ history: false });
+});
+
 test.each<[readonly string[], string]>([
   [['--seeds', '5'], '--seeds must be a range such as 1-20, not 5'],
   [['--seeds', '5-3'], '--seeds must be a whole number from 5 to 1004, not 3'],

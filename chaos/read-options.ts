@@ -8,6 +8,8 @@ export type ChaosOptions = {
   readonly seeds: readonly number[];
   /** By default the seed chooses. */
   readonly topology?: TopologyKind;
+  /** By default the seed chooses. */
+  readonly history?: boolean;
   /** Prints the plan, and ends. */
   readonly plan: boolean;
 };
@@ -18,6 +20,7 @@ export const USAGE = `npm run chaos -- [options]
   --seed <n>         decides the faults and their times (random, and printed); may be repeated
   --seeds <a>-<b>    one run after the other, with a summary at the end
   --topology <name>  ${TOPOLOGIES.join(', ')}; without it the seed chooses
+  --history          with a history (PostgreSQL) and its faults, --no-history without; otherwise the seed chooses
   --plan             print the faults, and end`;
 
 const LARGEST_SEED = 2 ** 32 - 1;
@@ -27,11 +30,13 @@ const MOST_SEEDS = 1_000;
 export function readOptions(args: readonly string[], drawnSeed: number): ChaosOptions {
   const { values } = parseArgs({
     args: [...args],
+    allowNegative: true,
     options: {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', multiple: true, default: [] },
       seeds: { type: 'string' },
       topology: { type: 'string' },
+      history: { type: 'boolean' },
       plan: { type: 'boolean', default: false },
     },
   });
@@ -43,6 +48,7 @@ export function readOptions(args: readonly string[], drawnSeed: number): ChaosOp
     seconds: readWhole('seconds', values.seconds, 5, 86_400),
     seeds: seeds.length === 0 ? [drawnSeed] : seeds,
     ...(values.topology !== undefined && { topology: readTopology(values.topology) }),
+    ...(values.history !== undefined && { history: values.history }),
     plan: values.plan,
   };
 }

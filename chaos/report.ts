@@ -2,12 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTable } from '../bench/table.ts';
 import type { Outcome, Run } from './run-chaos.ts';
+import { describeScenario } from './scenario.ts';
 
 const SHOWN = 10;
 
 /** The command that repeats a run. */
 export function commandOf({ seed, seconds, scenario }: Run): string {
-  return `npm run chaos -- --seconds ${seconds} --seed ${seed} --topology ${scenario.topology}`;
+  return `npm run chaos -- --seconds ${seconds} --seed ${seed} --topology ${scenario.topology} --${scenario.history ? '' : 'no-'}history`;
 }
 
 export function formatReport(outcome: Outcome): string {
@@ -20,13 +21,14 @@ export function formatReport(outcome: Outcome): string {
     recoveryMs,
     fleet,
     redisFaults,
+    history,
     failovers,
     askedAgain,
     ledger,
     counts,
     violations,
   } = outcome;
-  const rows: [string, string | number][] = [
+  const rows: (readonly [string, string | number])[] = [
     ['processes killed', fleet.killed],
     ['processes stopped', fleet.stopped],
     ['processes paused', fleet.paused],
@@ -37,6 +39,16 @@ export function formatReport(outcome: Outcome): string {
     ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],
     ['… failovers', failovers],
+    ...(history
+      ? ([
+          ['faults of PostgreSQL', history.faults],
+          ['deliveries in the history', history.rows],
+          ['pages of lists read', history.pages],
+          ['… that say that the history is away', history.partial],
+          ['lists read whole while deliveries moved', history.whole],
+          ['requests refused, the history being away', ledger.historyAway],
+        ] as const)
+      : []),
     ['requests refused (5xx)', ledger.refused],
     ['requests unanswered', ledger.unanswered],
     ['facts reported again on purpose', ledger.repeated],
@@ -60,7 +72,7 @@ export function formatReport(outcome: Outcome): string {
     ['recovery after the last fault, s', recoveryMs / 1_000],
   ];
   const table = formatTable({
-    title: `Seed ${seed}, ${seconds} s, ${scenario.topology}, ${scenario.shards} shards`,
+    title: `Seed ${seed}, ${seconds} s, ${describeScenario(scenario)}`,
     columns: ['what', 'count'],
     rows: rows.map(([what, count]) => [what, Number.isInteger(count) ? String(count) : count]),
   });

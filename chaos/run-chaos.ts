@@ -6,21 +6,25 @@ import { foundWorkspaces } from './found-workspaces.ts';
 import { judgeRun, type Verdict } from './judge-run.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import { findUnmoved } from './find-unmoved.ts';
 import { findLeftovers } from './look-at-queue.ts';
 import { createInsist } from './patient-client.ts';
 import { createPerform } from './perform.ts';
 import { createPlan, describeAction, LONGEST_PAUSE_MS, RECEIVERS } from './plan.ts';
 import { createRandom } from './random.ts';
 import { findUnclear, readReceivers } from './read-receivers.ts';
+import { readLists } from './read-lists.ts';
 import { readRecords } from './read-records.ts';
 import { readReplays } from './read-replays.ts';
 import { createReplicaFaults } from './replica-faults.ts';
 import { createFactReporter } from './report-facts.ts';
 import { runPlan } from './run-plan.ts';
-import type { Scenario } from './scenario.ts';
+import { describeScenario, type Scenario } from './scenario.ts';
 import { startCustomers } from './start-customers.ts';
+import { startHistory, type RunHistory } from './start-history.ts';
 import { startHost, type Host } from './start-host.ts';
 import { startLoad } from './start-load.ts';
+import { startReaders, type Readers } from './start-readers.ts';
 import { waitUntilNothingIsLeft } from './wait-until-settled.ts';
 import { watchQueue } from './watch-queue.ts';
 
@@ -33,6 +37,8 @@ export type Outcome = Run & {
   readonly fleet: Fleet['counts'];
   readonly redisFaults: number;
   readonly failovers: number;
+  /** Absent: there was none. */
+  readonly history?: Readers['counts'] & { readonly faults: number; readonly rows: number };
   /** Number of looks at the queue while a worker lived. */
   readonly looks: number;
   /** Longest observed wait of a sendable delivery while a worker lived, in ms. */
@@ -62,23 +68,29 @@ export type Ended = ({ readonly kind: 'judged'; readonly outcome: Outcome } | Sp
 
 /** One run: load, the faults of the plan, recovery, verdict. */
 export async function runChaos(run: Run, say: (line: string) => void): Promise<Ended> {
-  const { topology, shards } = run.scenario;
+  const { topology, shards, history: hasHistory } = run.scenario;
   const late: string[] = [];
   let logs = '';
   let outcome: Outcome | undefined;
   try {
+    await using history = hasHistory ? await startHistory() : undefined;
     await using herald = await startHerald({
       topology,
       apis: 1,
       workers: 0,
-      env: { ...ENV, SHARDS: String(shards), ...(topology !== 'single' && { REDIS_MIN_REPLICAS: '1' }) },
+      env: {
+        ...ENV,
+        ...history?.env,
+        SHARDS: String(shards),
+        ...(topology !== 'single' && { REDIS_MIN_REPLICAS: '1' }),
+      },
       redis: { appendonly: true, outlivesFullDisk: topology === 'single' },
     });
     await using stack = new AsyncDisposableStack();
     const hosts: Host[] = [];
     for (let index = 0; index < RECEIVERS; index++) hosts.push(stack.use(await startHost(herald.ca, index)));
     try {
-      outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts }, run, say);
+      outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts, history }, run, say);
     } finally {
       logs = herald.logs();
     }
@@ -89,9 +101,15 @@ export async function runChaos(run: Run, say: (line: string) => void): Promise<E
   return { kind: 'judged', outcome: { ...outcome, violations: [...outcome.violations, ...late] }, logs };
 }
 
-type Stage = { readonly herald: Herald; readonly keyspace: Keyspace; readonly hosts: readonly Host[] };
+type Stage = {
+  readonly herald: Herald;
+  readonly keyspace: Keyspace;
+  readonly hosts: readonly Host[];
+  readonly history: RunHistory | undefined;
+};
 
-async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: string) => void): Promise<Outcome> {
+async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promise<Outcome> {
+  const { herald, keyspace, hosts, history } = stage;
   const { seed, seconds, scenario } = run;
   const plan = createPlan(seed, seconds, scenario);
   const workspaces = await foundWorkspaces(herald, keyspace, hosts, createRandom(seed, 'workspaces'));
@@ -107,33 +125,46 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
   const origins = hosts.map(({ origin }) => origin);
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
   const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
+  const mayForgetUnanswered = scenario.topology !== 'single';
+  const readers =
+    history && startReaders({ insist, ledger, endpoints, seed, workspaces, mayBeStale: mayForgetUnanswered });
   const replicas = createReplicaFaults(herald.topology, keyspace);
   await using watch = watchQueue(herald.redis, keyspace, () => fleet.workerAbleSince());
-  say(`${scenario.topology}, ${scenario.shards} shards, ${plan.length} faults in ${seconds} s`);
-  const unended = await runPlan(plan, seconds, createPerform({ herald, fleet, hosts, replicas }), say);
+  say(`${describeScenario(scenario)}, ${plan.length} faults in ${seconds} s`);
+  const unended = await runPlan(
+    plan,
+    seconds,
+    createPerform({ herald, fleet, hosts, replicas, history: history?.faults }),
+    say,
+  );
   const healedAt = performance.now();
   say('everything is well again; waiting until nothing is left to do');
   const timer = setTimeout(() => {
     givingUp.abort(new Error('no answer, although all had been well for long'));
   }, RECOVERY_DEADLINE_MS);
-  await Promise.all([load.stop(), customers.stop()]);
+  await Promise.all([load.stop(), customers.stop(), readers?.stop()]);
   clearTimeout(timer);
   const left = await waitUntilNothingIsLeft(herald.redis, keyspace, RECOVERY_DEADLINE_MS);
   const recoveryMs = performance.now() - healedAt;
   const waits = await watch.stop();
-  const leftovers = await Promise.all(keyspace.shards.map((keys) => findLeftovers(herald.redis, keys)));
+  const find = history ? [findLeftovers, findUnmoved] : [findLeftovers];
+  const leftovers = await Promise.all(keyspace.shards.flatMap((keys) => find.map((each) => each(herald.redis, keys))));
   const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
+  const records = await readRecords(herald.redis, keyspace);
+  const inRedis = new Set(records.map(({ id }) => id));
+  const past = history && { rows: await history.readRows(), lists: await readLists(insist, workspaces) };
   const verdict = judgeRun({
     facts: ledger.facts,
     redeliveries: ledger.redeliveries,
     receivers,
     endpoints: [...endpoints, ...findUnclear(receivers, customers.unclear, endpoints)],
     arrivals: hosts.flatMap(({ arrivals }) => arrivals),
-    records: await readRecords(herald.redis, keyspace),
+    records: [...records, ...(past?.rows.filter(({ id }) => !inRedis.has(id)) ?? [])],
+    ...(past && { history: past }),
     replays: await readReplays(herald.redis, keyspace, ledger.replays),
     triesOfSchedule: SCHEDULE.length + 1,
     latestAfterMs: LONGEST_PAUSE_MS + LATE_MS,
-    mayForgetUnanswered: scenario.topology !== 'single',
+    mayForgetUnanswered,
   });
   return {
     ...run,
@@ -142,6 +173,14 @@ async function runOn({ herald, keyspace, hosts }: Stage, run: Run, say: (line: s
     fleet: { ...fleet.counts },
     redisFaults: plan.filter(({ kind }) => kind === 'redis' || kind === 'replicas').length,
     failovers: replicas.failovers,
+    ...(past &&
+      readers && {
+        history: {
+          faults: plan.filter(({ kind }) => kind === 'history').length,
+          ...readers.counts,
+          rows: past.rows.length,
+        },
+      }),
     looks: waits.looks,
     longestWaitMs: waits.longestMs,
     askedAgain: { redeliveries: ledger.redeliveries.length, replays: ledger.replays.length },

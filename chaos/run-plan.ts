@@ -46,6 +46,8 @@ function targetOf(action: Action): string {
     case 'redis':
     case 'replicas':
       return 'redis';
+    case 'history':
+      return 'history';
     case 'receiver':
       return `receiver ${action.index}`;
     case 'process':

@@ -1,19 +1,30 @@
-import { chooseScenario } from './scenario.ts';
+import { chooseScenario, describeScenario } from './scenario.ts';
 
 const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
 
 test('a seed always chooses the same, and over some seeds every topology with one shard and more', () => {
-  const name = (seed: number) => Object.values(chooseScenario(seed)).join(' ');
+  const name = (seed: number) => describeScenario(chooseScenario(seed));
   expect(SEEDS.map(name)).toEqual(SEEDS.map(name));
-  expect([...new Set(SEEDS.map(name))].sort()).toEqual([
-    ...['cluster 3', 'cluster 6', 'sentinel 1', 'sentinel 3', 'single 1', 'single 3'],
-  ]);
+  const names = ['cluster, 3', 'cluster, 6', 'sentinel, 1', 'sentinel, 3', 'single, 1', 'single, 3'];
+  expect([...new Set(SEEDS.map(name))].sort()).toEqual(
+    names.flatMap((each) => [`${each} shards`, `${each} shards, history`]),
+  );
 });
 
 test('a cluster that was asked for has several shards, whatever the seed', () => {
   for (const seed of SEEDS) {
-    const { topology, shards } = chooseScenario(seed, 'cluster');
+    const { topology, shards } = chooseScenario(seed, { topology: 'cluster' });
     expect(topology).toBe('cluster');
     expect(shards).toBeGreaterThan(1);
+  }
+});
+
+test('about a third of the seeds have a history, unless it was asked for or refused, which changes nothing else', () => {
+  const seeds = Array.from({ length: 300 }, (_, seed) => seed);
+  const withHistory = seeds.filter((seed) => chooseScenario(seed).history);
+  expect(withHistory.length).toBeGreaterThan(80);
+  expect(withHistory.length).toBeLessThan(120);
+  for (const history of [true, false]) {
+    for (const seed of SEEDS) expect(chooseScenario(seed, { history })).toEqual({ ...chooseScenario(seed), history });
   }
 });

@@ -1,21 +1,34 @@
 import type { TopologyKind } from '../tests/support/start-topology.ts';
 import { createRandom } from './random.ts';
 
-/** The topology and the shards of a run. */
-export type Scenario = { readonly topology: TopologyKind; readonly shards: number };
+export type Scenario = {
+  readonly topology: TopologyKind;
+  readonly shards: number;
+  /** Settled deliveries move to a PostgreSQL, which has faults too. */
+  readonly history: boolean;
+};
 
 const SINGLE_SHARE = 0.6;
 const SENTINEL_SHARE = 0.2;
+const HISTORY_SHARE = 1 / 3;
 const SHARDS: Readonly<Record<TopologyKind, readonly number[]>> = {
   single: [1, 3],
   sentinel: [1, 3],
   cluster: [3, 6],
 };
 
-/** Both follow from the seed. With a requested topology, only the number of shards does. */
-export function chooseScenario(seed: number, asked?: TopologyKind): Scenario {
-  const topology = asked ?? chooseTopology(createRandom(seed, 'topology').next());
-  return { topology, shards: createRandom(seed, 'shards').pick(SHARDS[topology]) };
+/** What isn't asked for follows from the seed, and so does always the number of shards. */
+export function chooseScenario(seed: number, asked: Partial<Pick<Scenario, 'topology' | 'history'>> = {}): Scenario {
+  const topology = asked.topology ?? chooseTopology(createRandom(seed, 'topology').next());
+  return {
+    topology,
+    shards: createRandom(seed, 'shards').pick(SHARDS[topology]),
+    history: asked.history ?? createRandom(seed, 'history').chance(HISTORY_SHARE),
+  };
+}
+
+export function describeScenario({ topology, shards, history }: Scenario): string {
+  return `${topology}, ${shards} shards${history ? ', history' : ''}`;
 }
 
 function chooseTopology(drawn: number): TopologyKind {

@@ -1,4 +1,4 @@
-import { askRedis, findExecutable, waitFor, type RunningRedis } from '@herald/test-kit';
+import { askRedis, findExecutable, findPostgres, waitFor, type RunningRedis } from '@herald/test-kit';
 import { execFile } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,9 +54,12 @@ export function createServerFaults(server: RunningRedis): ServerFaults {
 }
 
 /** @throws Error when the machine lacks something that the runs need */
-export function assertFaultsArePossible(): void {
+export function assertFaultsArePossible(needsHistory: boolean): void {
   if (findExecutable('prlimit') === undefined) {
     throw new Error('prlimit, which limits the size of Redis’ files, is not on the PATH; install util-linux');
+  }
+  if (needsHistory && findPostgres() === undefined) {
+    throw new Error('there is no PostgreSQL server for the history; install postgresql, or add --no-history');
   }
 }
 

@@ -13,6 +13,19 @@ export function subscriptionOf(fact: AcceptedFact, endpoint: KnownEndpoint): Sub
   return isThere.includes(false) || wants.includes(false) ? 'possible' : 'certain';
 }
 
+/** Every fact with each endpoint that was subscribed to it, or may have been. */
+export function* findSubscribed(facts: Iterable<AcceptedFact>, endpoints: readonly KnownEndpoint[]) {
+  const receivers = endpoints.filter(({ taskId }) => taskId === undefined);
+  const callbacks = new Map(endpoints.map((endpoint) => [endpoint.taskId, endpoint]));
+  for (const fact of facts) {
+    const callback = callbacks.get(fact.taskId);
+    for (const endpoint of callback ? [...receivers, callback] : receivers) {
+      const subscription = subscriptionOf(fact, endpoint);
+      if (subscription !== 'none') yield [fact, endpoint, subscription === 'certain'] as const;
+    }
+  }
+}
+
 /** Whether it may have been disabled or removed between two times, which ends its pending deliveries. */
 export function mayHaveBeenOff({ exists, enabled }: KnownEndpoint, from: number, to: number): boolean {
   return exists.possible(from, to).includes(false) || enabled.possible(from, to).includes(false);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { formatTable } from '../bench/table.ts';
 import { commandOf } from './report.ts';
 import type { Outcome, Spoiled } from './run-chaos.ts';
+import { describeScenario } from './scenario.ts';
 
 type Column = readonly [name: string, of: (outcome: Outcome) => number];
 
@@ -22,7 +23,7 @@ const COUNTS: readonly Column[] = [
 export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Spoiled[]): string {
   const rows = outcomes.map((outcome) => [
     String(outcome.seed),
-    `${outcome.scenario.topology}, ${outcome.scenario.shards}`,
+    describeScenario(outcome.scenario),
     ...COUNTS.map(([, of]) => toText(of(outcome))),
     (outcome.longestWaitMs / 1_000).toFixed(1),
     toText(Math.round(outcome.recoveryMs / 1_000)),
@@ -40,14 +41,7 @@ export function formatSummary(outcomes: readonly Outcome[], spoiled: readonly Sp
   ];
   return formatTable({
     title: `${outcomes.length} runs, ${seconds} s of faults`,
-    columns: [
-      'seed',
-      'topology, shards',
-      ...COUNTS.map(([name]) => name),
-      'longest wait, s',
-      'recovery, s',
-      'violations',
-    ],
+    columns: ['seed', 'scenario', ...COUNTS.map(([name]) => name), 'longest wait, s', 'recovery, s', 'violations'],
     rows: [...rows, ['all', '', ...sums, `at most ${longestWait}`, `at most ${longest}`, toText(violations)]],
     notes: notes.length === 0 ? ['Nothing was lost, and every invariant holds.'] : notes,
   });

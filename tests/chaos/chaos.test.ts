@@ -7,13 +7,17 @@ import { sized } from '../support/sized.ts';
 
 const RESULTS = fileURLToPath(new URL('../../chaos/results/', import.meta.url));
 const SEED = 24;
-const RUN: Run = { seed: SEED, seconds: sized(30, 60), scenario: chooseScenario(SEED, 'single') };
+const RUN: Run = {
+  seed: SEED,
+  seconds: sized(30, 60),
+  scenario: chooseScenario(SEED, { topology: 'single', history: true }),
+};
 const DEADLINE_MS = 480_000;
 
 test(
   'nothing that was accepted is lost while everything goes wrong, and every invariant holds',
   async () => {
-    assertFaultsArePossible();
+    assertFaultsArePossible(RUN.scenario.history);
     const ended = await runChaos(RUN, () => undefined);
     if (ended.kind === 'spoiled') {
       const file = await writeLogs(RESULTS, SEED, ended.logs);

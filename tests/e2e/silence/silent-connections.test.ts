@@ -1,5 +1,5 @@
 import { waitFor } from '@herald/test-kit';
-import { startRedisLink } from '../../../chaos/redis-link.ts';
+import { startLink } from '../../../chaos/link.ts';
 import { problemOf } from '../../support/problems.ts';
 import type { HeraldProcess } from '../../support/start-herald-process.ts';
 import { startHerald } from '../../support/start-herald.ts';
@@ -25,8 +25,8 @@ const isNotReady = async (process: HeraldProcess) => !(await isReady(process));
 async function startScene(workers: number) {
   await using cleanUp = new AsyncDisposableStack();
   const herald = cleanUp.use(await startHerald({ workers }));
-  const link = cleanUp.use(await startRedisLink(herald.server.port));
-  const env = { REDIS_URL: link.url };
+  const link = cleanUp.use(await startLink(herald.server.port));
+  const env = { REDIS_URL: `redis://127.0.0.1:${link.port}` };
   const forget = () => {
     link.begin('forget');
   };

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { LinkFault } from './plan.ts';
 
-export type RedisLink = AsyncDisposable & {
-  readonly url: string;
+export type Link = AsyncDisposable & {
+  /** On loopback. */
+  readonly port: number;
   /**
    * 'cut': connections are reset, new ones too. 'silence': bytes wait. 'delay': every chunk is late. 'forget': existing
    * connections are dead for good, and don't even close; new ones work.
@@ -15,8 +16,11 @@ export type RedisLink = AsyncDisposable & {
 /** Delay of a chunk, each way, in ms. */
 const DELAY_MS = 40;
 
-/** A process's link to Redis, with faults. Bytes within a connection are never lost or reordered. */
-export async function startRedisLink(port: number): Promise<RedisLink> {
+/**
+ * A way to a server on loopback, with faults. Bytes within a connection are never lost or reordered.
+ * @param delayMs delay of a chunk, each way, during the fault 'delay'
+ */
+export async function startLink(port: number, delayMs = DELAY_MS): Promise<Link> {
   const sockets = new Set<Socket>();
   const pipes = new Set<{ release: () => void; forget: () => void }>();
   let fault: LinkFault | undefined;
@@ -57,7 +61,7 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
         to.write(chunk);
         return;
       }
-      late.push({ chunk, dueAt: performance.now() + DELAY_MS });
+      late.push({ chunk, dueAt: performance.now() + delayMs });
       if (timer === undefined) release();
     });
     from.on('close', () => {
@@ -66,20 +70,20 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
       if (!isForgotten) to.destroy();
     });
   };
-  const server = createServer((client) => {
+  const listener = createServer((client) => {
     keep(client);
     if (fault === 'cut') {
       client.resetAndDestroy();
       return;
     }
-    const redis = keep(connect({ host: '127.0.0.1', port }));
-    pipe(client, redis);
-    pipe(redis, client);
+    const server = keep(connect({ host: '127.0.0.1', port }));
+    pipe(client, server);
+    pipe(server, client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    port: (listener.address() as AddressInfo).port,
     begin(next) {
       fault = next;
       if (fault === 'forget') for (const { forget } of pipes) forget();
@@ -90,9 +94,9 @@ export async function startRedisLink(port: number): Promise<RedisLink> {
       for (const { release } of pipes) release();
     },
     async [Symbol.asyncDispose]() {
-      server.close();
+      listener.close();
       for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
+      await once(listener, 'close');
     },
   };
 }
