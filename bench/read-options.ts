@@ -62,7 +62,7 @@ const LEAST: Lengths = {
   receivers: 10,
   behind: 1,
   destinations: 1,
-  rows: 10_000,
+  rows: 20_000,
 };
 const LENGTH_NAMES = Object.keys(LEAST) as (keyof Lengths)[];
 const MOST = 10_000_000;

@@ -16,8 +16,11 @@ export type MoveSettledDeps = {
   readonly now: () => number;
 };
 
-/** Deliveries that move together. Reading or deleting them blocks Redis for about a millisecond. */
-const BATCH = 200;
+/**
+ * Deliveries that move together. A batch holds up Redis and this process: 200 raised the 99th percentile of deliveries at
+ * 500/s from 3 to 26 ms, 20 to 3.4 ms.
+ */
+const BATCH = 20;
 
 /**
  * Moves what settled long enough ago: insert, commit, then delete from Redis what hasn't changed since it was read. A
