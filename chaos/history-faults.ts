@@ -12,32 +12,15 @@ export type HistoryFaults = AsyncDisposable & {
 export function createHistoryFaults(postgres: RunningPostgres, link: Link): HistoryFaults {
   return {
     async begin(fault) {
-      switch (fault) {
-        case 'kill':
-          await postgres.kill();
-          return;
-        case 'stop':
-          await postgres.stop();
-          return;
-        case 'pause':
-          await pause(postgres.pid);
-          return;
-        default:
-          link.begin(fault);
-      }
+      if (fault === 'kill') await postgres.kill();
+      else if (fault === 'stop') await postgres.stop();
+      else if (fault === 'pause') await pause(postgres.pid);
+      else link.begin(fault);
     },
     async end(fault) {
-      switch (fault) {
-        case 'kill':
-        case 'stop':
-          await postgres.restart();
-          return;
-        case 'pause':
-          await resume(postgres.pid);
-          return;
-        default:
-          link.heal();
-      }
+      if (fault === 'kill' || fault === 'stop') await postgres.restart();
+      else if (fault === 'pause') await resume(postgres.pid);
+      else link.heal();
     },
     // A server that stands still can't end.
     [Symbol.asyncDispose]: () => resume(postgres.pid),

@@ -66,7 +66,9 @@ export async function startGate(port: number): Promise<Gate> {
       text = text.slice(-1_000);
       up.pass(chunk);
     });
-    target.on('data', down.pass);
+    target.on('data', (chunk: Buffer) => {
+      down.pass(chunk);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -151,6 +151,6 @@ test.concurrent.each(CASES)(
     if (!own) throw new Error(`there is no scene for ${victim}`);
     const turn = own.turn.then(() => killAt(point, victim, own.scene));
     own.turn = turn.catch(() => undefined);
-    await turn;
+    await expect(turn).resolves.toBeUndefined();
   },
 );

@@ -107,7 +107,7 @@ export async function startScene({ history: given, isApiGated = false, env: more
     /** Every delivery was sent once, and is in every list once. */
     async expectEachOnce(): Promise<void> {
       const ids = all.flatMap((each) => each.ids).sort();
-      expect((await walk(client.listAll)).sort()).toEqual(ids);
+      expect((await walk((query) => client.listAll(query))).sort()).toEqual(ids);
       const toReceiver = await walk((query) => client.list({ id: receiverId }, query));
       expect(toReceiver).toEqual(all.map((each) => each.ids[0]).toReversed());
       expect(

@@ -1,5 +1,5 @@
-import { toDeliveryId } from '@herald/history/ids/id-bytes';
-import { dayOf, DAY_MS } from '@herald/history/days/days';
+import { toDeliveryId, toIdBytes } from '@herald/history/ids/id-bytes';
+import { dayOf, DAY_MS, partitionName } from '@herald/history/days/days';
 import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { range, RETENTION_MS, startEngine, type Engine } from '../engine/start-engine.ts';
@@ -202,6 +202,44 @@ test('a damaged record is named and put aside, and holds up no other', async () 
   expect(named).toEqual([damaged]);
   await expect(engine.redis.exists(engine.keys.delivery(damaged))).resolves.toBe(1);
   await expect(move({ report })).resolves.toBe(0);
+});
+
+test('a row that PostgreSQL refuses is named and put aside, and holds up no other', async () => {
+  const { ids, receivers } = await settleMany(9);
+  // More than move together.
+  for (let round = 0; round < 2; round++) {
+    for (const id of await engine.accept(receivers, START)) await engine.settle(id, START + 1_000, 'delivered');
+  }
+  const refused = ids[3] ?? '';
+  const drop = 'DROP TRIGGER refuse ON herald.deliveries; DROP FUNCTION herald.refuse';
+  await history.pool.query(`CREATE FUNCTION herald.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.id = '\\x${toIdBytes(refused).toString('hex')}' THEN RAISE 'no' USING ERRCODE = '22021'; END IF;
+      RETURN NEW; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON herald.deliveries FOR EACH ROW EXECUTE FUNCTION herald.refuse()`);
+  const damaged: string[] = [];
+  try {
+    const report = { ...silent, damaged: (each: readonly string[]) => damaged.push(...each) };
+    await expect(move({ report })).resolves.toBe(26);
+  } finally {
+    await history.pool.query(drop);
+  }
+  expect(damaged).toEqual([refused]);
+  await expect(keysOf('d:*:a')).resolves.toHaveLength(1);
+  await expect(move()).resolves.toBe(0);
+  await expect(move({ now: () => START + 4 * HOUR_MS })).resolves.toBe(1);
+  expect(await stored()).toHaveLength(27);
+});
+
+test('a day that is gone, as after a restore of PostgreSQL, is made again', async () => {
+  await settleMany(1);
+  await move();
+  await settleMany(2);
+  const day = dayOf(START);
+  await history.pool.query(
+    `DROP TABLE herald.${partitionName('deliveries', day)}, herald.${partitionName('transitions', day)}`,
+  );
+  await expect(move()).rejects.toThrow('no partition');
+  await expect(move()).resolves.toBe(2);
 });
 
 test('an erased transition has neither body nor answers in the history, and what is there is erased when it moves again', async () => {

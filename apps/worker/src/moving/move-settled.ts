@@ -1,4 +1,5 @@
 import type { HistoryWriter } from '@herald/history/moving/history-writer';
+import { isRowRefused } from '@herald/history/moving/is-row-refused';
 import type { MoveStore, SettledBatch } from '@herald/store/moving/move-store';
 
 export type MoveSettledDeps = {
@@ -24,25 +25,45 @@ const BATCH = 20;
 
 /**
  * Moves what settled long enough ago: insert, commit, then delete from Redis what hasn't changed since it was read. A
- * crash at any step repeats the batch, which changes nothing twice.
+ * crash at any step repeats the batch, which changes nothing twice. Of a batch of which the history refuses a row, each
+ * moves by itself, and the refused one is put aside.
  * @returns deliveries that left Redis
  */
 export async function moveSettled(deps: MoveSettledDeps): Promise<number> {
   const { moves, history, mover, retentionMs, isStopping, report, now } = deps;
-  for (let total = 0; ;) {
+  const putAside = async (ids: SettledBatch['damaged'], settledUntil: number) => {
+    if (ids.length === 0) return;
+    await moves.putAside(ids, settledUntil);
+    report.damaged(ids);
+  };
+  let alone = 0;
+  let total = 0;
+  while (!isStopping()) {
     const settledUntil = now() - retentionMs;
     if (!(await moves.isDue(settledUntil))) return total;
-    const batch = await history.write(() => moves.take(mover, settledUntil, BATCH));
-    if (!batch) return total;
-    if (batch.damaged.length > 0) {
-      await moves.putAside(batch.damaged, settledUntil);
-      report.damaged(batch.damaged);
+    const limit = alone > 0 ? 1 : BATCH;
+    let batch: SettledBatch | undefined;
+    try {
+      await history.write(async () => (batch = await moves.take(mover, settledUntil, limit)));
+    } catch (error) {
+      if (!batch || !isRowRefused(error)) throw error;
+      if (limit === 1)
+        await putAside(
+          batch.deliveries.map(({ delivery }) => delivery.id),
+          settledUntil,
+        );
+      alone = limit === 1 ? alone - 1 : BATCH;
+      continue;
     }
+    if (!batch) return total;
+    alone = Math.max(0, alone - 1);
+    await putAside(batch.damaged, settledUntil);
     const forgotten = batch.deliveries.length > 0 ? await moves.forget(batch) : 0;
     report.moved(forgotten);
     total += forgotten;
     // What changed while it was written moves in another round.
-    const goesOn = batch.looked === BATCH && (forgotten > 0 || batch.deliveries.length === 0);
-    if (!goesOn || isStopping()) return total;
+    const goesOn = batch.looked === limit && (forgotten > 0 || batch.deliveries.length === 0);
+    if (!goesOn) return total;
   }
+  return total;
 }

@@ -21,8 +21,8 @@ export function createHistoryWriter({ pool, partitions, keepsBodies }: HistoryWr
      * runs, nobody erases: see README.md.
      * @param read undefined: there is nothing to write
      */
-    write: <Batch extends HistoryBatch>(read: () => Promise<Batch | undefined>): Promise<Batch | undefined> =>
-      inTransaction(pool, async (client) => {
+    async write<Batch extends HistoryBatch>(read: () => Promise<Batch | undefined>): Promise<Batch | undefined> {
+      const work = inTransaction(pool, async (client) => {
         await client.query(LOCK_FOR_MOVING);
         const batch = await read();
         if (!batch || batch.deliveries.length === 0) return batch;
@@ -38,7 +38,15 @@ export function createHistoryWriter({ pool, partitions, keepsBodies }: HistoryWr
           values: deliveryColumns(batch.deliveries, keepsBodies),
         });
         return batch;
-      }),
+      });
+      try {
+        return await work;
+      } catch (error) {
+        // PostgreSQL may have been restored to a time before the days that were known.
+        partitions.lookAgain();
+        throw error;
+      }
+    },
   };
 }
 export type HistoryWriter = ReturnType<typeof createHistoryWriter>;

@@ -41,6 +41,10 @@ export function createPartitions(pool: HistoryPool) {
 
   return {
     ensure,
+    /** Takes nothing for known any more. */
+    lookAgain: () => {
+      known.clear();
+    },
     ensureAhead: (nowMs: number) => ensure(Array.from({ length: DAYS_AHEAD + 1 }, (_, index) => dayOf(nowMs) + index)),
     /** Drops every day that ended before then. Returns the names of the partitions that are gone. */
     async dropBefore(timeMs: number): Promise<readonly string[]> {
