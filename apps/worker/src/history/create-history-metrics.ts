@@ -13,7 +13,10 @@ export function createHistoryMetrics(registry: MetricsRegistry) {
   return {
     moved: count('herald_history_moved_total', 'Settled deliveries that this worker moved to the history.'),
     failed: count('herald_history_failures_total', 'Rounds of moving that failed; Redis keeps the deliveries.'),
-    damaged: count('herald_history_damaged_total', 'Settled deliveries that could not be read, or that PostgreSQL refused; they stay in Redis.'),
+    damaged: count(
+      'herald_history_damaged_total',
+      'Settled deliveries that could not be read, or that PostgreSQL refused; they stay in Redis.',
+    ),
     /** Every scrape calls `isUp`. */
     watch(isUp: () => boolean): void {
       new Gauge({
