@@ -3,6 +3,7 @@ import { messageOf } from '@herald/test-kit';
 import { startHerald, type Herald } from '../tests/support/start-herald.ts';
 import { startFleet, type Fleet } from './fleet.ts';
 import { foundWorkspaces } from './found-workspaces.ts';
+import { judgePastLists } from './judge-past-lists.ts';
 import { judgeRun, type Verdict } from './judge-run.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import { createLedger, type Ledger } from './ledger.ts';
@@ -24,7 +25,7 @@ import { startCustomers } from './start-customers.ts';
 import { startHistory, type RunHistory } from './start-history.ts';
 import { startHost, type Host } from './start-host.ts';
 import { startLoad } from './start-load.ts';
-import { startReaders, type Readers } from './start-readers.ts';
+import { startReaders, type PastLists } from './start-readers.ts';
 import { waitUntilNothingIsLeft } from './wait-until-settled.ts';
 import { watchQueue } from './watch-queue.ts';
 
@@ -38,7 +39,7 @@ export type Outcome = Run & {
   readonly redisFaults: number;
   readonly failovers: number;
   /** Absent: there was none. */
-  readonly history?: Readers['counts'] & { readonly faults: number; readonly rows: number };
+  readonly history?: PastLists['counts'] & { readonly faults: number; readonly rows: number };
   /** Number of looks at the queue while a worker lived. */
   readonly looks: number;
   /** Longest observed wait of a sendable delivery while a worker lived, in ms. */
@@ -126,8 +127,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
   const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
   const mayForgetUnanswered = scenario.topology !== 'single';
-  const readers =
-    history && startReaders({ insist, ledger, endpoints, seed, workspaces, mayBeStale: mayForgetUnanswered });
+  const readers = history && startReaders({ insist, ledger, seed, workspaces });
   const replicas = createReplicaFaults(herald.topology, keyspace);
   await using watch = watchQueue(herald.redis, keyspace, () => fleet.workerAbleSince());
   say(`${describeScenario(scenario)}, ${plan.length} faults in ${seconds} s`);
@@ -177,7 +177,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
       readers && {
         history: {
           faults: plan.filter(({ kind }) => kind === 'history').length,
-          ...readers.counts,
+          ...readers.lists.counts,
           rows: past.rows.length,
         },
       }),
@@ -193,6 +193,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
       ...waits.violations,
       ...fleet.violations,
       ...ledger.violations,
+      ...judgePastLists(readers?.lists.all ?? [], ledger.facts, endpoints, mayForgetUnanswered),
       ...verdict.violations,
     ],
   };
