@@ -1,5 +1,6 @@
 import Sequencer from '@jest/test-sequencer';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The files that take longest, in order: more than 20 s in the whole suite. `npm test` prints the ten slowest. */
 const LONGEST = [
@@ -32,7 +33,7 @@ const LONGEST = [
   'tests/integration/shards/reshard.test.ts',
   'tests/e2e/egress/proxy.test.ts',
   'tests/e2e/test-operation.test.ts',
-].map((path) => new URL(`../${path}`, import.meta.url).pathname);
+].map((path) => fileURLToPath(new URL(`../${path}`, import.meta.url)));
 
 const PROJECTS = ['e2e', 'integration', 'unit'];
 
