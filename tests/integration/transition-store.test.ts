@@ -1,4 +1,5 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, transitionIdOfFact, type Task } from '@herald/core';
+import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { FACT_LIMIT, type Emission, type TransitionStore } from '@herald/store/transitions/transition-store';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
@@ -346,3 +347,18 @@ test('the look-up of a Task outlives the Task, whichever process prolonged that 
   await commit(stores.second, third, { factKey: 'terminal', change: { status: 'done', sequence: 4 } });
   expect(await stores.redis.pttl(lookUp)).toBeLessThan(31 * 86_400_000);
 });
+
+test.each([
+  { kept: 'a minute', ttlMs: 60_000, mostMs: 120_000 },
+  { kept: 'a month', ttlMs: 30 * 86_400_000, mostMs: 30 * 86_400_000 + 3_600_000 },
+])(
+  'the look-up of a Task kept for $kept outlives it by an hour at most, and never by more than it is kept',
+  async (row) => {
+    const task = await createTask();
+    const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
+    await createLookUpRefresher(stores.redis)(task.id, row.ttlMs);
+    const left = await stores.redis.pttl(lookUp);
+    expect(left).toBeGreaterThan(row.ttlMs);
+    expect(left).toBeLessThanOrEqual(row.mostMs);
+  },
+);

@@ -3,7 +3,10 @@ import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 
-/** How much longer than its Task a look-up may live, in ms. It then leads nowhere, which does no harm. */
+/**
+ * How much longer than its Task a look-up may live, in ms: at most this, and never more than twice as long. It then
+ * leads nowhere, which does no harm.
+ */
 const SLACK_MS = 3_600_000;
 const REMEMBERED_TASKS = 50_000;
 
@@ -16,8 +19,9 @@ export function createLookUpRefresher(redis: RedisClient) {
   return async function extendLookUp(id: TaskId, ttlMs: number): Promise<void> {
     const now = performance.now();
     const last = extended.get(id);
-    if (last?.ttlMs === ttlMs && now - last.at < SLACK_MS) return;
-    await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs + SLACK_MS);
+    const slackMs = Math.min(SLACK_MS, ttlMs);
+    if (last?.ttlMs === ttlMs && now - last.at < slackMs) return;
+    await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs + slackMs);
     extended.set(id, { at: now, ttlMs });
   };
 }
