@@ -362,3 +362,15 @@ test.each([
     expect(left).toBeLessThanOrEqual(row.mostMs);
   },
 );
+
+test('a decision leaves the look-up of a Task as long as a transition made it', async () => {
+  const task = await createTask();
+  const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
+  const asked = commitOf(task, { factKey: 'checkpoint:c1', change: { status: 'requires_action', sequence: 1 } });
+  expect(await stores.transitions.commit(asked)).toMatchObject({ kind: 'accepted' });
+  const before = await stores.redis.pexpiretime(lookUp);
+  const decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: Date.now() };
+  const decided: Task = { ...task, ...asked.change, revision: asked.newRevision };
+  expect(await stores.tasks.resolve(decided, decision, 'running')).toBe('resolved');
+  expect(await stores.redis.pexpiretime(lookUp)).toBe(before);
+});

@@ -4,8 +4,8 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 
 /**
- * How much longer than its Task a look-up may live, in ms: at most this, and never more than twice as long. It then
- * leads nowhere, which does no harm.
+ * How much longer than its Task a look-up may live, in ms: at most this, and at most as long as the Task is kept. It
+ * then leads nowhere, which does no harm.
  */
 const SLACK_MS = 3_600_000;
 const REMEMBERED_TASKS = 50_000;

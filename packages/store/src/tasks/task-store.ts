@@ -114,7 +114,8 @@ export function createTaskStore(deps: TaskStoreDeps) {
         ],
         [task.revision, field, JSON.stringify(decision), status, decision.decidedAt, id, ttlMs, newRevision()],
       );
-      if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs);
+      // Never shorter: the refresher of another process relies on the time that it gave the look-up.
+      if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs, 'GT');
       return ResolveReply.parse(reply);
     },
     /** Tasks of all workspaces in a status, longest unchanged first. */
