@@ -10,8 +10,10 @@ import {
 } from '@herald/test-kit';
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
 import { VERSION } from '@herald/runtime/version';
+import { spawn } from 'node:child_process';
 import { lookup as systemLookup } from 'node:dns';
-import type { LookupFunction, Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createAddressPolicy } from './address-policy.ts';
 import { createSender, type Sender } from './create-sender.ts';
@@ -68,6 +70,25 @@ function startSaying(text: string, then: (socket: TLSSocket) => void = () => und
       then(socket);
     });
   });
+}
+
+/** A server that is stopped, with its queue of connections full: the system drops whatever else would connect. */
+async function startWithoutRoom() {
+  const program = `require('node:net').createServer().listen({ host: '127.0.0.1', port: 0, backlog: 1 }, function () {
+    console.log(this.address().port); })`;
+  const server = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [text] = (await once(server.stdout, 'data')) as [Buffer];
+  const port = Number(text);
+  server.kill('SIGSTOP');
+  const queued = [1, 2, 3, 4].map(() => connect(port, '127.0.0.1').on('error', () => undefined));
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of queued) socket.destroy();
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+    },
+  };
 }
 
 function resolvingTo(...addresses: string[]): LookupFunction {
@@ -259,6 +280,15 @@ describe('a receiver that takes longer than the deadline', () => {
     expect(await start({ deadlineMs: SHORT_MS, lookup: () => undefined }).send('https://receiver.test/')).toEqual(
       timedOut('lookup'),
     );
+  });
+
+  test.each([
+    { where: 'at a name', url: 'https://receiver.test' },
+    { where: 'at an address', url: 'https://127.0.0.1' },
+  ])('because it accepts no connection, $where, has timed out in phase connect', async ({ url }) => {
+    await using full = await startWithoutRoom();
+    const { send } = start({ deadlineMs: SHORT_MS, lookup: resolvingTo('127.0.0.1') });
+    expect(await send(`${url}:${full.port}/`)).toEqual(timedOut('connect'));
   });
 
   test('because it reads no more of a large body has timed out in phase response', async () => {

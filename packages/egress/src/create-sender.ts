@@ -30,7 +30,7 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
 
   async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const { body } = request;
-    const headers = { ...request.headers, ...toRequestHeaders(target.url, body.length) };
+    const headers = toHeaderList(request.headers, toRequestHeaders(target.url, body.length));
     const startedMs = performance.now();
     const isStopped = () => isClosed || signal?.aborted === true;
     if (isStopped()) return { kind: 'aborted' };
@@ -75,6 +75,13 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
   };
 }
 export type Sender = ReturnType<typeof createSender>;
+
+/** Names and values in turns: Node checks and writes them as they are, and makes no map of them. */
+function toHeaderList(...groups: readonly Readonly<Record<string, string>>[]): string[] {
+  const list: string[] = [];
+  for (const group of groups) for (const name of Object.keys(group)) list.push(name, group[name] ?? '');
+  return list;
+}
 
 function readTarget(text: string): Target | undefined {
   const url = URL.parse(text);

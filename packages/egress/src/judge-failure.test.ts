@@ -1,21 +1,15 @@
-import type { AttemptOutcome } from '@herald/core';
 import { RequestError } from 'got';
-import type { Timings } from 'got';
-import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+import { BlockedAddressError, DeadlinePassedError, LookupFailedError, ProxyFailedError } from './egress-errors.ts';
 import { judgeFailure, type FailedRequest } from './judge-failure.ts';
 
 const failed = (over: Partial<FailedRequest> = {}): FailedRequest => ({
-  host: 'receiver.test',
-  timings: undefined,
-  isReused: false,
+  phase: 'connect',
   certificateProblem: undefined,
   ...over,
 });
 const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'connect' });
 const wrapped = (error: Error) => new RequestError(error.message, error, {} as never);
 const unreachable = (reason: string) => ({ kind: 'unreachable', reason });
-const reached = (...phases: (keyof Timings)[]) =>
-  Object.fromEntries(['start', 'socket', ...phases].map((phase) => [phase, 1])) as unknown as Timings;
 
 test.each<[string, Error, unknown]>([
   ['a refused connection', systemError('ECONNREFUSED'), unreachable('connection_refused')],
@@ -65,26 +59,25 @@ test('a certificate that was not accepted for a reason of its own is tls_failed,
   );
 });
 
-test.each<{ when: string; request: FailedRequest; phase: string }>([
-  { when: 'a name was not yet resolved', request: failed({ timings: reached() }), phase: 'lookup' },
-  { when: 'nothing had begun', request: failed(), phase: 'lookup' },
-  { when: 'the name was resolved', request: failed({ timings: reached('lookup') }), phase: 'connect' },
-  {
-    when: 'there was nothing to resolve',
-    request: failed({ host: '127.0.0.1', timings: reached() }),
-    phase: 'connect',
+test.each<Pick<FailedRequest, 'phase' | 'tunnel'> & { is: string }>([
+  { phase: 'lookup', is: 'lookup' },
+  { phase: 'tls', is: 'tls' },
+  { phase: 'body', is: 'body' },
+  { phase: 'lookup', tunnel: 'lookup', is: 'lookup' },
+  { phase: 'lookup', tunnel: 'connect', is: 'connect' },
+  { phase: 'lookup', tunnel: 'tls', is: 'tls' },
+  { phase: 'lookup', tunnel: 'open', is: 'response' },
+  { phase: 'body', tunnel: 'open', is: 'body' },
+])(
+  'a deadline that passed in phase $phase of a request, with a tunnel in $tunnel, is one of $is',
+  ({ is, ...request }) => {
+    expect(judgeFailure(new DeadlinePassedError('late'), failed(request))).toEqual({ kind: 'timed_out', phase: is });
   },
-  { when: 'it was connected', request: failed({ timings: reached('lookup', 'connect') }), phase: 'tls' },
-  {
-    when: 'TLS was ready',
-    request: failed({ timings: reached('lookup', 'connect', 'secureConnect') }),
-    phase: 'response',
-  },
-  { when: 'the connection was a kept one', request: failed({ isReused: true, timings: reached() }), phase: 'response' },
-  { when: 'headers had come', request: failed({ isReused: true, timings: reached('response') }), phase: 'body' },
-])('a deadline that passed when $when ended in phase $phase', ({ request, phase }) => {
-  const error = Object.assign(new Error('Timeout'), { name: 'TimeoutError', code: 'ETIMEDOUT' });
-  expect(judgeFailure(error, request)).toEqual<AttemptOutcome>({ kind: 'timed_out', phase: phase as 'tls' });
+);
+
+test('a deadline that passed while the proxy was silent is a fault of the proxy', () => {
+  const judge = () => judgeFailure(new DeadlinePassedError('late'), failed({ phase: 'lookup', tunnel: 'proxy' }));
+  expect(judge).toThrow(new ProxyFailedError('timed_out'));
 });
 
 test.each<[string, Error]>([

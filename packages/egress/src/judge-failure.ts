@@ -1,6 +1,5 @@
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
-import { RequestError, type Timings } from 'got';
-import { isIP } from 'node:net';
+import { RequestError } from 'got';
 import {
   BlockedAddressError,
   DeadlinePassedError,
@@ -13,9 +12,8 @@ import type { TunnelPhase } from './open-tunnel.ts';
 
 /** The request that failed. */
 export type FailedRequest = {
-  readonly host: string;
-  readonly timings: Timings | undefined;
-  readonly isReused: boolean;
+  /** What it waited for, as far as the request knows: nothing of a tunnel. */
+  readonly phase: TimeoutPhase;
   /** The code of why the socket did not accept the peer's certificate. */
   readonly certificateProblem: unknown;
   /** What the request's tunnel waited for, if one was made for it. */
@@ -45,8 +43,7 @@ const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 /** Turns every way in which a receiver can fail into a value. Throws an error that is not the receiver's fault. */
 export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
   const cause = rootOf(error);
-  // By name: got has two such classes, and throws the inner one when a body was still being written.
-  if (error.name === 'TimeoutError' || cause instanceof DeadlinePassedError) {
+  if (cause instanceof DeadlinePassedError) {
     if (request.tunnel === 'proxy') throw new ProxyFailedError('timed_out');
     return { kind: 'timed_out', phase: phaseOf(request) };
   }
@@ -77,14 +74,10 @@ function reasonOf(cause: Error, { certificateProblem }: FailedRequest): Unreacha
   return 'syscall' in cause ? 'connection_failed' : undefined;
 }
 
-function phaseOf({ host, timings, isReused, tunnel }: FailedRequest): TimeoutPhase {
-  if (timings?.response !== undefined) return 'body';
-  // Got takes the end of a tunnel for a connection that was kept, and doesn't see its TLS.
-  if (tunnel === 'open') return 'response';
-  if (tunnel !== undefined && tunnel !== 'proxy') return tunnel;
-  if (isReused || timings?.secureConnect !== undefined) return 'response';
-  if (timings?.connect !== undefined) return 'tls';
-  return isIP(host) !== 0 || timings?.lookup !== undefined ? 'connect' : 'lookup';
+function phaseOf({ phase, tunnel }: FailedRequest): TimeoutPhase {
+  if (phase === 'body' || tunnel === undefined || tunnel === 'proxy') return phase;
+  // A tunnel is made before the request has a socket.
+  return tunnel === 'open' ? 'response' : tunnel;
 }
 
 function codeOf(error: unknown): string {
