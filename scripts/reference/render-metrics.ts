@@ -67,6 +67,6 @@ function fill(registry: Registry): Map<string, string[]> {
 function fillWorker(): Map<string, string[]> {
   const { registry } = createWorkerMetrics();
   createProxyMetrics(registry).watch(() => true);
-  createHistoryMetrics(registry).watch(() => true);
+  createHistoryMetrics(registry, 0).watch(() => true);
   return fill(registry);
 }

@@ -79,6 +79,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     config.history &&
     (await openHistory({
       config: config.history,
+      settledForMs: config.retentionMs,
       logger,
       registry: metrics.registry,
       resources,

@@ -27,7 +27,9 @@ async function readWarning({ origin }: HeraldProcess): Promise<string | undefine
 async function readGauges({ origin }: HeraldProcess) {
   const metrics = await scrape(origin);
   const sum = (name: string) => metrics.sum(`herald_history_${name}`);
-  return { up: sum('up'), waiting: sum('waiting_deliveries'), isOld: sum('oldest_waiting_seconds') > 0 };
+  const isOverdue = sum('oldest_waiting_seconds') > sum('retention_seconds');
+  expect(sum('retention_seconds')).toBeGreaterThan(0);
+  return { up: sum('up'), waiting: sum('waiting_deliveries'), isOverdue };
 }
 
 /** Deliveries go on at their speed. */
@@ -65,7 +67,7 @@ test.concurrent.each(FULL.filter(({ isPossible }) => isPossible))(
     await disk.fill();
     await deliverInTime(scene);
     await expect(waitFor('a warning', () => readWarning(worker))).resolves.toMatch(/ since 2\d{3}-.*Z; 20 settled/);
-    await expect(readGauges(worker)).resolves.toEqual({ up: 0, waiting: COUNT, isOld: true });
+    await expect(readGauges(worker)).resolves.toEqual({ up: 0, waiting: COUNT, isOverdue: true });
     expect(worker.process.output()).toMatch(/No space left on device.*"history\.unavailable"/);
     await expect(scene.countRows()).resolves.toBe(0);
     await scene.expectEachOnce();
@@ -82,7 +84,7 @@ test.concurrent('a slow PostgreSQL slows down nothing but the moving, also that 
   toPostgres.delay(DELAY_MS);
   await startWorker();
   await deliverInTime(scene);
-  await expect(readGauges(worker)).resolves.toEqual({ up: 1, waiting: COUNT, isOld: true });
+  await expect(readGauges(worker)).resolves.toEqual({ up: 1, waiting: COUNT, isOverdue: true });
   await expectCaughtUp(scene, COUNT);
   expect(herald.logs()).not.toContain('history.unavailable');
 });
@@ -113,11 +115,11 @@ test.concurrent('a PostgreSQL that falls silent holds up no delivery, no reader 
     expect(body).toMatchObject({ historyUnavailable: true });
     expect((body as DeliveryPage).deliveries).toHaveLength(TASKS);
   }
-  await expect(readGauges(second)).resolves.toMatchObject({ waiting: COUNT, isOld: true });
+  await expect(readGauges(second)).resolves.toMatchObject({ waiting: COUNT, isOverdue: true });
   await expect(second.stop()).resolves.toEqual({ code: 0, signal: null });
   // A statement may take 20 s.
   await expect(waitFor('a warning', () => readWarning(scene.worker), 30_000)).resolves.toContain(`${COUNT} settled`);
-  await expect(readGauges(scene.worker)).resolves.toEqual({ up: 0, waiting: COUNT, isOld: true });
+  await expect(readGauges(scene.worker)).resolves.toEqual({ up: 0, waiting: COUNT, isOverdue: true });
 
   toPostgres.delay(0);
   await expectCaughtUp(scene, 2 * COUNT);

@@ -2,8 +2,16 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { Gauge } from 'prom-client';
 
-/** Counts what moves to the history. A worker without one has no such metrics. */
-export function createHistoryMetrics(registry: MetricsRegistry) {
+/**
+ * Counts what moves to the history. A worker without one has no such metrics.
+ * @param settledForMs RETENTION: how long a settled delivery stays in Redis before it moves
+ */
+export function createHistoryMetrics(registry: MetricsRegistry, settledForMs: number) {
+  new Gauge({
+    name: 'herald_history_retention_seconds',
+    help: 'RETENTION of this worker: a delivery that has been settled for longer should have moved.',
+    registers: [registry],
+  }).set(settledForMs / 1_000);
   const count = (name: `herald_${string}_total`, help: string) => {
     const increase = createCounter(registry, name, help, [], [{}]);
     return (by = 1): void => {

@@ -21,6 +21,8 @@ const CONNECTIONS = 8;
 
 export type OpenHistoryDeps = {
   readonly config: HistoryConfig;
+  /** How long a settled delivery stays in Redis before it moves. */
+  readonly settledForMs: number;
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
   readonly resources: Resources;
@@ -34,8 +36,9 @@ export type OpenHistoryDeps = {
  * deliveries matter more, and looks again before it moves anything.
  * @throws ConfigError when it is none that this release can use
  */
-export async function openHistory({ config, logger, registry, resources, cutOff, now }: OpenHistoryDeps) {
-  const metrics = createHistoryMetrics(registry);
+export async function openHistory(deps: OpenHistoryDeps) {
+  const { config, logger, registry, resources, cutOff, now } = deps;
+  const metrics = createHistoryMetrics(registry, deps.settledForMs);
   const state = createHistoryState({ logger, metrics, now });
   const pool = createHistoryPool({
     url: config.url,
