@@ -7,6 +7,8 @@ const KEPT_BYTES = 256;
 /** Node refuses an answer with most of them; some it takes for letters. */
 const CONTROLS = /\p{Cc}/gu;
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /**
  * The headers of an answer that explain it, as text: the first 256 bytes of each, with invalid UTF-8 and control characters as
  * U+FFFD. Undefined when it has none.
@@ -20,6 +22,8 @@ export function readAnswerHeaders(headers: IncomingHttpHeaders): AnswerHeaders |
 }
 
 function toText(value: string): string {
+  // Most values are such, and a decoder for each would cost more than the rest of an answer.
+  if (value.length <= KEPT_BYTES && PRINTABLE_ASCII.test(value)) return value;
   // Node reads each byte as one character.
   const bytes = Buffer.from(value, 'latin1');
   const isWhole = bytes.length <= KEPT_BYTES;
