@@ -28,7 +28,13 @@ const POLICY: ContentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
+/** The document, built once: when somebody first asks for it. */
+function createDocumentText() {
+  let text: string | undefined;
+  return () => (text ??= JSON.stringify(createOpenApiDocument()));
+}
+
+/** `/openapi.json`: the document. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
 export function createDocumentRoutes(): Router {
   const router = Router();
   router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
@@ -38,13 +44,16 @@ export function createDocumentRoutes(): Router {
   // It runs nothing.
   router.use('/docs/receiving', createSecurityHeaders(PAGE_POLICY));
   const texts: readonly (readonly [path: string, type: string, text: string])[] = [
-    ['/openapi.json', 'application/json', JSON.stringify(createOpenApiDocument())],
     ['/docs', 'html', DOCS_HTML],
     ['/docs/page.css', 'css', DOCS_CSS],
     ['/docs/page.js', 'js', DOCS_SCRIPT],
     ['/docs/receiving', 'html', RECEIVING_PAGE],
     [PAGES_CSS_PATH, 'css', PAGES_CSS],
   ];
+  const documentText = createDocumentText();
+  router.get('/openapi.json', (_req, res) => {
+    res.type('application/json').send(documentText());
+  });
   for (const [path, type, text] of texts) {
     router.get(path, (_req, res) => {
       res.type(type).send(text);

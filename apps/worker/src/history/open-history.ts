@@ -79,3 +79,4 @@ export async function openHistory({ config, logger, registry, resources, cutOff,
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),
   };
 }
+export type WorkerHistory = Awaited<ReturnType<typeof openHistory>>;
