@@ -35,13 +35,19 @@ export default {
       ],
     },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },
-    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'] },
+    {
+      ...shared,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'],
+      globalSetup: '<rootDir>/tests/openapi-document-setup.js',
+    },
     {
       ...shared,
       displayName: 'chaos',
       testMatch: ['<rootDir>/tests/chaos/**/*.test.ts'],
       // It needs the whole machine, and would slow down whatever ran beside it.
       runner: '<rootDir>/tests/run-alone.js',
+      globalSetup: '<rootDir>/tests/openapi-document-setup.js',
     },
   ],
 } satisfies Config;

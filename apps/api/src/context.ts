@@ -1,6 +1,5 @@
 import { createActionUrl } from '@herald/core';
-import { createEndpointUrlJudge } from '@herald/egress/create-egress';
-import { addTracing } from '@herald/runtime/tracing/create-tracing';
+import { createEndpointUrlJudge } from '@herald/egress/create-endpoint-url-judge';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
@@ -135,7 +134,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     shards,
     keyspace,
     keyFingerprints: cipher.fingerprints,
-    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
+    tracing: base.tracing,
     apiKeys: createApiKeyStore({ redis, now }),
     ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
@@ -196,8 +195,10 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     operators:
       config.operator &&
       operatorRedis &&
+      base.board &&
       createOperatorDeps({
         operator: config.operator,
+        createBoard: base.board.createBoard,
         redis: operatorRedis,
         keyspace,
         keepMs: config.retentionMs,

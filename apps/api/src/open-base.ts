@@ -1,6 +1,7 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/clock/open-clock';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { openConnections } from '@herald/store/redis/open-connections';
@@ -8,7 +9,7 @@ import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { openShards } from '@herald/store/upgrade/open-shards';
-import { openHistory } from './history/open-history.ts';
+import type { ApiHistory } from './history/open-history.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
 
 export type ContextOptions = {
@@ -49,9 +50,11 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
   logRedisFindings(logger, findings);
-  const history =
-    config.history &&
-    (await openHistory({
+  let history: ApiHistory | undefined;
+  if (config.history) {
+    // Without a history the client of PostgreSQL isn't loaded.
+    const { openHistory } = await import('./history/open-history.ts');
+    history = await openHistory({
       config: config.history,
       logger,
       resources,
@@ -59,7 +62,8 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
         metrics.history.unavailable({});
       },
       now: clock.now,
-    }));
+    });
+  }
   return {
     metrics,
     redis,
@@ -75,5 +79,8 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
     cipher,
     /** Undefined: settled deliveries expire. */
     history,
+    tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
+    // Without operator pages neither bull-board nor BullMQ is loaded.
+    board: config.operator && (await import('./operators/board/create-board.ts')),
   };
 }

@@ -1,4 +1,4 @@
-import { addTracing } from '@herald/runtime/tracing/create-tracing';
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { createEgressSender } from '@herald/egress/create-egress';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createKeyspace } from '@herald/store/keyspace/keys';
@@ -15,7 +15,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
-import { openHistory } from './history/open-history.ts';
+import type { WorkerHistory } from './history/open-history.ts';
 import { createPlatform } from './notices/create-platform.ts';
 import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
@@ -75,9 +75,11 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
   logRedisFindings(logger, findings);
-  const history =
-    config.history &&
-    (await openHistory({
+  let history: WorkerHistory | undefined;
+  if (config.history) {
+    // Without a history the client of PostgreSQL isn't loaded.
+    const { openHistory } = await import('./history/open-history.ts');
+    history = await openHistory({
       config: config.history,
       settledForMs: config.retentionMs,
       logger,
@@ -85,12 +87,13 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
       resources,
       cutOff: cutOff.signal,
       now,
-    }));
+    });
+  }
   const makeAttempt = createMakeAttempt({
     send: sender.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
     ownHeadersOf: createDecryptedCache((encrypted, endpointId) => openHeaders(cipher.decrypt, encrypted, endpointId)),
-    tracing: addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
+    tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
     sendsTraceparent: config.sendsTraceparent,
     now,
   });

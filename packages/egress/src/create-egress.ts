@@ -3,7 +3,6 @@ import { createLookup } from './create-lookup.ts';
 import type { EgressProxy } from './create-proxy.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { GuardedAgent } from './guarded-agent.ts';
-import { judgeUrlHost } from './judge-url-host.ts';
 
 export type EgressConfig = {
   /** Ranges to open although they are not public. */
@@ -27,10 +26,4 @@ export function createEgressSender({ allowCidrs, caPem, dnsServers, deadlineMs, 
     proxy,
   });
   return createSender({ agent, deadlineMs });
-}
-
-/** See `judgeUrlHost`. The url must be a valid endpoint url. */
-export function createEndpointUrlJudge(allowCidrs: readonly string[]): (url: string) => string | undefined {
-  const policy = createAddressPolicy({ allowCidrs });
-  return (url) => judgeUrlHost(new URL(url), policy);
 }

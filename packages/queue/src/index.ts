@@ -1,7 +1,7 @@
+// What runs BullMQ has subpaths of its own, `group-backend` and `board/create-board-queue`: most users of this package
+// need only names and scripts, and shouldn't load it.
 export { UnsupportedError } from './backend-base.ts';
-export { createBoardQueue } from './board/create-board-queue.ts';
 export type { BoardJob, BoardJobs } from './board/board-jobs.ts';
-export { createGroupBackend, type GroupBackend, type GroupBackendOptions } from './group-backend.ts';
 export { ENQUEUE_LUA } from './groups/enqueue-lua.ts';
 export { EXPRESS_MARK, GROUP_LUA } from './groups/group-lua.ts';
 export { groupOfLane, laneOf } from './groups/lane.ts';

@@ -111,7 +111,7 @@ describe('a worker dies', () => {
   test.each<{ when: string; deps: () => Partial<MoveSettledDeps>; written: number }>([
     {
       when: 'after it has read the batch',
-      deps: () => ({ history: { write: async (read) => (await read()) && (await dies()) } }),
+      deps: () => ({ history: { ...history.writer, write: async (read) => (await read()) && (await dies()) } }),
       written: 0,
     },
     {

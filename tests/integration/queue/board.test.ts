@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { defineScript } from '@herald/store/scripts/script';
-import { createBoardQueue, laneOf, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
+import { createBoardQueue } from '@herald/queue/board/create-board-queue';
+import { laneOf, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@herald/test-kit';
-import type { GroupBackend } from '@herald/queue';
+import type { GroupBackend } from '@herald/queue/group-backend';
 import { startQueue, type QueueJob } from './start-queue.ts';
 
 type Queue = Awaited<ReturnType<typeof startQueue>>;

@@ -1,17 +1,7 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/scripts/script';
-import {
-  createGroupBackend,
-  createQueueKeys,
-  ENQUEUE_LUA,
-  GROUP_LUA,
-  LEASE_LUA,
-  scoreOf,
-  type GroupBackend,
-  type GroupBackendOptions,
-  type JobEnd,
-  type Script,
-} from '@herald/queue';
+import { createGroupBackend, type GroupBackend, type GroupBackendOptions } from '@herald/queue/group-backend';
+import { createQueueKeys, ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf, type JobEnd, type Script } from '@herald/queue';
 import { Worker, type Processor } from 'bullmq';
 import { startTopology, topologyOfEnv } from '../../support/start-topology.ts';
 

@@ -1,5 +1,5 @@
 import { waitFor } from '@herald/test-kit';
-import type { GroupBackend } from '@herald/queue';
+import type { GroupBackend } from '@herald/queue/group-backend';
 import { findFaults, readQueue } from './read-queue.ts';
 import { startQueue } from './start-queue.ts';
 

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 /** Where `npm run build` leaves the console. */
@@ -22,16 +22,18 @@ export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 /** Reads the built console, by path such as `/index.html`. They are a few hundred kB. Undefined: it is not built. */
 export function readBuiltFiles(folder = CONSOLE_FOLDER): BuiltFiles | undefined {
   if (!existsSync(join(folder, 'index.html.br'))) return undefined;
-  const names = globSync('**/*.{html,js,css,svg}', { cwd: folder });
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return new Map(
-    names.map((name) => {
+    names.flatMap((name) => {
+      const type = TYPES[extname(name)];
+      if (type === undefined) return [];
       const file = join(folder, name);
       const bytes = {
         identity: readFileSync(file),
         gzip: readFileSync(`${file}.gz`),
         br: readFileSync(`${file}.br`),
       };
-      return [`/${name}`, { type: TYPES[extname(name)] ?? 'application/octet-stream', bytes }];
+      return [[`/${name}`, { type, bytes }] as const];
     }),
   );
 }

@@ -8,7 +8,7 @@ import { PAGES_CSS } from '../pages/pages-css.ts';
 import { PAGES_CSS_PATH } from '../pages/render-page.ts';
 import { createOpenApiDocument } from './create-document.ts';
 import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
-import { RECEIVING_PAGE } from './receiving-page.ts';
+import { renderReceivingPage } from './receiving-page.ts';
 
 const require = createRequire(import.meta.url);
 const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -28,7 +28,7 @@ const POLICY: ContentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** `/openapi.json`: the document, built once. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
+/** `/openapi.json`: the document. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
 export function createDocumentRoutes(): Router {
   const router = Router();
   router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
@@ -37,16 +37,19 @@ export function createDocumentRoutes(): Router {
   });
   // It runs nothing.
   router.use('/docs/receiving', createSecurityHeaders(PAGE_POLICY));
-  const texts: readonly (readonly [path: string, type: string, text: string])[] = [
-    ['/openapi.json', 'application/json', JSON.stringify(createOpenApiDocument())],
-    ['/docs', 'html', DOCS_HTML],
-    ['/docs/page.css', 'css', DOCS_CSS],
-    ['/docs/page.js', 'js', DOCS_SCRIPT],
-    ['/docs/receiving', 'html', RECEIVING_PAGE],
-    [PAGES_CSS_PATH, 'css', PAGES_CSS],
+  const texts: readonly (readonly [path: string, type: string, render: () => string])[] = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(createOpenApiDocument())],
+    ['/docs', 'html', () => DOCS_HTML],
+    ['/docs/page.css', 'css', () => DOCS_CSS],
+    ['/docs/page.js', 'js', () => DOCS_SCRIPT],
+    ['/docs/receiving', 'html', renderReceivingPage],
+    [PAGES_CSS_PATH, 'css', () => PAGES_CSS],
   ];
-  for (const [path, type, text] of texts) {
+  for (const [path, type, render] of texts) {
+    // Rendered when somebody first asks: few processes are ever asked, and all have to start.
+    let text: string | undefined;
     router.get(path, (_req, res) => {
+      text ??= render();
       res.type(type).send(text);
     });
   }

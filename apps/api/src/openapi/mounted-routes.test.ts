@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import { createApp } from '../create-app.ts';
+import { createBoard } from '../operators/board/create-board.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import { createRouter } from '../routing/create-router.ts';
 import { createOpenApiDocument } from './create-document.ts';
@@ -58,7 +59,7 @@ function createWholeApp() {
     metrics: {},
     apiKeys: {},
     keyspace: { shards: [] },
-    operators: { operator: { user: 'olga', password: 'correct horse', canWrite: true } },
+    operators: { createBoard, operator: { user: 'olga', password: 'correct horse', canWrite: true } },
   } as never);
 }
 

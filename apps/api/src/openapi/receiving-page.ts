@@ -17,26 +17,28 @@ import { durationText } from './duration-text.ts';
 import { VERIFY_EXAMPLE } from './verify-example.ts';
 import { EVENT_MEANINGS, headersOf } from './webhooks.ts';
 
-const policy = createRetryPolicy();
-const jitter = `±${policy.jitter * 100} %`;
-
-const events = EVENT_NAMES.map(
-  (name) => `<div><dt><code>${name}</code></dt>\n<dd>${toHtml(EVENT_MEANINGS[name])}</dd></div>`,
-);
-const headers = Object.entries(headersOf('task.done').shape).flatMap(([name, schema]) => {
-  const description = schema.description;
-  return description === undefined ? [] : [`<div><dt><code>${name}</code></dt>\n<dd>${toHtml(description)}</dd></div>`];
-});
-const tries = DEFAULT_SCHEDULE_MS.map(
-  (waitMs, index) => `<tr><td>${index + 2}</td><td>${durationText(waitMs)}</td></tr>`,
-);
-const example = JSON.stringify(WEBHOOK_PAYLOADS['task.requires_action'].meta()?.examples?.[0], null, 2);
-
 /** `/docs/receiving`: what whoever receives webhooks must know. The numbers are those of the code. */
-export const RECEIVING_PAGE = renderPage(
-  '/docs/receiving',
-  'Receiving webhooks',
-  `<p>Herald sends a signed <code>POST</code> request to your URL for every event to which you subscribe. Register the URL
+export function renderReceivingPage(): string {
+  const policy = createRetryPolicy();
+  const jitter = `±${policy.jitter * 100} %`;
+
+  const events = EVENT_NAMES.map(
+    (name) => `<div><dt><code>${name}</code></dt>\n<dd>${toHtml(EVENT_MEANINGS[name])}</dd></div>`,
+  );
+  const headers = Object.entries(headersOf('task.done').shape).flatMap(([name, schema]) => {
+    const description = schema.description;
+    return description === undefined
+      ? []
+      : [`<div><dt><code>${name}</code></dt>\n<dd>${toHtml(description)}</dd></div>`];
+  });
+  const tries = DEFAULT_SCHEDULE_MS.map(
+    (waitMs, index) => `<tr><td>${index + 2}</td><td>${durationText(waitMs)}</td></tr>`,
+  );
+  const example = JSON.stringify(WEBHOOK_PAYLOADS['task.requires_action'].meta()?.examples?.[0], null, 2);
+  return renderPage(
+    '/docs/receiving',
+    'Receiving webhooks',
+    `<p>Herald sends a signed <code>POST</code> request to your URL for every event to which you subscribe. Register the URL
 with <a href="/docs#/Receivers/registerReceiver"><code>POST /api/public/webhooks</code></a>, or give a
 <code>callback</code> when you create a Task. The answer has the signing secret, and no other answer does: keep it.</p>
 <h2 id="rules">Rules</h2>
@@ -116,4 +118,5 @@ attempt with the status of your answer, or with one of these codes.
 with a sample of any event, and shows the same.</p>
 ${renderCodes('attempts', ERROR_CODES.attempts)}
 <p><a href="/errors">All error codes</a></p>`,
-);
+  );
+}

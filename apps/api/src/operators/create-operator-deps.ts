@@ -14,9 +14,11 @@ import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { createOperatorReads } from './api/operator-reads.ts';
 import { createReadOverview } from './api/read-overview.ts';
+import type { createBoard } from './board/create-board.ts';
 
 export type OperatorDepsOptions = {
   readonly operator: OperatorConfig;
+  readonly createBoard: typeof createBoard;
   /** Apart from the connection of requests. */
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
@@ -31,12 +33,13 @@ export type OperatorDepsOptions = {
 };
 
 /** What the operator pages are made of. Defines scripts: call it with `whenIdle`. */
-export function createOperatorDeps({ operator, registry, presence, ...shared }: OperatorDepsOptions) {
+export function createOperatorDeps({ operator, createBoard, registry, presence, ...shared }: OperatorDepsOptions) {
   const { redis, now } = shared;
   const readServiceState = createServiceStateReader({ ...shared, presence });
   const failed = createFailedView(shared);
   return {
     operator,
+    createBoard,
     redis,
     exposition: createExposition(registry, readServiceState),
     readOverview: createReadOverview({

@@ -5,8 +5,8 @@ import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { createRouter, refuseOtherMethods, refuseUnknownPath } from '../routing/create-router.ts';
 import { createQueryJudge } from '../routing/judge-query.ts';
-import { BOARD_PATH } from './board/board-server.ts';
-import { createBoard, type BoardDeps } from './board/create-board.ts';
+import { BOARD_PATH } from './board/board-path.ts';
+import type { BoardDeps } from './board/create-board.ts';
 import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
 import type { OperatorDeps } from './create-operator-deps.ts';
 import { createOperatorGuard } from './guard-operators.ts';
@@ -19,7 +19,7 @@ export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
 
 /** The pages for operators: `/metrics` for Prometheus, the board, the console and what it reads, behind one guard. */
 export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
-  const { operator, redis, exposition } = operators;
+  const { operator, createBoard, redis, exposition } = operators;
   const { logger, now } = deps;
   const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
   const guard = createOperatorGuard({ credentials: operator, failures, logger });

@@ -1,5 +1,4 @@
 import { NotFoundError, type WorkspaceId } from '@herald/core';
-import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { toHistoryConfig, toReplayRetentionMs, toRetentionMs } from '@herald/config/history-env';
 import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
@@ -67,7 +66,7 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
       const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      const history = config.history && openHistory(config.history.url);
+      const history = config.history && (await openHistory(config.history.url));
       if (history) resources.add('history', history.close);
       return {
         config,
@@ -90,9 +89,11 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
 export type OpenHerald = ReturnType<typeof createHeraldAccess>['openHerald'];
 export type Herald = Awaited<ReturnType<OpenHerald>>;
 
-/** The error of the command that needs it says that it is away. */
-const openHistory = (url: string) =>
-  createHistoryAccess({ url, name: 'herald-cli', connections: 2, onUnavailable: () => undefined });
+/** The error of the command that needs it says that it is away. Without a history PostgreSQL's client isn't loaded. */
+async function openHistory(url: string) {
+  const { createHistoryAccess } = await import('@herald/history/access/create-history-access');
+  return createHistoryAccess({ url, name: 'herald-cli', connections: 2, onUnavailable: () => undefined });
+}
 
 async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {
   const record = await createShardRecordStore(redis).read();

@@ -1,9 +1,6 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
-import { createPartitions } from '@herald/history/partitions/partitions';
-import { prepareHistory } from '@herald/history/requirements/prepare-history';
-import { readHistoryStatus } from '@herald/history/requirements/read-history-status';
+import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
@@ -20,6 +17,7 @@ export function createHistoryCommand({ openHerald, output, serviceEnv, now }: Co
     const url = readCliConfig(serviceEnv()).history?.url;
     if (url === undefined) throw new ConfigError('HISTORY_URL must be set: it says where the history is');
     const options = { url, name: 'herald-cli', connections: 2, statementLimitMs: STATEMENT_LIMIT_MS };
+    const { createHistoryPool } = await import('@herald/history/pool/create-history-pool');
     const pool = createHistoryPool({ ...options, onError: () => undefined });
     try {
       return await work(pool);
@@ -35,6 +33,8 @@ export function createHistoryCommand({ openHerald, output, serviceEnv, now }: Co
     .description('bring the schema up to that of this release, as a worker does when it starts')
     .addHelpText('after', examples('HISTORY_URL=postgres://herald@10.0.0.5/herald herald history migrate'))
     .action(async ({ json }: JsonOption) => {
+      const { createPartitions } = await import('@herald/history/partitions/partitions');
+      const { prepareHistory } = await import('@herald/history/requirements/prepare-history');
       const migrations = await inHistory(async (pool) => {
         const ran = await prepareHistory(pool, 'write');
         await createPartitions(pool).ensureAhead(now());
@@ -48,6 +48,7 @@ export function createHistoryCommand({ openHerald, output, serviceEnv, now }: Co
     .description('its schema, its days, and what waits in Redis for it')
     .addHelpText('after', examples('herald history status --json'))
     .action(async ({ json }: JsonOption) => {
+      const { readHistoryStatus } = await import('@herald/history/requirements/read-history-status');
       const status = await inHistory(readHistoryStatus);
       await using herald = await openHerald();
       const backlog = await readBacklog(herald);

@@ -82,3 +82,4 @@ export async function openHistory(deps: OpenHistoryDeps) {
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),
   };
 }
+export type WorkerHistory = Awaited<ReturnType<typeof openHistory>>;

@@ -1,10 +1,9 @@
 import type { HistoryWriter } from '@herald/history/moving/history-writer';
-import { isRowRefused } from '@herald/history/moving/is-row-refused';
 import type { MoveStore, SettledBatch } from '@herald/store/moving/move-store';
 
 export type MoveSettledDeps = {
   readonly moves: MoveStore;
-  readonly history: Pick<HistoryWriter, 'write'>;
+  readonly history: Pick<HistoryWriter, 'write' | 'isRowRefused'>;
   /** Names this worker in the lease of the shard. */
   readonly mover: string;
   /** How long a settled delivery stays in Redis, in ms. */
@@ -46,7 +45,7 @@ export async function moveSettled(deps: MoveSettledDeps): Promise<number> {
     try {
       await history.write(async () => (batch = await moves.take(mover, settledUntil, limit)));
     } catch (error) {
-      if (!batch || !isRowRefused(error)) throw error;
+      if (!batch || !history.isRowRefused(error)) throw error;
       if (limit === 1)
         await putAside(
           batch.deliveries.map(({ delivery }) => delivery.id),

@@ -9,7 +9,7 @@ import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
-import { createGroupBackend } from '@herald/queue';
+import { createGroupBackend } from '@herald/queue/group-backend';
 import { Worker } from 'bullmq';
 import type { DeliveryTurn, ProcessVerdict } from '../deliveries/delivery-turn.ts';
 import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';

@@ -4,6 +4,7 @@ import { dayOf } from '../days/days.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { INSERT_DELIVERIES, INSERT_TRANSITIONS } from '../sql/moving-sql.ts';
 import { LOCK_FOR_MOVING } from '../sql/lock-sql.ts';
+import { isRowRefused } from './is-row-refused.ts';
 import { deliveryColumns, transitionColumns, type HistoryBatch } from './history-rows.ts';
 
 export type HistoryWriterDeps = {
@@ -47,6 +48,7 @@ export function createHistoryWriter({ pool, partitions, keepsBodies }: HistoryWr
         throw error;
       }
     },
+    isRowRefused,
   };
 }
 export type HistoryWriter = ReturnType<typeof createHistoryWriter>;

@@ -19,32 +19,18 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { Resources } from '../lifecycle/resources.ts';
 import { VERSION } from '../version.ts';
 
 /** Spans that a collector doesn't take within this time are dropped; a stopping process waits no longer either. */
 const EXPORT_LIMIT_MS = 3_000;
 
-export type TracingOptions = {
-  /** The collector's base url; traces are posted to `<endpoint>/v1/traces`. Undefined: there is no tracing. */
-  readonly endpoint: string | undefined;
-  /** Name of the process: `herald-api`, `herald-worker`. OTEL_SERVICE_NAME wins. */
-  readonly serviceName: string;
-};
-
-/** The traces of a process, closed with its other resources. Without a collector it is undefined, and costs nothing. */
-export function addTracing(resources: Resources, { endpoint, serviceName }: TracingOptions): Tracing | undefined {
-  if (endpoint === undefined) return undefined;
-  const tracing = createTracing(endpoint, serviceName);
-  resources.add('tracing', tracing.close);
-  return tracing;
-}
-
 /**
  * OpenTelemetry traces, exported in batches off the path of any request. An unreachable collector costs only spans.
  * There is no ambient context: the trace goes from the request to its transition, and from there to each attempt.
+ * @param endpoint the collector's base url; traces are posted to `<endpoint>/v1/traces`
+ * @param serviceName OTEL_SERVICE_NAME wins
  */
-function createTracing(endpoint: string, serviceName: string) {
+export function createTracing(endpoint: string, serviceName: string) {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_LIMIT_MS,

@@ -3,8 +3,7 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
 import { toProblem } from '../../http/problem.ts';
-
-export const BOARD_PATH = '/admin/queues';
+import { BOARD_PATH } from './board-path.ts';
 
 /** bull-board's server, with a page that loads nothing from other hosts, and with Herald's error messages. */
 export class BoardServer extends ExpressAdapter {

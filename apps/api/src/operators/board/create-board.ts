@@ -5,7 +5,7 @@ import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
-import { createBoardQueue } from '@herald/queue';
+import { createBoardQueue } from '@herald/queue/board/create-board-queue';
 import type { RequestHandler } from 'express';
 import { BoardServer } from './board-server.ts';
 import { DeliveryAdapter } from './delivery-adapter.ts';
