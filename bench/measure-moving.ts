@@ -3,6 +3,7 @@ import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import type { Partitions } from '@herald/history/partitions/partitions';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { writeFirstAttempt } from '@herald/store/deliveries/first-attempt';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { moveSettled } from '../apps/worker/src/moving/move-settled.ts';
@@ -61,7 +62,7 @@ export async function measureMoving(
 async function fill(redis: RedisClient, keys: ShardKeys, transitions: number): Promise<void> {
   const at = Date.now();
   const endpoints = Array.from({ length: FAN_OUT }, () => newReceiverId(at));
-  const attempt = JSON.stringify({ at, durationMs: 12.3, status: 200, answer: 'ok', h: { t: 'text/plain' } });
+  const attempt = { at, durationMs: 12, status: 200, answer: 'ok', headers: { 'content-type': 'text/plain' } };
   const body = `{"id":"trn","event":"task.check_in","created_at":"x","sequence":1,"outcome":"${'o'.repeat(400)}"}`;
   for (let index = 0; index < transitions; index++) {
     const id = newTestTransitionId();
@@ -72,9 +73,9 @@ async function fill(redis: RedisClient, keys: ShardKeys, transitions: number): P
     for (const endpoint of endpoints) {
       const delivery = deliveryIdOf(id, endpoint);
       const record = { x: id, e: endpoint, s: 'delivered', n: 1, at: created, end: created };
+      const first = writeFirstAttempt(attempt, at + index) ?? [];
       writes.push(
-        redis.hset(keys.delivery(delivery), record),
-        redis.rpush(keys.attempts(delivery), attempt),
+        redis.hset(keys.delivery(delivery), ...Object.entries(record).flat(), ...first),
         redis.zadd(keys.endpointLog(endpoint), created, delivery),
         redis.zadd(keys.settled, at - 1, delivery),
       );

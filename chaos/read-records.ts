@@ -1,3 +1,4 @@
+import { readFirstAttempt } from '@herald/store/deliveries/first-attempt';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 
@@ -42,10 +43,11 @@ async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
   const records: DeliveryRecord[] = [];
   for (let first = 0; first < ids.length; first += CHUNK) {
     const chunk = ids.slice(first, first + CHUNK).map(async (id) => {
-      const [fields, attempts] = await Promise.all([
+      const [fields, list] = await Promise.all([
         redis.hgetall(`${prefix}d:${id}`),
         redis.lrange(`${prefix}d:${id}:a`, 0, -1),
       ]);
+      const first = readFirstAttempt(fields);
       const { e = '', x = '', s = '', n = '', at = '', why, end } = fields;
       return {
         id,
@@ -56,7 +58,7 @@ async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
         createdAt: Number(at),
         ...(why !== undefined && { reason: why }),
         ...(end !== undefined && { settledAt: Number(end) }),
-        attempts: attempts.map((text) => JSON.parse(text) as LoggedAttempt),
+        attempts: [...(first ? [first] : []), ...list.map((text) => JSON.parse(text) as LoggedAttempt)],
         isCarried: carried.has(id),
       };
     });

@@ -130,10 +130,16 @@ test('a receiver that was removed keeps its place in the list, of very many the 
 test('a list shows the last attempt of each delivery, in words that are stored or not', async () => {
   const workspaceId = newWorkspaceId();
   const receiver = await register(workspaceId);
-  const [id = ''] = await emit(await createTask(workspaceId), [receiver.id], NOW);
+  const task = await createTask(workspaceId);
+  const [id = ''] = await emit(task, [receiver.id], NOW);
   const list = async () => (await log.listByWorkspace(workspaceId, {}, 10)).deliveries;
   expect((await list())[0]).not.toHaveProperty('lastAttempt');
-  // As release 0.1.0 and this one write them.
+  // As this release writes it in the record.
+  await stores.redis.hset(stores.keys.delivery(id), 'a', '-4 2 404');
+  const first = { at: NOW - 4, durationMs: 2, status: 404 };
+  expect((await list())[0]?.lastAttempt).toEqual(first);
+  expect((await log.listByTask(workspaceId, task.id, 10))?.deliveries[0]?.lastAttempt).toEqual(first);
+  // As release 0.1.0 and this one write them in a list.
   await stores.redis.rpush(stores.keys.attempts(id), '{"at":1,"durationMs":2,"status":500}');
   expect((await list())[0]?.lastAttempt).toEqual({ at: 1, durationMs: 2, status: 500 });
   await stores.redis.rpush(stores.keys.attempts(id), '{"at":3,"durationMs":4,"status":200,"h":{"s":"nginx"}}');

@@ -1,3 +1,4 @@
+import { readAttempts } from '@herald/store/deliveries/delivery-reader';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';
@@ -43,6 +44,6 @@ export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000, 
 /** A delivery's record, and how many attempts it was given. */
 export async function readDelivery(redis: RedisClient, id: string) {
   const keys = shardKeys();
-  const [fields, attempts] = await Promise.all([redis.hgetall(keys.delivery(id)), redis.llen(keys.attempts(id))]);
-  return { status: fields.s, reason: fields.why, tries: Number(fields.n), attempts };
+  const [fields, attempts] = await Promise.all([redis.hgetall(keys.delivery(id)), readAttempts(redis, keys, id)]);
+  return { status: fields.s, reason: fields.why, tries: Number(fields.n), attempts: attempts.length };
 }

@@ -1,4 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
+import { readAttempts } from '@herald/store/deliveries/delivery-reader';
 import { findFaults } from '../queue/read-queue.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { LIMIT, range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
@@ -11,6 +12,8 @@ afterEach(() => engine[Symbol.asyncDispose]());
 
 const NOW = Date.now();
 const DAY_MS = 86_400_000;
+/** Too long for the record: the attempt lies in a list, which must leave with the record. */
+const LONG_ANSWER = 'x'.repeat(65);
 const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 
 async function purgeAll(now: number): Promise<number> {
@@ -59,6 +62,10 @@ async function daysLeft(id: string) {
 }
 
 describe('what is settled leaves by itself, what is pending never', () => {
+  beforeEach(() => {
+    engine.answerWith(LONG_ANSWER);
+  });
+
   const KEPT = [-1, -1, -1];
   const LEAVES = [7, 7, 7];
 
@@ -524,7 +531,7 @@ describe('a pending redelivery', () => {
 /** What one attempt leaves, beside the delivery's own record. */
 async function readTraces(id: string, { id: endpointId, destination }: Receiver) {
   return await Promise.all([
-    engine.redis.lrange(engine.keys.attempts(id), 0, -1),
+    readAttempts(engine.redis, engine.keys, id),
     engine.redis.hget(engine.keys.endpoint(endpointId), 'fails'),
     engine.redis.hgetall(engine.keys.queue.group(destination)),
     engine.redis.hgetall(engine.keys.delivery(id)),

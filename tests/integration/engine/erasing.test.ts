@@ -93,7 +93,8 @@ test('nothing of the content is left in any key, and what was delivered stays as
   const [delivered = '', failed = '', waiting = ''] = deliveriesOf(receiver);
   await engine.record(delivered, { now: NOW, attempt: answered(NOW, 200) });
   await engine.record(failed, { now: NOW, verdict: retryAt(NOW + 1), attempt: answered(NOW, 500), answered: true });
-  await engine.settle(failed, NOW + 1, 'failed');
+  const isLast = { verdict: { kind: 'failed', reason: 'schedule_exhausted' }, answered: true } as const;
+  await engine.record(failed, { now: NOW + 1, ...isLast, attempt: answered(NOW + 1, 502) });
   await engine.record(waiting, { now: NOW, verdict: retryAt(NOW + 9), attempt: answered(NOW, 503), answered: true });
   expect(await holdsContent()).toBe(true);
 
@@ -105,7 +106,14 @@ test('nothing of the content is left in any key, and what was delivered stays as
     delivery: { status: 'delivered', event: 'task.check_in', erasedAt: NOW + 10 },
     attempts: [{ at: NOW, durationMs: 3, status: 200 }],
   });
-  expect(await engine.log.find(workspaceId, failed)).toMatchObject({ delivery: { status: 'failed' } });
+  // The first in its record, the second in its list.
+  expect(await engine.log.find(workspaceId, failed)).toMatchObject({
+    delivery: { status: 'failed' },
+    attempts: [
+      { at: NOW, durationMs: 3, status: 500 },
+      { at: NOW + 1, durationMs: 3, status: 502 },
+    ],
+  });
   expect(await engine.log.find(workspaceId, waiting)).toMatchObject({
     delivery: { status: 'canceled', reason: 'payload_erased', tries: 1 },
   });

@@ -1,4 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type DeliveryStatus } from '@herald/core';
+import { readAttempts } from '@herald/store/deliveries/delivery-reader';
 import { range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
@@ -79,7 +80,7 @@ test('starts the schedule anew, and leaves the log of attempts as it was', async
   });
   expect(delivery.reason).toBeUndefined();
   expect(delivery.settledAt).toBeUndefined();
-  expect(await engine.redis.llen(engine.keys.attempts(id))).toBe(1);
+  expect(await readAttempts(engine.redis, engine.keys, id)).toHaveLength(1);
   await engine.settle(id, LATER + 5, 'delivered');
   expect(await engine.statusOf(id)).toBe('delivered');
   expect(await engine.redis.hget(engine.keys.transition(delivery.transitionId), 'open')).toBe('0');

@@ -150,6 +150,7 @@ export async function startEngine({ hasHistory = false } = {}) {
   };
 
   let attempts = 0;
+  let answer: string | undefined;
   /** Records one attempt that was decided on what the record says now. */
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
     const { delivery, destination, endpoint } = await load(id);
@@ -162,7 +163,8 @@ export async function startEngine({ hasHistory = false } = {}) {
       gone: false,
       isProbe: false,
       destinationLimit: LIMIT,
-      attempt: { at: now, durationMs: ++attempts }, // no two are the same
+      // No two are the same.
+      attempt: { at: now, durationMs: ++attempts, ...(answer !== undefined && { answer }) },
       answered: verdict.kind === 'delivered',
       isRedelivery: delivery.owedAttempts > 0,
       disableAfterMs: DISABLE_AFTER_MS,
@@ -195,6 +197,10 @@ export async function startEngine({ hasHistory = false } = {}) {
     load,
     record,
     settle,
+    /** Attempts get this answer from now on, unless one is given. */
+    answerWith: (text: string) => {
+      answer = text;
+    },
     statusOf: async (id: DeliveryId) => (await stores.redis.hget(keys.delivery(id), 's')) ?? 'missing',
     /** Ids of a group's waiting deliveries, as they stand. */
     waitingFor: (destination: string) => stores.redis.zrange(queue.waiting(destination), '0', '-1'),

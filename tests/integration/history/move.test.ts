@@ -94,6 +94,29 @@ test('a row tells what the record told, with the body once', async () => {
   });
 });
 
+test('all attempts move, the first from the record and the others from their list, unless one is added meanwhile', async () => {
+  const receiver = await engine.register({ workspaceId: 'ws_move' });
+  const id = await engine.acceptOne(receiver, START);
+  const first = { at: START + 5, durationMs: 3, status: 503, answer: 'later ü', headers: { server: 'nginx' } };
+  const verdict = { kind: 'retry', at: START + 9 } as const;
+  await engine.record(id, { now: START + 8, verdict, attempt: first });
+  await engine.record(id, { now: START + 9, attempt: { at: START + 9, durationMs: 1, status: 200 } });
+  const read = await engine.worker.moves.take('first', START + HOUR_MS, 10);
+  if (!read) throw new Error('nobody else moves');
+  await engine.redis.rpush(engine.keys.attempts(id), `{"at":${START + 10},"durationMs":2,"status":204}`);
+  await expect(engine.worker.moves.forget(read)).resolves.toBe(0);
+  await expect(move()).resolves.toBe(1);
+  const [row] = await history.rows('SELECT attempts FROM herald.deliveries');
+  expect(row).toEqual({
+    attempts: `[${[
+      `{"at":${START + 5},"durationMs":3,"status":503,"answer":"later ü","h":{"s":"nginx"}}`,
+      `{"at":${START + 9},"durationMs":1,"status":200}`,
+      `{"at":${START + 10},"durationMs":2,"status":204}`,
+    ].join(',')}]`,
+  });
+  await expect(keysOf('d:*')).resolves.toEqual([]);
+});
+
 test('a transition stays until the last of its deliveries has left', async () => {
   const receivers = [await engine.register({ workspaceId: 'ws_a' }), await engine.register({ workspaceId: 'ws_a' })];
   const [first = '', second = ''] = await engine.accept(receivers, START);
@@ -224,7 +247,7 @@ test('a row that PostgreSQL refuses is named and put aside, and holds up no othe
     await history.pool.query(drop);
   }
   expect(damaged).toEqual([refused]);
-  await expect(keysOf('d:*:a')).resolves.toHaveLength(1);
+  await expect(keysOf('d:*')).resolves.toHaveLength(1);
   await expect(move()).resolves.toBe(0);
   await expect(move({ now: () => START + 4 * HOUR_MS })).resolves.toBe(1);
   expect(await stored()).toHaveLength(27);
@@ -251,7 +274,7 @@ test('an erased transition has neither body nor answers in the history, and what
   const transition = engine.keys.transition(read.transitions[0]?.id ?? '');
   await engine.redis.hset(transition, 'erased', START + 5_000);
   await engine.redis.hdel(transition, 'body');
-  await engine.redis.lset(engine.keys.attempts(id), 0, `{"at":${START},"durationMs":1,"status":200,"answer":"canary"}`);
+  await engine.redis.hset(engine.keys.delivery(id), { a: '0 1 200', b: 'canary', hs: 'canary' });
   await expect(engine.worker.moves.forget(read)).resolves.toBe(0);
   await move();
   const [row] = await history.rows(

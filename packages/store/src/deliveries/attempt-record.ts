@@ -23,14 +23,14 @@ const STORED_NAMES = {
   server: 's',
   'www-authenticate': 'a',
 } as const satisfies Record<(typeof ANSWER_HEADERS)[number], string>;
-const NAMES = Object.entries(STORED_NAMES) as [keyof AnswerHeaders, string][];
+export const HEADER_NAMES = Object.entries(STORED_NAMES) as [keyof AnswerHeaders, string][];
 
 type StoredAttempt = Omit<AttemptRecord, 'headers'> & { readonly h?: Readonly<Record<string, string>> };
 
 /** An attempt as it is stored. The same attempt is always the same text. */
 export function writeAttempt({ headers, ...attempt }: AttemptRecord): string {
   if (!headers) return JSON.stringify(attempt);
-  const h = NAMES.flatMap(([name, stored]) => (headers[name] === undefined ? [] : [[stored, headers[name]]]));
+  const h = HEADER_NAMES.flatMap(([name, stored]) => (headers[name] === undefined ? [] : [[stored, headers[name]]]));
   return JSON.stringify({ ...attempt, h: Object.fromEntries(h) as StoredAttempt['h'] });
 }
 
@@ -38,6 +38,6 @@ export function writeAttempt({ headers, ...attempt }: AttemptRecord): string {
 export function readAttempt(text: string): AttemptRecord {
   const { h, ...attempt } = JSON.parse(text) as StoredAttempt;
   if (!h) return attempt;
-  const headers = NAMES.flatMap(([name, stored]) => (h[stored] === undefined ? [] : [[name, h[stored]]]));
+  const headers = HEADER_NAMES.flatMap(([name, stored]) => (h[stored] === undefined ? [] : [[name, h[stored]]]));
   return { ...attempt, headers: Object.fromEntries(headers) as AnswerHeaders };
 }

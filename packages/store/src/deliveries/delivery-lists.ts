@@ -44,8 +44,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
   /** What history has, unless it came back to Redis in between, or so long ago that its log has forgotten it. */
   const toEntry = async (past: PastDelivery): Promise<ListEntry> => {
     const { id, workspaceId, createdAt } = past.delivery;
-    const delivery = await reader.read(workspaceId, id);
-    return { at: createdAt, id, ...(delivery ? { delivery } : { delivery: past.delivery, past }) };
+    const present = await reader.read(workspaceId, id);
+    return { at: createdAt, id, ...(present ?? { delivery: past.delivery, past }) };
   };
   /** A page of what stands in these logs and in history, of one endpoint or of all. */
   const readLogs = async (
@@ -58,8 +58,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     const nextPlaces = createLogReader(redis, logs, filter, after);
     const next = async (count: number) => {
       const places = await nextPlaces(count);
-      const deliveries = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
-      return places.map((place, index) => ({ ...place, delivery: deliveries[index] }));
+      const found = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
+      return places.map((place, index) => ({ ...place, ...found[index] }));
     };
     const part = await readPart(next, filter, limit);
     if (!history) return await toPage(part);

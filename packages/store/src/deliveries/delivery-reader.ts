@@ -5,6 +5,7 @@ import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
+import { readFirstAttempt } from './first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
 import type { HistoryReader, PastDelivery } from './history-reader.ts';
 import type { ListEntry } from './read-part.ts';
@@ -20,6 +21,9 @@ export type ListedDelivery = Delivery & {
 /** A delivery with all of its attempts, oldest first. */
 export type FoundDelivery = { readonly delivery: ListedDelivery; readonly attempts: readonly AttemptRecord[] };
 
+/** What Redis has of a delivery. `first`: its first attempt, unless that is in the list of the others. */
+export type PresentDelivery = { readonly delivery: Delivery; readonly first?: AttemptRecord | undefined };
+
 export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
 
 export type DeliveryReaderDeps = {
@@ -30,21 +34,22 @@ export type DeliveryReaderDeps = {
 
 /** Reads the records of the deliveries of workspaces. None sees those of another. */
 export function createDeliveryReader({ redis, keyspace, history }: DeliveryReaderDeps) {
-  const read = async (workspaceId: WorkspaceId, id: DeliveryId): Promise<Delivery | undefined> => {
+  const read = async (workspaceId: WorkspaceId, id: DeliveryId): Promise<PresentDelivery | undefined> => {
     const keys = keyspace.of(workspaceId);
     const fields = await redis.hgetall(keys.delivery(id));
     if (fields.x === undefined) return undefined;
     const values = await redis.hmget(keys.transition(fields.x), ...SHOWN_TRANSITION_FIELDS);
     const transition = takeFields(SHOWN_TRANSITION_FIELDS, values);
-    return transition.ws === workspaceId ? readDelivery(id, fields, transition) : undefined;
+    if (transition.ws !== workspaceId) return undefined;
+    return { delivery: readDelivery(id, fields, transition), first: readFirstAttempt(fields) };
   };
   const show = async (delivery: Delivery, lastAttempt: AttemptRecord | undefined): Promise<ListedDelivery> => {
     const waitingFor = await findWaitingFor(redis, keyspace.of(delivery.workspaceId), delivery);
     return { ...delivery, ...(lastAttempt && { lastAttempt }), ...(waitingFor !== undefined && { waitingFor }) };
   };
-  /** What history has of a delivery that left Redis between the reads of its record and of its attempts. */
-  const findMoved = async ({ workspaceId, id, status }: Delivery, hasAttempts: boolean) => {
-    if (!history || hasAttempts || status === 'pending') return undefined;
+  /** What history has of a delivery that left Redis between the reads of its record and of a list without attempts. */
+  const findMoved = async ({ workspaceId, id, status }: Delivery) => {
+    if (!history || status === 'pending') return undefined;
     const isThere = (await redis.exists(keyspace.of(workspaceId).delivery(id))) === 1;
     return isThere ? undefined : await history.find(workspaceId, id);
   };
@@ -54,20 +59,26 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     read,
     /** A delivery of Redis or of history. */
     async find(workspaceId: WorkspaceId, id: DeliveryId): Promise<FoundDelivery | undefined> {
-      const [delivery, attempts] = await Promise.all([
+      const [present, list] = await Promise.all([
         read(workspaceId, id),
-        readAttempts(redis, keyspace.of(workspaceId), id),
+        redis.lrange(keyspace.of(workspaceId).attempts(id), 0, -1),
       ]);
       // Redis was read first: what has left it since then is in history.
-      const past = delivery ? await findMoved(delivery, attempts.length > 0) : await history?.find(workspaceId, id);
+      const past = present
+        ? list.length === 0 && (await findMoved(present.delivery))
+        : await history?.find(workspaceId, id);
       if (past) return { delivery: showPast(past), attempts: past.attempts.map(readAttempt) };
-      return delivery && { delivery: await show(delivery, attempts.at(-1)), attempts };
+      if (!present) return undefined;
+      const attempts = joinAttempts(present.first, list);
+      return { delivery: await show(present.delivery, attempts.at(-1)), attempts };
     },
-    async toListed({ delivery, past }: Pick<ListEntry, 'delivery' | 'past'>): Promise<ListedDelivery> {
+    async toListed({ delivery, first, past }: Omit<ListEntry, 'at' | 'id'>): Promise<ListedDelivery> {
       if (past) return showPast(past);
-      const last = await redis.lindex(keyspace.of(delivery.workspaceId).attempts(delivery.id), -1);
-      const moved = await findMoved(delivery, last !== null);
-      return moved ? showPast(moved) : await show(delivery, last === null ? undefined : readAttempt(last));
+      const list = keyspace.of(delivery.workspaceId).attempts(delivery.id);
+      // The list is asked for first: a record that is there after it was there before it.
+      const [last, moved] = await Promise.all([redis.lindex(list, -1), findMoved(delivery)]);
+      if (last === null && moved) return showPast(moved);
+      return await show(delivery, last === null ? first : readAttempt(last));
     },
     /**
      * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
@@ -101,5 +112,10 @@ export function showPast({ delivery, attempts }: PastDelivery): ListedDelivery {
 
 /** A delivery's attempts, oldest first, whichever workspace it belongs to. */
 export async function readAttempts(redis: RedisClient, keys: ShardKeys, id: DeliveryId): Promise<AttemptRecord[]> {
-  return (await redis.lrange(keys.attempts(id), 0, -1)).map(readAttempt);
+  const [fields, list] = await Promise.all([redis.hgetall(keys.delivery(id)), redis.lrange(keys.attempts(id), 0, -1)]);
+  return joinAttempts(readFirstAttempt(fields), list);
+}
+
+function joinAttempts(first: AttemptRecord | undefined, list: readonly string[]): AttemptRecord[] {
+  return [...(first ? [first] : []), ...list.map(readAttempt)];
 }

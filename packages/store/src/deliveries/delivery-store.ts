@@ -21,6 +21,7 @@ import { writeAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readLoadedDelivery, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
 import { END_DELIVERY_LUA, LOAD_DELIVERY_LUA } from './delivery-scripts.ts';
+import { writeFirstAttempt } from './first-attempt.ts';
 import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
 
 export type RecordedAttempt = {
@@ -117,7 +118,9 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
     async record({ notice: draft, ...recorded }: RecordedAttempt) {
       const { delivery, attempt, verdict, ...facts } = recorded;
-      const { id, endpointId, tries, isReleased } = delivery;
+      const { id, endpointId, tries, createdAt, isReleased } = delivery;
+      // Of one that has been tried, the record has the first attempt.
+      const first = tries === 0 ? writeFirstAttempt(attempt, createdAt) : undefined;
       const input = {
         ...facts,
         id,
@@ -129,6 +132,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         newVersion: newRevision(),
         ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
+        ...(first && { first }),
       };
       const args = [JSON.stringify(input), writeAttempt(attempt)];
       const reply = await record({ key: keys.delivery(id), args });

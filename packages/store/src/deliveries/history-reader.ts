@@ -13,7 +13,7 @@ import type { ListPlace } from './log-reader.ts';
 /** A settled delivery, as history has it. */
 export type PastDelivery = {
   readonly delivery: Delivery;
-  /** As `writeAttempt` wrote them, oldest first. */
+  /** As `writeAttempt` writes them, oldest first. */
   readonly attempts: readonly string[];
 };
 

@@ -1,15 +1,20 @@
 import type { Delivery, ListWorkspaceDeliveries } from '@herald/core';
+import type { AttemptRecord } from './attempt-record.ts';
 import type { PastDelivery } from './history-reader.ts';
 import type { ListPart } from './list-part.ts';
 import type { ListPlace } from './log-reader.ts';
 
 export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
 
-/** A delivery at its place in a list. `past`: it is what history has, not Redis. */
-export type ListEntry = ListPlace & { readonly delivery: Delivery; readonly past?: PastDelivery };
+/** A delivery at its place in a list. `first`: see PresentDelivery. `past`: it is what history has, not Redis. */
+export type ListEntry = ListPlace & {
+  readonly delivery: Delivery;
+  readonly first?: AttemptRecord | undefined;
+  readonly past?: PastDelivery;
+};
 
 /** A place that was looked at. Its delivery is absent when its record is gone. */
-export type Looked = ListPlace & { readonly delivery?: Delivery | undefined; readonly past?: PastDelivery };
+export type Looked = ListPlace & Partial<Omit<ListEntry, keyof ListPlace>>;
 
 /** Records that a page with a filter looks at together, and in all: a filter that matches nothing must come to an end. */
 const WINDOW = 200;

@@ -5,11 +5,11 @@ import { NOTICE_LUA } from '../notices/notice-lua.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 import { ERASED_ATTEMPT_LUA } from './erased-attempt-lua.ts';
+import { FIRST_ATTEMPT } from './first-attempt.ts';
+import { FIRST_ATTEMPT_LUA } from './first-attempt-lua.ts';
 
 /** A receiver that has failed for so long without one success is told of, in ms. */
 const TELL_FAILING_AFTER_MS = 3_600_000;
-/** Attempts that a delivery's log keeps: the schedule makes 10, redeliveries add to them. */
-const ATTEMPT_LOG_LIMIT = 50;
 
 export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- Record attempts, each with its effects on its delivery, endpoint and destination. The lease ends in the same step,
@@ -21,7 +21,7 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
 --   endpointId, tries (before this one), released (before its turn), ttl (see retain), newVersion (of the subscriptions, should
 --   the endpoint be disabled); notice: see tellPlatform; of an attempt that counts, its field and its shardField
---   (attempt-fields.ts)
+--   (attempt-fields.ts); first: see FIRST_ATTEMPT_LUA
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -35,6 +35,7 @@ ${LEASE_LUA}
 ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
+${FIRST_ATTEMPT_LUA}
 ${COUNT_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
 -- What the attempts of this run count for, by field: of the shard, and of each owner of counters. It is written in the
@@ -65,18 +66,18 @@ local function trackGroups(input, group, held, isRepeated)
 end
 
 local function record(delivery, input, attempt, held, group)
-  local attempts, endpoint = delivery .. ':a', prefix .. 'e:' .. input.endpointId
-  local now, verdict = input.now, input.verdict
-  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due', 'o')
+  local endpoint = prefix .. 'e:' .. input.endpointId
+  local now, verdict, first = input.now, input.verdict, input.first
+  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due', 'o', '${FIRST_ATTEMPT}')
   local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
   -- Erasing settles what is pending, so that this look is rare.
   if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. 'x:' .. transition, 'erased') == 1 then
-    attempt = withoutContent(attempt)
+    attempt, first = withoutContent(attempt), factsOf(first)
   end
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
-  local isRepeated = not held and redis.call('LPOS', attempts, attempt) ~= false
+  local isRepeated = not held and isLogged(delivery, attempt, first, known[7])
   local notice, workspace = '', nil
 
   local function disable(reason, workspace)
@@ -137,9 +138,7 @@ local function record(delivery, input, attempt, held, group)
   local disabled = trackEndpoint()
 
   if not isRepeated then
-    if redis.call('RPUSH', attempts, attempt) > ${ATTEMPT_LOG_LIMIT} then
-      redis.call('LTRIM', attempts, -${ATTEMPT_LOG_LIMIT}, -1)
-    end
+    logAttempt(delivery, attempt, first, known[7])
     if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
       if redeliveries == 0 then
@@ -183,7 +182,7 @@ local function record(delivery, input, attempt, held, group)
   end
   if redeliveries > 0 then
     -- A delivery that still has to be sent must not expire.
-    for _, key in ipairs({ delivery, attempts, prefix .. 'x:' .. transition }) do redis.call('PERSIST', key) end
+    for _, key in ipairs({ delivery, delivery .. ':a', prefix .. 'x:' .. transition }) do redis.call('PERSIST', key) end
   end
   local breaker = trackGroups(input, group, held, isRepeated)
   if held and (redeliveries > 0 or status == 'pending') then

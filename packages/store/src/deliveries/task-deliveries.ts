@@ -36,8 +36,8 @@ export function createTaskDeliveries({ redis, keyspace, reader, history }: TaskD
     const endpoints = await redis.hget(keyspace.of(workspaceId).transition(transitionId), 'eps');
     const ids = endpoints ? endpoints.split(',').map((endpointId) => deliveryIdOf(transitionId, endpointId)) : [];
     const found = await Promise.all(ids.map((id) => reader.read(workspaceId, id)));
-    const entries = found.flatMap((delivery): ListEntry[] =>
-      delivery ? [{ at: sequence, id: delivery.id, delivery }] : [],
+    const entries = found.flatMap((present): ListEntry[] =>
+      present ? [{ at: sequence, id: present.delivery.id, ...present }] : [],
     );
     return { entries, isWhole: ids.length > 0 && entries.length === ids.length };
   };

@@ -74,7 +74,7 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
         [keys.prefix, now, retention.expiryMs, erasedAt, id, ...ids],
       ),
     );
-    await Promise.all(ids.map((deliveryId) => eraseAttempts([keys.attempts(deliveryId)], [])));
+    await Promise.all(ids.map((each) => eraseAttempts([keys.delivery(each), keys.attempts(each)], [])));
     return event === '' || count === 0 ? undefined : { event, count };
   };
 

@@ -1,3 +1,5 @@
+import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
+
 export const FORGET_MOVED_LUA = /* lua */ `
 -- Delete deliveries that are in the history, unless they have changed since they were read: then they move once more.
 -- A transition goes with the last of its deliveries here. A second run changes nothing.
@@ -7,13 +9,14 @@ export const FORGET_MOVED_LUA = /* lua */ `
 -- ARGV[3] JSON: [[transition id, ids of all its deliveries], ...]
 -- Returns how many it deleted.
 local prefix, forgotten = ARGV[1], 0
+${FIRST_ATTEMPT_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
   local record = prefix .. 'd:' .. id
   local known = redis.call('HMGET', record, 's', 'owe')
   local isSame = known[1] and known[1] ~= 'pending' and not known[2]
     and redis.call('ZSCORE', KEYS[1], id) == score
-    and redis.call('LLEN', record .. ':a') == attempts
+    and countLogged(record) == attempts
     and (redis.call('HGET', prefix .. 'x:' .. transition, 'erased') or '') == erased
   if isSame then
     redis.call('DEL', record, record .. ':a')

@@ -1,13 +1,14 @@
 import { type Delivery, deliveryIdOf, type DeliveryId, type TransitionId } from '@herald/core';
 import { z } from 'zod';
-import { readAttempt } from '../deliveries/attempt-record.ts';
+import { readAttempt, writeAttempt } from '../deliveries/attempt-record.ts';
+import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, takeFields } from '../deliveries/delivery-record.ts';
 import { MOVED_DELIVERY_FIELDS, MOVED_TRANSITION_FIELDS } from './take-settled-script.ts';
 
 /** A settled delivery as it moves: what history keeps of it, and by which it is told from a later version. */
 export type SettledDelivery = {
   readonly delivery: Delivery;
-  /** Entries of its log, as they are stored. */
+  /** As `writeAttempt` writes them, oldest first. */
   readonly attempts: readonly string[];
   /** When it changed last, epoch ms. */
   readonly changedAt: number;
@@ -51,12 +52,14 @@ export function readTaken([, , rows, transitionRows]: Taken) {
   const transitions = new Map<TransitionId, SettledTransition>();
   const deliveries: SettledDelivery[] = [];
   const damaged: DeliveryId[] = [];
-  for (const [id, score, values, attempts] of rows) {
+  for (const [id, score, values, list] of rows) {
     try {
       const fields = takeFields(MOVED_DELIVERY_FIELDS, values);
       const transitionFields = fieldsOf.get(fields.x ?? '') ?? {};
       const delivery = readDelivery(id, fields, transitionFields);
       const { transitionId, createdAt, settledAt = createdAt, erasedAt = 0 } = delivery;
+      const first = readFirstAttempt(fields);
+      const attempts = [...(first ? [writeAttempt(first)] : []), ...list];
       const last = attempts.at(-1);
       const changedAt = Math.max(settledAt, erasedAt, last === undefined ? 0 : readAttempt(last).at);
       deliveries.push({ delivery, attempts, changedAt, score });

@@ -1,7 +1,11 @@
 import { PLATFORM } from '@herald/core';
+import { FIRST_ATTEMPT_FIELDS } from '../deliveries/first-attempt.ts';
 
 /** What a mover reads of each hash, in this order. The script reads `e`, `x`, `s` and `owe` by position. */
-export const MOVED_DELIVERY_FIELDS = ['e', 'x', 's', 'owe', 'n', 'at', 'from', 'end', 'why', 'o', 'rel'] as const;
+export const MOVED_DELIVERY_FIELDS = [
+  ...(['e', 'x', 's', 'owe', 'n', 'at', 'from', 'end', 'why', 'o', 'rel'] as const),
+  ...FIRST_ATTEMPT_FIELDS,
+];
 export const MOVED_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased', 'req', 'trace', 'eps', 'body'] as const;
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -14,7 +18,7 @@ export const TAKE_SETTLED_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] the mover   ARGV[3] lease (ms)   ARGV[4] settled until (ms)   ARGV[5] at most so many
 -- ARGV[6] time to live of notices (ms)
 -- Returns {'held'} (another mover has the shard) | {'taken', ids looked at, deliveries, transitions}; a delivery is
--- {id, score, fields, attempts}, a transition {id, fields}, once for all of its deliveries.
+-- {id, score, fields, list of its attempts}, a transition {id, fields}, once for all of its deliveries.
 local prefix = ARGV[1]
 local holder = redis.call('GET', KEYS[2])
 if holder and holder ~= ARGV[2] then return { 'held' } end

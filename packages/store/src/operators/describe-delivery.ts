@@ -1,5 +1,6 @@
 import { isNotice, type Delivery, type DeliveryId, type DestinationId, type EndpointId } from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
+import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import { groupOfLane } from '@herald/queue';
 import type { PastDelivery } from '../deliveries/history-reader.ts';
@@ -41,7 +42,7 @@ export async function describeDelivery(
   id: DeliveryId,
   findPast?: (id: DeliveryId) => Promise<PastDelivery | undefined>,
 ): Promise<DeliveryDescription | undefined> {
-  const [fields, attempts, last] = await Promise.all([
+  const [fields, length, last] = await Promise.all([
     redis.hgetall(keys.delivery(id)),
     redis.llen(keys.attempts(id)),
     redis.lindex(keys.attempts(id), -1),
@@ -57,13 +58,17 @@ export async function describeDelivery(
     if (transition.ws !== undefined && transition.ev !== undefined) {
       const delivery = readDelivery(id, fields, transition);
       const waitingFor = isNotice(delivery.event) ? undefined : await findWaitingFor(redis, keys, delivery);
-      return describe(delivery, { attempts, last: last ?? undefined, endpoint, waitingFor });
+      const first = readFirstAttempt(fields);
+      const attempts = length + (first ? 1 : 0);
+      const lastAttempt = last === null ? first : readAttempt(last);
+      return describe(delivery, { attempts, lastAttempt, endpoint, waitingFor });
     }
   }
   const past = await findPast?.(id);
   if (!past) return undefined;
   const endpoint = await readEndpointFacts(redis, keys, past.delivery.endpointId);
-  return describe(past.delivery, { attempts: past.attempts.length, last: past.attempts.at(-1), endpoint });
+  const lastAttempt = past.attempts.map(readAttempt).at(-1);
+  return describe(past.delivery, { attempts: past.attempts.length, lastAttempt, endpoint });
 }
 
 /** Url, whether it is enabled, and its group in the queue. */
@@ -72,15 +77,13 @@ const readEndpointFacts = (redis: RedisClient, keys: ShardKeys, id: EndpointId) 
 
 type Found = {
   readonly attempts: number;
-  /** As it is stored. */
-  readonly last: string | undefined;
+  readonly lastAttempt: AttemptRecord | undefined;
   readonly endpoint: Awaited<ReturnType<typeof readEndpointFacts>>;
   readonly waitingFor?: DeliveryId | undefined;
 };
 
-function describe(delivery: Delivery, { attempts, last, endpoint, waitingFor }: Found): DeliveryDescription {
+function describe(delivery: Delivery, { attempts, lastAttempt, endpoint, waitingFor }: Found): DeliveryDescription {
   const [url, on, group] = endpoint;
-  const lastAttempt = last === undefined ? undefined : readAttempt(last);
   const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
   const log = {
     attempts,
