@@ -84,8 +84,10 @@ export async function measureHistoryMemory(seconds: number): Promise<HistoryMemo
   const deliveries = tasks * EVENTS * FAN_OUT;
   const until = (count: number) => count >= deliveries;
   await waitFor('all to arrive', receivers.count, { until, deadlineMs: SETTLED_DEADLINE_MS });
-  const isEmpty = async () => (await redis.zcard(keys.settled)) === 0;
-  await waitFor('all to have moved', isEmpty, SETTLED_DEADLINE_MS);
+  await waitFor('all to have moved', () => redis.zcard(keys.settled), {
+    until: (left) => left === 0,
+    deadlineMs: SETTLED_DEADLINE_MS,
+  });
   const { rows } = await history.pool.query<{ count: number }>('SELECT count(*) FROM herald.deliveries');
   return { samples, deliveries, rows: rows[0]?.count ?? 0, workerCpu };
 }
