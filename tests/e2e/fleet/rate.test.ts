@@ -1,5 +1,5 @@
 import { waitFor } from '@herald/test-kit';
-import { shardKeys } from '../../support/delivery-state.ts';
+import { readDelivery } from '../../support/delivery-state.ts';
 import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
@@ -67,8 +67,7 @@ test('four workers hold the rate of a receiver within 5 %, also when one is kill
   });
   await expectNothingLeft(herald.redis, 40_000);
   expect(accepted.size).toBe(2 * DELIVERIES);
-  const { attempts } = shardKeys();
-  const recorded = await Promise.all([...accepted.keys()].map((id) => herald.redis.llen(attempts(id))));
-  expect(new Set(recorded)).toEqual(new Set([1]));
+  const records = await Promise.all([...accepted.keys()].map((id) => readDelivery(herald.redis, id)));
+  expect(new Set(records.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   expectNoInternalErrors(herald);
 });
