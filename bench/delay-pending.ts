@@ -35,7 +35,7 @@ export async function delayPending(redisUrl: string): Promise<void> {
   try {
     const [keys] = createKeyspace(1).shards;
     if (!keys) throw new Error('one shard has keys');
-    const delay = defineScript(redis, 'benchDelay', DELAY_LUA);
+    const delay = defineScript(redis, DELAY_LUA);
     const now = Date.now();
     let delayed = 0;
     for (const key of await redis.keys(keys.queue.waiting('*'))) {

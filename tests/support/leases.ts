@@ -23,7 +23,7 @@ let leases = 0;
 
 /** Leases of chosen deliveries, for tests that record attempts and reserve nothing. */
 export function createLeases(redis: RedisClient, { queue }: ShardKeys) {
-  const lease = defineScript(redis, 'testLease', LEASE_ONE_LUA);
+  const lease = defineScript(redis, LEASE_ONE_LUA);
   const prefix = queue.waiting('');
 
   const findLease = async (id: DeliveryId): Promise<string | undefined> =>

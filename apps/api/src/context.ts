@@ -17,7 +17,6 @@ import { createReplayOperations } from '@herald/store/replays/create-replay-oper
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { createScriptCommands } from '@herald/store/scripts/script-commands';
-import { whenIdle } from '@herald/store/scripts/when-idle';
 import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
@@ -58,8 +57,7 @@ export type AppContext = Awaited<ReturnType<typeof openContext>>;
  * @throws ConfigError or `RedisUnreachableError`, with a sentence that says what to change
  */
 export async function openContext(options: ContextOptions) {
-  const base = await openBase(options);
-  return await whenIdle(base.clients, () => buildContext(options, base));
+  return buildContext(options, await openBase(options));
 }
 
 /** Builds the stores and operations. No I/O. */
@@ -128,7 +126,6 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     resources,
     logger,
     metrics,
-    clients: base.clients,
     now,
     isSilent,
     shards,
@@ -138,7 +135,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     apiKeys: createApiKeyStore({ redis, now }),
     ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
-    sendRateLimitCommand: createScriptCommands(redis, 'rateLimit'),
+    sendRateLimitCommand: createScriptCommands(redis),
     idempotencyRecords: createIdempotencyStore({
       redis,
       awaitReplication,

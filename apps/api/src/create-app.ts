@@ -50,7 +50,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   TASK_ROUTES,
 ];
 
-/** The HTTP surface. A key is checked before a body is read. Defines scripts: call it with `whenIdle`. */
+/** The HTTP surface. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
   const { config, logger, apiKeys, tracing, now } = context;
   const authenticate = createAuthenticate({

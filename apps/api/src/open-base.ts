@@ -70,8 +70,6 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
     subscriber,
     replicationRedis,
     operatorRedis,
-    /** Define scripts on these only with `whenIdle`. */
-    clients: [redis, subscriber, replicationRedis, operatorRedis].filter((client) => client !== undefined),
     isSilent: () => connections.isSilent(redis),
     clock,
     shards,

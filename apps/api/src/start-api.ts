@@ -3,7 +3,6 @@ import { createResources } from '@herald/runtime/lifecycle/resources';
 import { listen } from '@herald/runtime/net/listen';
 import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { Logger } from '@herald/runtime/log/logger';
-import { whenIdle } from '@herald/store/scripts/when-idle';
 import { openContext } from './context.ts';
 import { createApp } from './create-app.ts';
 import { closeHttpServer, createHttpServer } from './http/create-http-server.ts';
@@ -20,7 +19,7 @@ export async function startApi(config: ApiConfig, logger: Logger, giveUp: () => 
   });
   try {
     const context = await openContext({ config, logger, resources, giveUp });
-    const server = createHttpServer(await whenIdle(context.clients, () => createApp(context)));
+    const server = createHttpServer(createApp(context));
     const { host, port } = config;
     const given = await listen(server, { host, port, backlog: LISTEN_BACKLOG }, { port: 'PORT', host: 'HOST' });
     resources.add('server', () => closeHttpServer(server, CLOSE_LIMIT_MS));

@@ -21,7 +21,7 @@ const PURGE_EVERY_MS = 1_000;
 const FEED_EVERY_MS = 250;
 
 /**
- * Starts the queue, the purges and the replays of one shard. Defines scripts: see `whenIdle`.
+ * Starts the queue, the purges and the replays of one shard.
  * @param waitRedis a connection of this shard's own, on which a command blocks
  */
 export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisClient) {

@@ -1,7 +1,6 @@
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
-import { whenIdle } from '@herald/store/scripts/when-idle';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
@@ -63,20 +62,17 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
 }
 
 async function startShards(context: WorkerContext): Promise<void> {
-  const { config, connections, redis, queueRedis, keyspace, metrics, proxy, resources } = context;
+  const { config, connections, keyspace, metrics, proxy, resources } = context;
   const served: { readonly number: number; readonly keys: ShardKeys; readonly waitRedis: RedisClient }[] = [];
   for (const [number, keys] of keyspace.shards.entries()) {
     if (!config.workerShards.includes(number)) continue;
     served.push({ number, keys, waitRedis: await connections.open(WAIT_CONNECTION) });
   }
-  // All connections are open by now: scripts must be defined before the first shard uses its own.
-  const running = await whenIdle([redis, queueRedis], () =>
-    served.map(({ number, keys, waitRedis }) => {
-      const shard = startShard(context, keys, waitRedis);
-      metrics.attempts.watchInFlight(number, shard.inFlight);
-      return shard;
-    }),
-  );
+  const running = served.map(({ number, keys, waitRedis }) => {
+    const shard = startShard(context, keys, waitRedis);
+    metrics.attempts.watchInFlight(number, shard.inFlight);
+    return shard;
+  });
   // While the proxy is away nothing can go out from here: another worker may reach it, and the queue must not be busy.
   proxy?.watch((isOpen) => {
     for (const shard of running) {

@@ -1,7 +1,7 @@
 /** Runs a Lua script in one slot with keys and arguments. The reply is outside input: the caller parses it. */
 export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
-/** Makes a Lua script callable, under a name that is unique among the scripts of one client. */
+/** Makes a Lua script callable. Its name tells it apart from the others. */
 export type DefineScript = (name: string, lua: string) => Script;
 
 /** Access to one queue in Redis. */

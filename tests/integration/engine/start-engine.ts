@@ -65,7 +65,7 @@ export async function startEngine({ hasHistory = false } = {}) {
   const { queue } = keys;
   const { loadLua, readRows } = createDeliveryQueueScripts();
   const createWorker = (redis: RedisClient) => {
-    const define = (name: string, lua: string) => defineScript(redis, name, lua);
+    const define = (_name: string, lua: string) => defineScript(redis, lua);
     const reserve = createReserve(define, queue, loadLua, readRows);
     const putBack = define('testPutBack', PUT_BACK_LUA);
     const finish = define('testFinish', createFinishScript(loadLua));

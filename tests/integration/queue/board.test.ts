@@ -54,7 +54,7 @@ async function setUp() {
   };
   const view = createBoardQueue('queue', {
     prefix: queue.keys.prefix,
-    defineScript: (name, lua) => defineScript(redis, name, lua),
+    defineScript: (_name, lua) => defineScript(redis, lua),
     now: () => now,
     jobs,
     workerConnection: 'worker-wait',

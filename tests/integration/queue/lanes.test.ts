@@ -14,7 +14,7 @@ async function setUp() {
   const scripts = createQueueScripts(queue, () => now);
   const deps = {
     prefix: queue.keys.prefix,
-    defineScript: (name: string, lua: string) => queue.scriptOn(queue.redis, name, lua),
+    defineScript: (_name: string, lua: string) => queue.scriptOn(queue.redis, lua),
     now: () => now,
   };
   // They have answered before, so that no suspicion limits them.

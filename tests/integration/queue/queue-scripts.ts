@@ -16,7 +16,7 @@ export type ReserveOptions = {
 
 /** The scripts that a backend runs, one at a time and without a worker. */
 export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof startQueue>>, now: () => number) {
-  const define = (name: string, lua: string) => defineScript(redis, name, lua);
+  const define = (_name: string, lua: string) => defineScript(redis, lua);
   const reserve = createReserve(define, keys, LOAD_LUA, (rows) => rows.map(({ row }) => row));
   const putBack = define('testPutBack', PUT_BACK_LUA);
   const finish = define('testFinish', createFinishScript(LOAD_LUA));

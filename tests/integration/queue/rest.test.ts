@@ -17,7 +17,7 @@ async function startCounted(queue: Queue, groupLimit = 5) {
     concurrency: 4,
     groupLimit,
     defineScript: (name, lua) => {
-      const script = queue.scriptOn(commands, name, lua);
+      const script = queue.scriptOn(commands, lua);
       return async (keys, args) => {
         if (name !== 'queueReserve') return await script(keys, args);
         reserves++;

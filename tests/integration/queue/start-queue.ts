@@ -91,9 +91,9 @@ export async function startQueue(now: () => number = Date.now) {
     return redis;
   };
   const redis = await connect('queue');
-  const add = defineScript(redis, 'testAdd', ADD_LUA);
-  const remove = defineScript(redis, 'testRemove', REMOVE_LUA);
-  const end = defineScript(redis, 'testEnd', END_LUA);
+  const add = defineScript(redis, ADD_LUA);
+  const remove = defineScript(redis, REMOVE_LUA);
+  const end = defineScript(redis, END_LUA);
   const keys = createQueueKeys(PREFIX);
 
   /** A backend on connections of its own, as another process would have it. */
@@ -101,7 +101,7 @@ export async function startQueue(now: () => number = Date.now) {
     const [commands, waiting] = [await connect('worker'), await connect('worker-wait')];
     return createGroupBackend({
       prefix: PREFIX,
-      defineScript: (name, lua): Script => defineScript(commands, name, lua),
+      defineScript: (_name, lua): Script => defineScript(commands, lua),
       waitConnection: {
         bzpopmin: (names, seconds) => waiting.bzpopmin(names, seconds),
         disconnect: () => {
@@ -126,7 +126,7 @@ export async function startQueue(now: () => number = Date.now) {
     server,
     connect,
     /** For a backend whose commands a test counts or refuses. */
-    scriptOn: (client: RedisClient, name: string, lua: string): Script => defineScript(client, name, lua),
+    scriptOn: (client: RedisClient, lua: string): Script => defineScript(client, lua),
     createBackend,
     /** Runs BullMQ's worker on a backend. */
     startWorker(backend: GroupBackend, processor: Processor, stalledIntervalMs = 5_000, blockLimitMs = BLOCK_LIMIT_MS) {

@@ -123,7 +123,7 @@ test('a job that can neither be ended nor put back keeps no slot of its worker',
   const backend = await queue.createBackend({
     leaseMs: 500,
     defineScript: (name, lua) => {
-      const script = queue.scriptOn(commands, name, lua);
+      const script = queue.scriptOn(commands, lua);
       const isEnd = name === 'queueFinish' || name === 'queuePutBack';
       return (keys, args) =>
         isEnd && isRefused ? Promise.reject(new Error('READONLY this is a replica')) : script(keys, args);

@@ -19,7 +19,6 @@ beforeEach(async () => {
   stores = await startStores();
   const script = defineScript(
     stores.redis,
-    'testCount',
     `${COUNT_LUA} for i = 1, #ARGV, 3 do count(KEYS[1], tonumber(ARGV[i]), { [tonumber(ARGV[i + 1])] = tonumber(ARGV[i + 2]) }) end`,
   );
   count = (entries) => script([key], entries.flat());

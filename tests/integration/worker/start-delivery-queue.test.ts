@@ -43,7 +43,7 @@ async function setUp() {
     return redis;
   };
   const redis = await connect(server.url);
-  const add = defineScript(redis, 'testAdd', ADD_LUA);
+  const add = defineScript(redis, ADD_LUA);
   const events: string[] = [];
   const note = (event: string) => {
     events.push(event);

@@ -32,7 +32,7 @@ export type OperatorDepsOptions = {
   readonly now: () => number;
 };
 
-/** What the operator pages are made of. Defines scripts: call it with `whenIdle`. */
+/** What the operator pages are made of. */
 export function createOperatorDeps({ operator, createBoard, registry, presence, ...shared }: OperatorDepsOptions) {
   const { redis, now } = shared;
   const readServiceState = createServiceStateReader({ ...shared, presence });

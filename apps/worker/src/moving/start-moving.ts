@@ -14,7 +14,7 @@ const TEND_EVERY_MS = 600_000;
 
 type MovingContext = Pick<WorkerContext, 'config' | 'history' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'>;
 
-/** Moves what settles in a shard to the history, or lets it expire when there is none. Defines scripts: see `whenIdle`. */
+/** Moves what settles in a shard to the history, or lets it expire when there is none. */
 export function startMoving(context: MovingContext, keys: ShardKeys) {
   const { config, history, logger, metrics, redis, now } = context;
   const moves = createMoveStore({ redis, keys });

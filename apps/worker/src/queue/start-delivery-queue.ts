@@ -122,7 +122,7 @@ function createBackend(deps: DeliveryQueueDeps) {
   const { redis, waitRedis, keys, concurrency, destinationLimit, clock, random } = deps;
   return createGroupBackend({
     prefix: keys.prefix,
-    defineScript: (name, lua) => defineScript(redis, name, lua),
+    defineScript: (_name, lua) => defineScript(redis, lua),
     waitConnection: {
       bzpopmin: (names, seconds) => waitRedis.bzpopmin(names, seconds),
       disconnect: () => {

@@ -11,7 +11,7 @@ const Version = z.string().nullable();
 
 /** Tells whether anything happened to deliveries since the last look, for the price of one short script. */
 export function createActivityReader({ redis, keyspace }: ActivityReaderDeps) {
-  const read = defineScript(redis, 'readActivity', READ_ACTIVITY_LUA);
+  const read = defineScript(redis, READ_ACTIVITY_LUA);
   return {
     /**
      * A text that changes with what happens to the deliveries of the workspace, or of one of its endpoints.

@@ -39,7 +39,7 @@ return 1
 
 export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: () => number }) {
   const { redis, awaitReplication, now } = deps;
-  const writeLastUse = defineScript(redis, 'writeLastUse', WRITE_LAST_USE_LUA);
+  const writeLastUse = defineScript(redis, WRITE_LAST_USE_LUA);
   // Each request is answered by a look-up that begins after it came, so that a revoked key is refused at once. Requests
   // of one moment mostly have the same key and share the look-up.
   const readFields = batchCalls({

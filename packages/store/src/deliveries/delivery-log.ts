@@ -28,7 +28,7 @@ export type DeliveryLogDeps = ReplicatedStoreDeps & {
 /** The deliveries of a workspace, as its API shows them, and the redelivery that it can ask for. */
 export function createDeliveryLog(deps: DeliveryLogDeps) {
   const { redis, keyspace, history } = deps;
-  const redeliver = defineReplicatedScript(deps, 'redeliver', REDELIVER_LUA);
+  const redeliver = defineReplicatedScript(deps, REDELIVER_LUA);
   const reader = createDeliveryReader({ redis, keyspace, history });
 
   /** What the script needs to bring a delivery back from history. */

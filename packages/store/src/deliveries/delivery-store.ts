@@ -87,9 +87,9 @@ const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([Deli
 
 /** The delivery records of one shard. */
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps) {
-  const load = defineScript(redis, 'loadDelivery', LOAD_DELIVERY_LUA);
-  const recordAll = defineScript(redis, 'recordAttempts', RECORD_ATTEMPTS_LUA);
-  const end = defineScript(redis, 'endDelivery', END_DELIVERY_LUA);
+  const load = defineScript(redis, LOAD_DELIVERY_LUA);
+  const recordAll = defineScript(redis, RECORD_ATTEMPTS_LUA);
+  const end = defineScript(redis, END_DELIVERY_LUA);
 
   // Fewer and larger calls of a script cost less, and leave the worker idle while it waits.
   const record = batchCalls({

@@ -9,7 +9,7 @@ import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';
 /** Callbacks, by their own ids. Each is created with its Task. */
 export function createCallbackStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
-  const patch = defineReplicatedScript(deps, 'patchCallback', PATCH_CALLBACK_LUA);
+  const patch = defineReplicatedScript(deps, PATCH_CALLBACK_LUA);
   return {
     /** The callback, if it belongs to a Task of this workspace. */
     async find(workspaceId: WorkspaceId, id: EndpointId) {

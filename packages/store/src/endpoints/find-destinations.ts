@@ -8,7 +8,7 @@ export type GroupReadersDeps = { readonly redis: RedisClient; readonly keyspace:
 
 /** Reads the groups of the queue in each shard, by the shard's keys. */
 export function createGroupReaders({ redis, keyspace, now }: GroupReadersDeps) {
-  const define = (name: string, lua: string) => defineScript(redis, name, lua);
+  const define = (_name: string, lua: string) => defineScript(redis, lua);
   return new Map(
     keyspace.shards.map((keys) => [keys, createGroupReader({ prefix: keys.prefix, defineScript: define, now })]),
   );

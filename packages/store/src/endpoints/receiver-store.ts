@@ -19,10 +19,10 @@ const RegisterReply = z.enum(['registered', 'exists', 'full']);
 
 export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
-  const register = defineReplicatedScript(deps, 'registerReceiver', REGISTER_RECEIVER_LUA);
-  const patch = defineReplicatedScript(deps, 'patchReceiver', PATCH_RECEIVER_LUA);
-  const remove = defineReplicatedScript(deps, 'removeReceiver', REMOVE_RECEIVER_LUA);
-  const rotate = defineReplicatedScript(deps, 'rotateSecret', ROTATE_SECRET_LUA);
+  const register = defineReplicatedScript(deps, REGISTER_RECEIVER_LUA);
+  const patch = defineReplicatedScript(deps, PATCH_RECEIVER_LUA);
+  const remove = defineReplicatedScript(deps, REMOVE_RECEIVER_LUA);
+  const rotate = defineReplicatedScript(deps, ROTATE_SECRET_LUA);
 
   const keysOf = (workspaceId: WorkspaceId, id: EndpointId) => {
     const keys = keyspace.of(workspaceId);

@@ -58,11 +58,11 @@ const TransitionReply = z.tuple([z.union([EventName, z.literal('')]), z.number()
 export function createPayloadEraser(deps: PayloadEraserDeps) {
   const { redis, keyspace, retention, history } = deps;
   // Each step must be replicated before the note: after a failover, the new master may lack any of them.
-  const eraseTask = defineReplicatedScript(deps, 'eraseTask', ERASE_TASK_LUA);
-  const eraseTransition = defineReplicatedScript(deps, 'eraseTransition', ERASE_TRANSITION_LUA);
-  const eraseAttempts = defineReplicatedScript(deps, 'eraseAttempts', ERASE_ATTEMPTS_LUA);
-  const noteErased = defineReplicatedScript(deps, 'noteErased', NOTE_ERASED_LUA);
-  const markErased = defineReplicatedScript(deps, 'markErased', MARK_ERASED_LUA);
+  const eraseTask = defineReplicatedScript(deps, ERASE_TASK_LUA);
+  const eraseTransition = defineReplicatedScript(deps, ERASE_TRANSITION_LUA);
+  const eraseAttempts = defineReplicatedScript(deps, ERASE_ATTEMPTS_LUA);
+  const noteErased = defineReplicatedScript(deps, NOTE_ERASED_LUA);
+  const markErased = defineReplicatedScript(deps, MARK_ERASED_LUA);
 
   /** The transition first: whoever records an attempt from then on leaves out the answer. */
   const erase = async (keys: ShardKeys, id: TransitionId, erasedAt: number, now: number) => {

@@ -63,10 +63,10 @@ const GiveBackReply = z.enum(['given_back', 'lost']);
 /** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
 export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
   const { redis, awaitReplication, now, leaseMs, keepMs } = deps;
-  const acquire = defineReplicatedScript(deps, 'acquireIdempotencyRecord', ACQUIRE_RECORD_LUA);
-  const renew = defineScript(redis, 'renewIdempotencyRecord', RENEW_RECORD_LUA);
-  const keepAnswer = defineReplicatedScript(deps, 'keepAnswer', KEEP_ANSWER_LUA);
-  const giveBack = defineScript(redis, 'giveBackIdempotencyRecord', GIVE_BACK_RECORD_LUA);
+  const acquire = defineReplicatedScript(deps, ACQUIRE_RECORD_LUA);
+  const renew = defineScript(redis, RENEW_RECORD_LUA);
+  const keepAnswer = defineReplicatedScript(deps, KEEP_ANSWER_LUA);
+  const giveBack = defineScript(redis, GIVE_BACK_RECORD_LUA);
 
   const toRecord = (key: string, token: string, seed: Seed): IdempotencyRecord => ({
     seed,

@@ -17,8 +17,8 @@ const ForgetReply = z.enum(['forgotten', 'changed']);
 
 /** The keys of SECRETS_KEY that the secrets in this Redis are encrypted with: fingerprints, never a key. */
 export function createKeyVersionStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
-  const register = defineScript(redis, 'registerKeyVersion', REGISTER_KEY_VERSION_LUA);
-  const forget = defineScript(redis, 'forgetKeyVersion', FORGET_KEY_VERSION_LUA);
+  const register = defineScript(redis, REGISTER_KEY_VERSION_LUA);
+  const forget = defineScript(redis, FORGET_KEY_VERSION_LUA);
   return {
     async list(): Promise<readonly KeyVersion[]> {
       const perShard = await Promise.all(

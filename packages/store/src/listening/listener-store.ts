@@ -19,7 +19,7 @@ export type ListenerStoreDeps = { readonly redis: RedisClient; readonly keyspace
 
 /** Who listens to which workspace. */
 export function createListenerStore({ redis, keyspace }: ListenerStoreDeps) {
-  const hold = defineScript(redis, 'holdListener', HOLD_LISTENER_LUA);
+  const hold = defineScript(redis, HOLD_LISTENER_LUA);
   return {
     /**
      * Takes a slot for a listener, or keeps it. Once it is held, every event that is decided on from then on is

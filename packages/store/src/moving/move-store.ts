@@ -26,9 +26,9 @@ const DAMAGED_PAUSE_MS = 3_600_000;
 
 /** What moves from a shard to the history, and leaves Redis once it is there. */
 export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys }) {
-  const take = defineScript(redis, 'takeSettled', TAKE_SETTLED_LUA);
-  const forget = defineScript(redis, 'forgetMoved', FORGET_MOVED_LUA);
-  const expire = defineScript(redis, 'expireSettled', EXPIRE_SETTLED_LUA);
+  const take = defineScript(redis, TAKE_SETTLED_LUA);
+  const forget = defineScript(redis, FORGET_MOVED_LUA);
+  const expire = defineScript(redis, EXPIRE_SETTLED_LUA);
   return {
     /** Whether something settled until then. */
     isDue: async (settledUntil: number) =>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
+import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import type { ApiKey } from '../api-keys/api-key-store.ts';
 import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken } from '../api-keys/api-key-text.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
@@ -23,8 +24,14 @@ export type NewPortalLink = Pick<PortalLink, 'workspaceId' | 'readOnly'> & {
   readonly madeBy: Pick<ApiKey, 'id' | 'expiresAt'> | { readonly operator: string };
 };
 
+/** Links whose API keys are remembered. */
+const MAKERS_LIMIT = 10_000;
+
 export function createPortalLinkStore(deps: ReplicatedStoreDeps & { readonly now: () => number }) {
   const { redis, awaitReplication, now } = deps;
+  // Which key made a link never changes. Knowing it, a request asks for the link and for its key at once.
+  const makers = createBoundedMap<string, string>(MAKERS_LIMIT);
+  const hasKey = async (keyLookUp: string) => (await redis.exists(GLOBAL_KEYS.apiKey(keyLookUp))) > 0;
   return {
     /**
      * Stores a new link, and returns its token in clear, this once. Undefined when the API key was revoked meanwhile.
@@ -53,12 +60,18 @@ export function createPortalLinkStore(deps: ReplicatedStoreDeps & { readonly now
     find: async (token: string): Promise<PortalLink | undefined> => {
       if (!isPortalTokenText(token)) return undefined;
       const { lookUp, proof } = digestApiKey(token);
-      const fields = await redis.hgetall(GLOBAL_KEYS.portalLink(lookUp));
+      const knownMaker = makers.get(lookUp);
+      const [fields, hasKnownMaker] = await Promise.all([
+        redis.hgetall(GLOBAL_KEYS.portalLink(lookUp)),
+        knownMaker !== undefined && hasKey(knownMaker),
+      ]);
       const link = readPortalLink(fields);
       if (!link || !isSameProof(proof, fields.proof) || link.expiresAt <= now()) return undefined;
       const { keyLookUp } = fields;
-      const isRevoked = keyLookUp !== undefined && (await redis.exists(GLOBAL_KEYS.apiKey(keyLookUp))) === 0;
-      return isRevoked ? undefined : link;
+      if (keyLookUp === undefined) return link;
+      if (keyLookUp === knownMaker) return hasKnownMaker ? link : undefined;
+      makers.set(lookUp, keyLookUp);
+      return (await hasKey(keyLookUp)) ? link : undefined;
     },
   };
 }

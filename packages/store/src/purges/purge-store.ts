@@ -29,9 +29,9 @@ export function readPurgeMark(mark: string) {
 
 /** Ends pending deliveries of disabled and removed endpoints, and moves those that wait for a former url or rate. */
 export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) {
-  const claim = defineScript(redis, 'claimPurges', CLAIM_IDS_LUA);
-  const purge = defineScript(redis, 'purge', PURGE_LUA);
-  const finish = defineScript(redis, 'finishPurge', FINISH_CLAIMED_LUA);
+  const claim = defineScript(redis, CLAIM_IDS_LUA);
+  const purge = defineScript(redis, PURGE_LUA);
+  const finish = defineScript(redis, FINISH_CLAIMED_LUA);
   return {
     /** Takes marks (see `readPurgeMark`); another worker gets them only after `leaseEndsAt` (epoch ms). */
     claim: async (now: number, leaseEndsAt: number, limit: number) =>

@@ -51,9 +51,12 @@ const endsOfWatch = new WeakMap<RedisClient, () => void>();
 
 const TIMES = { connectTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, keepAlive: KEEP_ALIVE_MS };
 
+/** Heartbeats go alone: a pipeline for one command costs several times the command. */
+const PIPELINES = { enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['ping'] };
+
 const OPTIONS = {
-  request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, enableAutoPipelining: true },
-  background: { maxRetriesPerRequest: null, enableAutoPipelining: true },
+  request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, ...PIPELINES },
+  background: { maxRetriesPerRequest: null, ...PIPELINES },
   subscriptions: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
 } as const satisfies Record<ConnectionUse, Settings>;
 

@@ -25,8 +25,8 @@ const StepReply = z.tuple([z.enum(['stepped', 'wait', 'ended']), z.number()]);
 
 /** The work of a worker on the replays of one shard. */
 export function createReplaySteps({ redis, keys, keepMs, history }: ReplayStepsDeps) {
-  const claim = defineScript(redis, 'claimReplays', CLAIM_IDS_LUA);
-  const step = defineScript(redis, 'stepReplay', STEP_REPLAY_LUA);
+  const claim = defineScript(redis, CLAIM_IDS_LUA);
+  const step = defineScript(redis, STEP_REPLAY_LUA);
   const findReplayed = history && createFindReplayed({ redis, keys, history });
   return {
     /** Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). */

@@ -17,8 +17,8 @@ const CreateReply = z.enum(['created', 'missing', 'disabled', 'full']);
 
 export function createReplayStore(deps: ReplayStoreDeps) {
   const { redis, keyspace, keepMs } = deps;
-  const create = defineReplicatedScript(deps, 'createReplay', CREATE_REPLAY_LUA);
-  const stop = defineReplicatedScript(deps, 'stopReplay', STOP_REPLAY_LUA);
+  const create = defineReplicatedScript(deps, CREATE_REPLAY_LUA);
+  const stop = defineReplicatedScript(deps, STOP_REPLAY_LUA);
   return {
     /** `full`: the workspace has as many replays under way as it may. */
     async create(workspaceId: WorkspaceId, { id, endpointId, since, until, statuses, createdAt }: NewReplay) {

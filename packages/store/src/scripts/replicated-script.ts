@@ -19,13 +19,9 @@ const PROOF_TTL_MS = 60_000;
  * there, or on the server that it follows. The call throws UnavailableError when too few replicas have it in time; the
  * write may stand then.
  */
-export function defineReplicatedScript(
-  { redis, awaitReplication }: ReplicatedStoreDeps,
-  name: string,
-  lua: string,
-): Script {
-  if (!awaitReplication) return defineScript(redis, name, lua);
-  const script = defineScript(redis, name, `redis.call('SET', KEYS[#KEYS], '', 'PX', ${PROOF_TTL_MS})\n${lua}`);
+export function defineReplicatedScript({ redis, awaitReplication }: ReplicatedStoreDeps, lua: string): Script {
+  if (!awaitReplication) return defineScript(redis, lua);
+  const script = defineScript(redis, `redis.call('SET', KEYS[#KEYS], '', 'PX', ${PROOF_TTL_MS})\n${lua}`);
   return async (keys, args) => {
     const key = `{${hashTagOf(keys[0] ?? '')}}:receipt:${randomToken()}`;
     const reply = await script([...keys, key], args);

@@ -7,14 +7,13 @@ export type SendScriptCommand = (command: readonly string[]) => Promise<unknown>
 
 /**
  * Runs a library's scripts as our own. A library that loads its scripts once fails for good when Redis is away just
- * then. Here only this process loads them, and Redis gets the source whenever it doesn't know a script. Load scripts at
- * start-up, as with `defineScript`.
+ * then. Here only this process loads them, and Redis gets the source whenever it doesn't know a script.
  */
-export function createScriptCommands(redis: RedisClient, name: string): SendScriptCommand {
+export function createScriptCommands(redis: RedisClient): SendScriptCommand {
   const scripts = new Map<string, Script>();
   const load = (source: string): string => {
     const sha = hash('sha1', source, 'hex');
-    if (!scripts.has(sha)) scripts.set(sha, defineScript(redis, `${name}_${sha}`, source));
+    if (!scripts.has(sha)) scripts.set(sha, defineScript(redis, source));
     return sha;
   };
   return async ([command, ...rest]) => {
@@ -22,7 +21,7 @@ export function createScriptCommands(redis: RedisClient, name: string): SendScri
     const [sha = '', keyCount = '', ...args] = rest;
     const script = command === 'EVALSHA' ? scripts.get(sha) : undefined;
     if (!script)
-      throw new Error(`${name} may load scripts and run them, and nothing else; it sent ${command ?? 'nothing'}`);
+      throw new Error(`a library may load scripts and run them, and nothing else; it sent ${command ?? 'nothing'}`);
     const keys = Number(keyCount);
     return await script(args.slice(0, keys), args.slice(keys));
   };

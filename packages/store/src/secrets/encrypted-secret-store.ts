@@ -27,7 +27,7 @@ export const purposeOf = (field: EncryptedSecret['field']): SecretPurpose => (fi
 const ReplaceReply = z.enum(['replaced', 'changed']);
 
 export function createEncryptedSecretStore({ redis, keyspace }: { redis: RedisClient; keyspace: Keyspace }) {
-  const replace = defineScript(redis, 'replaceSecret', REPLACE_SECRET_LUA);
+  const replace = defineScript(redis, REPLACE_SECRET_LUA);
   const read = async (keys: ShardKeys, endpointId: EndpointId): Promise<EncryptedSecret[]> => {
     const values = await redis.hmget(keys.endpoint(endpointId), ...FIELDS);
     return FIELDS.flatMap((field, index) => {

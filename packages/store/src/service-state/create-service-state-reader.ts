@@ -22,7 +22,7 @@ export type ServiceStateReaderDeps = {
 export function createServiceStateReader({ redis, keyspace, presence, now }: ServiceStateReaderDeps) {
   const shardReaders = keyspace.shards.map((keys) => {
     const { prefix, replays } = keys;
-    const readQueue = createQueueStateReader({ prefix, defineScript: (...args) => defineScript(redis, ...args), now });
+    const readQueue = createQueueStateReader({ prefix, defineScript: (_name, lua) => defineScript(redis, lua), now });
     return async () => {
       const [queue, runningReplays, settled] = await Promise.all([
         readQueue(),

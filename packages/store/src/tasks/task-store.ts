@@ -35,9 +35,9 @@ const decisionField = (version: number, approvalId: string) => `${version}:${app
 
 export function createTaskStore(deps: TaskStoreDeps) {
   const { redis, awaitReplication, keyspace, retention } = deps;
-  const create = defineReplicatedScript(deps, 'createTask', CREATE_TASK_LUA);
-  const addMessage = defineReplicatedScript(deps, 'addMessage', ADD_MESSAGE_LUA);
-  const resolve = defineReplicatedScript(deps, 'resolveApproval', RESOLVE_APPROVAL_LUA);
+  const create = defineReplicatedScript(deps, CREATE_TASK_LUA);
+  const addMessage = defineReplicatedScript(deps, ADD_MESSAGE_LUA);
+  const resolve = defineReplicatedScript(deps, RESOLVE_APPROVAL_LUA);
 
   /** One shard's next Tasks in a status, longest unchanged first: those of the page, and one more. */
   const readPage = async (keys: ShardKeys, status: TaskStatus, limit: number, after?: TaskCursor) => {

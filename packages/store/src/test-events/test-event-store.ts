@@ -28,8 +28,8 @@ const CreateReply = z.enum(['created', 'missing']);
 const ClaimReply = z.enum(['claimed', 'taken', 'settled', 'missing']);
 
 export function createTestEventStore({ redis, keyspace, retention }: TestEventStoreDeps) {
-  const create = defineScript(redis, 'createTestEvent', CREATE_TEST_EVENT_LUA);
-  const claim = defineScript(redis, 'claimTestEvent', CLAIM_TEST_EVENT_LUA);
+  const create = defineScript(redis, CREATE_TEST_EVENT_LUA);
+  const claim = defineScript(redis, CLAIM_TEST_EVENT_LUA);
   return {
     /** `missing`: there is no such endpoint. */
     async create({ transitionId, deliveryId, endpointId, workspaceId, body, sampleOf, createdAt }: TestEvent) {

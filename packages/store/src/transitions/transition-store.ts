@@ -97,8 +97,8 @@ export type TransitionStoreDeps = {
 
 export function createTransitionStore(deps: TransitionStoreDeps) {
   const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
-  const accept = defineScript(redis, 'acceptTransitions', ACCEPT_TRANSITIONS_LUA);
-  const noteDifference = defineScript(redis, 'noteDifference', NOTE_DIFFERENCE_LUA);
+  const accept = defineScript(redis, ACCEPT_TRANSITIONS_LUA);
+  const noteDifference = defineScript(redis, NOTE_DIFFERENCE_LUA);
   const extendLookUp = createLookUpRefresher(redis);
   const readOne = ({ task, facts, factKeys }: TaskKeys) =>
     Promise.all([redis.hmget(task, ...DECIDING_FIELDS), factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : []]);

@@ -31,7 +31,7 @@ export function createBoard(deps: BoardDeps): RequestHandler {
   const queues = keyspace.shards.map((keys, shard) => {
     const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', {
       prefix: keys.prefix,
-      defineScript: (name, lua) => defineScript(redis, name, lua),
+      defineScript: (_name, lua) => defineScript(redis, lua),
       now,
       jobs: createDeliveryJobs(deps, keys),
       workerConnection: nameConnection(WAIT_CONNECTION),
