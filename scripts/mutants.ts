@@ -6,11 +6,13 @@ import { findImporters } from './mutants/find-importers.ts';
 import { findMutations } from './mutants/find-mutations.ts';
 
 // `npm run mutants`: changes one line of production code at a time, and looks whether a test notices. It changes files in place
-// and puts them back: run it in a clone of its own.
+// and puts them back: run it in a clone of its own. With `--quick`, what the nearest tests don't notice is a candidate: the whole
+// suite, which takes longest, is left to you.
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '40' },
+    quick: { type: 'boolean', default: false },
   },
 });
 const FOLDERS = ['packages/{core,queue,store,egress}/src', 'apps/api/src'];
@@ -38,7 +40,7 @@ function wordsOf(path: string): string[] {
   return [...new Set(within.split(/[/-]/).filter((word) => word.length > 4))];
 }
 
-/** What notices the change: first the tests that import the file, then those named after the same thing, then all. */
+/** What notices the change: first the tests that import the file, then those named after the same thing, then all unless quick. */
 function findKiller(path: string): string | undefined {
   if (run(TSC, '-b').status !== 0) return 'compiler';
   for (const [project, pattern] of Object.entries(IN_PROCESS)) {
@@ -46,12 +48,10 @@ function findKiller(path: string): string | undefined {
     const killer = tests.length > 0 ? findFailure(project, '--runTestsByPath', ...tests) : undefined;
     if (killer !== undefined) return killer;
   }
-  return (
-    findFailure('e2e', '--passWithNoTests', ...wordsOf(path)) ??
-    findFailure('e2e') ??
-    findFailure('unit') ??
-    findFailure('integration')
-  );
+  const words = wordsOf(path);
+  const killer = words.length > 0 ? findFailure('e2e', '--passWithNoTests', ...words) : undefined;
+  if (killer !== undefined || values.quick) return killer;
+  return findFailure('e2e') ?? findFailure('unit') ?? findFailure('integration');
 }
 
 const random = createRandom(Number(values.seed), 'mutants');
@@ -77,7 +77,7 @@ for (let count = 0; count < Number(values.count);) {
   }
   if (killer === 'compiler') continue; // it can't run
   count++;
-  const by = killer ?? 'SURVIVED';
+  const by = killer ?? (values.quick ? 'CANDIDATE' : 'SURVIVED');
   const project = by.split(' ')[0] ?? by;
   killers.set(project, (killers.get(project) ?? 0) + 1);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);

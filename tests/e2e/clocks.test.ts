@@ -87,6 +87,7 @@ test('a clock that jumps while its process runs is told of, delays nothing, and 
     clocks.worker.set(aheadMs);
     const hasWarning = async () => (await readinessOf(worker)).warnings.length > 0;
     await waitFor('the clock to have jumped', async () => (await hasWarning()) === (aheadMs !== 0), 15_000);
+    await herald.waitForLog(aheadMs === 0 ? '"clock.right_again"' : '"clock.off"', worker);
     const count = receiver.requests.length;
     const acceptedAt = Date.now();
     await herald.executor.report(task.id, checkpoint(`c${jump}`));

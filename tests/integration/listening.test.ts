@@ -1,4 +1,5 @@
 import { deliveryIdOf, ListenerLimitReachedError } from '@herald/core';
+import type { Logger } from '@herald/runtime/log/logger';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listener-store';
@@ -110,11 +111,12 @@ describe('a stream', () => {
     const { target } = stores;
     const subscriber = await connectRedis({ target, use: 'subscriptions', name: 'sub', onError: () => undefined });
     const registry = createMetricsRegistry('api');
+    const warnings: Parameters<Logger['warn']>[] = [];
     const listeners = createListeners({
       store: createListenerStore({ redis: stores.redis, keyspace: stores.keyspace }),
       follow: createFollow(subscriber),
       metrics: createListenMetrics(registry),
-      logger: SILENT,
+      logger: { ...SILENT, warn: (...warning) => warnings.push(warning) },
       now: Date.now,
       beatMs: 20,
     });
@@ -132,6 +134,7 @@ describe('a stream', () => {
       workspaceId,
       listeners,
       failures,
+      warnings,
       metric: async (name: string) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value,
       publish: (event = EVENT) => publishListened(stores.second.redis, workspaceId, event),
       /** What has come so far; reading stops while nobody asks. */
@@ -218,13 +221,15 @@ describe('a stream', () => {
     await waitFor('its place', () => held(api.workspaceId), { until: ({ count }) => count === 0 });
   });
 
-  test('goes on when the key can’t be asked for', async () => {
+  test('goes on when the key can’t be asked for, which is logged', async () => {
     let asked = 0;
     await using api = await startProcess({ isAllowed: () => Promise.reject(new Error(`away ${++asked}`)) });
     const stream = await api.open();
     await waitFor('two questions', () => asked >= 2);
     await api.publish();
     expect(await stream.until('event: task.done')).not.toContain('event: end');
+    const fields = { workspaceId: api.workspaceId, listenerId: expect.any(String) as string };
+    expect(api.warnings[0]).toEqual(['listen.beat_failed', fields, new Error('away 1')]);
   });
 
   test('ends when others took its place while Redis was away', async () => {

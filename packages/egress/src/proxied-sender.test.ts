@@ -428,7 +428,8 @@ describe('the deadline', () => {
 
 test('a stop cuts off a request that waits for its tunnel', async () => {
   const proxy = await startProxyTo(0, { answer: () => () => undefined });
-  const { send, sender } = start({ url: proxy.url });
+  // The deadline, at which the question ends in any case, is far away.
+  const { send, sender } = start({ url: proxy.url, deadlineMs: 60_000 });
   const stop = new AbortController();
   const stopped = send('https://receiver.test/', stop.signal);
   await waitFor('the question', () => proxy.asked.length === 1);
@@ -458,6 +459,8 @@ describe('a proxy that is away', () => {
     ]);
     await expect(send('https://receiver.test/')).rejects.toBe(own.failure());
     expect(events).toHaveLength(2);
+    await waitFor('a look at it', () => events.length > 2);
+    expect([events[2], own.isOpen()]).toEqual(['connect_failed', false]);
     await proxy.start();
     await waitFor('the gate to open', own.isOpen);
     expect(own.failure()).toBeUndefined();

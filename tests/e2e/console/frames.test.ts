@@ -56,7 +56,7 @@ describeWithBrowser('in a frame of another origin', () => {
     await user.open(`${friend.origin}/?${encodeURIComponent(origin + url)}`);
     const frame = await user.page.waitForFrame((each) => each.url() === `${origin}/console/receivers`);
     await frame.waitForSelector('::-p-text(No receiver yet)');
-    await expect(frame.evaluate('document.body.innerText')).resolves.toContain('read-only link');
+    await frame.waitForSelector('::-p-text(read-only link)');
     expect(user.errors).toEqual([]);
     expect([...user.requested].sort()).toEqual([origin, friend.origin].sort());
   });
@@ -79,6 +79,7 @@ describeWithBrowser('in a frame of another origin', () => {
     expect(page.status).toBe(200);
     expect(page.headers.get('cache-control')).toBe('no-cache');
     expect(page.headers.get('x-frame-options')).toBeNull();
+    expect(page.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     expect(policy.split(';')).toEqual(
       expect.arrayContaining(["default-src 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'"]),
     );
@@ -98,6 +99,7 @@ describeWithBrowser('in a frame of another origin', () => {
     });
     expect(admin.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(admin.headers.get('x-frame-options')).toBe('DENY');
+    expect(admin.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
   test.each([

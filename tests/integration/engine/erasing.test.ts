@@ -308,6 +308,14 @@ test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left,
   }
 });
 
+// An erasure takes twenty transitions at a time.
+test.each([1, 19, 20, 21, 40])('an erasure of %i transitions notes the last one', async (count) => {
+  const receiver = await engine.register();
+  const { taskId, workspaceId } = await emitAll([receiver], count - 1);
+  expect(await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10)).toMatchObject({ kind: 'erased' });
+  expect(await engine.redis.hget(engine.keys.task(taskId), 'erasedTo')).toBe(String(count));
+});
+
 test('an erasure passes over checkpoints that emitted nothing', async () => {
   const receiver = await engine.register();
   const { taskId, workspaceId } = await emitAll([receiver], 1);

@@ -21,6 +21,7 @@ local ids = {}
 
 -- The part of a range of so many members that is on the page: the first to read and how many, or nil.
 local function window(size)
+  if room == 0 then return nil end
   if skip >= size then
     skip = skip - size
     return nil
@@ -36,7 +37,7 @@ local function but(score) return string.format('(%.17g', score) end
 -- Adds members of a sorted set with scores from min to max, without the first "from"; size: the number of the others.
 local function add(key, min, max, from, size, read)
   local first, count = window(size)
-  if not first or count <= 0 then return end
+  if not first then return end
   for _, member in ipairs(redis.call('ZRANGE', key, min, max, 'BYSCORE', 'LIMIT', from + first, count)) do
     ids[#ids + 1] = read and select(3, read(member)) or member
   end
@@ -46,7 +47,7 @@ end
 local function addWithoutMarkers(key, min, max, from, size, markers)
   if markers == 0 then return add(key, min, max, from, size) end
   local first, count = window(size)
-  if not first or count <= 0 then return end
+  if not first then return end
   local position = -from - first
   for _, member in ipairs(redis.call('ZRANGE', key, min, max, 'BYSCORE', 'LIMIT', 0, from + first + count + markers)) do
     if not isMarker(member) then

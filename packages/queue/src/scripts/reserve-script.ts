@@ -120,16 +120,14 @@ local function pop(group, count)
   end
   if #early == 0 then return due, markers, #popped < 2 * count end
   redis.call('ZADD', key, unpack(early))
-  -- Jobs of later classes may be due behind a job that is not.
-  local class = math.floor(tonumber(early[1]) / CLASS) + 1
-  while #due / 2 + #markers < count and class <= 2 do
+  -- Jobs of later classes may be due behind a job that is not. A limit of 0 reads none.
+  for class = math.floor(tonumber(early[1]) / CLASS) + 1, 2 do
     local room = count - #due / 2 - #markers
     local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
     for index = 1, #more, 2 do
       redis.call('ZREM', key, more[index])
       take(more[index], more[index + 1])
     end
-    class = class + 1
   end
   return due, markers, false
 end

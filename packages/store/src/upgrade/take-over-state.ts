@@ -24,7 +24,7 @@ for index, key in ipairs(KEYS) do
     local group = prefix .. 'g:' .. id
     redis.call('HSET', group, unpack(known))
     local ttl = redis.call('PTTL', key)
-    if ttl > 0 then redis.call('PEXPIRE', group, ttl) end
+    if ttl >= 0 then redis.call('PEXPIRE', group, ttl) end
     local state = readGroup(id)
     if state.place then place(id, state, now) end
   end
