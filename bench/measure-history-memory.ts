@@ -35,7 +35,7 @@ export type HistoryMemory = {
 };
 
 /** Tasks come and end while their deliveries move to the history, for so long. */
-export async function measureHistoryMemory(seconds: number): Promise<HistoryMemory> {
+export async function measureHistoryMemory(seconds: number, say: (line: string) => void): Promise<HistoryMemory> {
   const ca = await createCertificateAuthority();
   await using server = await startBenchRedis();
   await using history = await startBenchHistory();
@@ -69,7 +69,9 @@ export async function measureHistoryMemory(seconds: number): Promise<HistoryMemo
   const sample = async () => {
     const MiB = (await readUsedBytes(redis)) / 2 ** 20;
     const waiting = await redis.zcard(keys.settled);
-    samples.push({ atSeconds: Math.round((performance.now() - startedAt) / 1_000), MiB, waiting });
+    const atSeconds = Math.round((performance.now() - startedAt) / 1_000);
+    samples.push({ atSeconds, MiB, waiting });
+    say(`history-load, after ${atSeconds} s: ${MiB.toFixed(1)} MiB, ${waiting} settled deliveries in Redis`);
   };
   const tenth = Math.max(1, Math.floor(tasks / 10));
   await atPace(EVERY_MS, tasks, async (index) => {

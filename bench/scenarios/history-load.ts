@@ -25,7 +25,7 @@ export const historyLoad: Scenario = async ({ options: { seconds, repeats }, say
   const shareOf = (variant: Variant, share: number) =>
     roundsOf(variant).map(({ fromAnswer }) => percentile(fromAnswer, share));
   say(`history-load, memory over ${seconds} s`);
-  const memory = await measureHistoryMemory(seconds);
+  const memory = await measureHistoryMemory(seconds, say);
   const { samples, deliveries, rows, workerCpu } = memory;
   const judgeLatency = (variant: Variant, share: number) =>
     judgeRounds(

@@ -25,11 +25,12 @@ export async function waitFor<T>(
 ): Promise<Seen<T>> {
   const { until = () => true, deadlineMs = 10_000 } = typeof options === 'number' ? { deadlineMs: options } : options;
   const endsAt = performance.now() + deadlineMs;
+  let last = 'nothing, the probe itself never answered';
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const seen = await answerBefore(endsAt, probe);
     if (seen !== OVERDUE && isSeen(seen) && until(seen)) return seen;
+    if (seen !== OVERDUE) last = inspect(seen, { depth: 4 });
     if (seen === OVERDUE || performance.now() >= endsAt) {
-      const last = seen === OVERDUE ? 'nothing, the probe itself never answered' : inspect(seen, { depth: 4 });
       throw new Error(`waited ${deadlineMs} ms for ${what}; last seen: ${last}`);
     }
     await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
