@@ -86,7 +86,7 @@ module.exports = {
     },
     {
       name: 'only-egress-opens-connections',
-      comment: 'the guard is the one way out; of http and net eslint.config.js lets pass what a server needs',
+      comment: 'the guard is the one way out; of http and net oxlint.config.ts lets pass what a server needs',
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
@@ -103,7 +103,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '/dist/' },
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'tsconfig.check.json' },
+    tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['source', 'import', 'node', 'default'] },
   },
 };

@@ -12,7 +12,7 @@ RUN rm -r apps/*/src packages/*/src apps/console
 
 FROM node:24.21.0-slim AS build
 WORKDIR /herald
-COPY package.json package-lock.json tsconfig.json tsconfig.base.json ./
+COPY package.json package-lock.json tsconfig.build.json tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
 RUN npm ci --ignore-scripts

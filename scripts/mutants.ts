@@ -21,7 +21,7 @@ const LIMIT_MS = 900_000;
 /** The tests that import what they test, by project. */
 const IN_PROCESS = { unit: '{packages,apps}/*/src/**/*.test.ts', integration: 'tests/integration/**/*.test.ts' };
 const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-const TSC = 'node_modules/typescript/bin/tsc';
+const TSC = 'node_modules/typescript-7/bin/tsc';
 
 function run(...args: readonly string[]) {
   return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: LIMIT_MS, maxBuffer: 100_000_000 });
@@ -42,7 +42,7 @@ function wordsOf(path: string): string[] {
 
 /** What notices the change: first the tests that import the file, then those named after the same thing, then all unless quick. */
 function findKiller(path: string): string | undefined {
-  if (run(TSC, '-b').status !== 0) return 'compiler';
+  if (run(TSC, '-b', 'tsconfig.build.json').status !== 0) return 'compiler';
   for (const [project, pattern] of Object.entries(IN_PROCESS)) {
     const tests = findImporters(globSync(pattern), path);
     const killer = tests.length > 0 ? findFailure(project, '--runTestsByPath', ...tests) : undefined;

@@ -14,7 +14,9 @@ const PRINT = `import(${JSON.stringify(CREATE_DOCUMENT)}).then(({ createOpenApiD
  */
 export default function writeOpenapiDocument() {
   const folder = mkdtempSync(join(tmpdir(), 'herald-openapi-'));
-  process.on('exit', () => rmSync(folder, { recursive: true }));
+  process.on('exit', () => {
+    rmSync(folder, { recursive: true });
+  });
   const file = join(folder, 'openapi.json');
   writeFileSync(file, execFileSync(process.execPath, ['--conditions=source', '--eval', PRINT]));
   process.env.HERALD_TEST_OPENAPI = file;

@@ -39,7 +39,7 @@ test('it has what runs, also what the tests need as well, and nothing that only 
   // Not the types of Node: a peer of the library that runs migrations needs them, so npm installs them.
   expect(
     names.filter((name) =>
-      /^(jest|eslint|@peculiar\/.*|node-linux-.*|@herald\/test-kit|@types\/(express|jest))$/.test(name),
+      /^(jest|oxlint|@peculiar\/.*|node-linux-.*|@herald\/test-kit|@types\/(express|jest))$/.test(name),
     ),
   ).toEqual([]);
 });

@@ -192,7 +192,7 @@ test('of 40 duplicates that race over two processes one creates a Task, and ever
   expect(created.filter(({ body }) => (body as CreatedTask).callback?.secret !== undefined)).toHaveLength(1);
   expect(created.filter((answer) => !isReplayed(answer))).toHaveLength(1);
   for (const answer of told) expectInProgress(answer);
-  const { id } = created[0]?.body as CreatedTask;
+  const id = (created[0]?.body as CreatedTask | undefined)?.id;
   expect(await listTasks()).toEqual([`herald:task:${id}`]);
 });
 

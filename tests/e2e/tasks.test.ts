@@ -303,7 +303,7 @@ test('a repeated resolution is a duplicate, another decision is refused, and of 
   );
   const accepted = racing.filter(({ status, body }) => status === 200 && !(body as { duplicate: boolean }).duplicate);
   expect(accepted).toHaveLength(1);
-  const { decision } = accepted[0]?.body as { decision: string };
+  const decision = (accepted[0]?.body as { decision: string } | undefined)?.decision;
   const again = await workspace.resolve(task.id, 'pay', { decision, actionVersion: 1 });
   expect(bodyOf(again, 200)).toMatchObject({ decision, duplicate: true, status: 'running' });
   const other = await workspace.resolve(task.id, 'pay', { decision: 'maybe', actionVersion: 1 });

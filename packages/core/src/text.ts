@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 // People type tabs and line breaks. The other control characters move cursors or end strings.
-// eslint-disable-next-line no-control-regex -- it must match them
+// oxlint-disable-next-line no-control-regex -- it must match them
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 // They move cursors, change colours, end or reverse a line, or are invisible.

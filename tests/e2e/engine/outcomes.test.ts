@@ -220,7 +220,7 @@ test('the kept start of an answer is as it came, and at most 1 KiB of UTF-8', as
   ]);
   const { attempts } = await deliverTo(receiver.url);
   const answer = attempts[0]?.answer ?? '';
-  // eslint-disable-next-line no-control-regex -- it is what came
+  // oxlint-disable-next-line no-control-regex -- it is what came
   expect(answer).toMatch(/^\u001b\[31mred\u0000\u202eevil <script>\né+$/);
   expect(Buffer.byteLength(answer)).toBeLessThanOrEqual(KIB);
   expect(Buffer.byteLength(answer)).toBeGreaterThan(KIB - 16);

@@ -56,5 +56,5 @@ test('whatever happens, events of a Task go in order or say that they were relea
     }
     await deliverAll(engine, model);
   };
-  await fc.assert(fc.asyncProperty(wishes, steps, run), { numRuns: 30, interruptAfterTimeLimit: 12_000 });
+  await fc.assert(fc.asyncProperty(wishes, steps, run), { numRuns: 30, plugins: [fc.interruptAfterTimeLimit(12_000)] });
 }, 40_000);

@@ -21,5 +21,5 @@ test('whatever happens between Redis and history, each delivery is shown exactly
     await model.finish();
     expect(engine.unavailable).toEqual([]);
   };
-  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 60, interruptAfterTimeLimit: 10_000 });
+  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 60, plugins: [fc.interruptAfterTimeLimit(10_000)] });
 }, 40_000);

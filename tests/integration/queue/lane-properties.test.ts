@@ -206,6 +206,6 @@ test('whatever happens, a lane keeps its rate, a group its limit, every job is i
 
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), run), {
     numRuns: 30,
-    interruptAfterTimeLimit: 15_000,
+    plugins: [fc.interruptAfterTimeLimit(15_000)],
   });
 }, 40_000);

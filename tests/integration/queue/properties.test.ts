@@ -213,6 +213,6 @@ test('whatever happens, every job is in one place, every group where it belongs,
 
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), run), {
     numRuns: 40,
-    interruptAfterTimeLimit: 20_000,
+    plugins: [fc.interruptAfterTimeLimit(20_000)],
   });
 }, 40_000);

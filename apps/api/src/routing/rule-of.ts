@@ -54,7 +54,7 @@ export function ruleOf(issue: Issue): string {
 
 /** `z.int()` says of a text that a number is expected. */
 function isWhole({ inst, expected }: Issue & { readonly expected: string }): boolean {
-  return expected === 'number' && (inst?._zod.def as { readonly format?: string }).format === 'safeint';
+  return expected === 'number' && (inst?._zod.def as { readonly format?: string } | undefined)?.format === 'safeint';
 }
 
 /** Of a union by a field such as `type`, the issue stands at that field. Any other union states its own rule. */

@@ -26,7 +26,7 @@ test('a terminal gets aligned columns, relative times and colours, and no blanks
   const { output, written } = record(true);
   output.table(['id', 'status', 'at'], ROWS, 'none');
   expect(written.stdout).toContain(`${ESCAPE}[31mfailed`);
-  // eslint-disable-next-line no-control-regex -- colours
+  // oxlint-disable-next-line no-control-regex -- colours
   expect(written.stdout.replace(/\u001b\[\d+m/g, '').split('\n')).toEqual([
     'ID     STATUS  AT',
     'wh_1   failed  3 min ago',

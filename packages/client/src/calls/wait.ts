@@ -5,7 +5,7 @@ export async function wait(ms: number, signal: AbortSignal | undefined): Promise
     const stop = () => {
       clearTimeout(timer);
       // The caller's own reason, whatever it is.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {

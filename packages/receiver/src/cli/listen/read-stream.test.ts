@@ -2,7 +2,7 @@ import { readStream, type StreamEvent } from './read-stream.ts';
 
 async function readAll(...chunks: Uint8Array[]): Promise<StreamEvent[]> {
   const read: StreamEvent[] = [];
-  // eslint-disable-next-line @typescript-eslint/require-await -- a stream is asynchronous
+  // oxlint-disable-next-line typescript/require-await -- a stream is asynchronous
   async function* arrive() {
     yield* chunks;
   }
