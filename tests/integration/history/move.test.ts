@@ -215,6 +215,36 @@ test('two workers share a shard: the second waits for the lease of the first', a
   await expect(move()).resolves.toBe(1);
 });
 
+describe('batches', () => {
+  const SETTLED_AT = START + 1_000;
+  const RECEIVERS = 9;
+
+  /** How many deliveries each batch asks for, of 270 that should have moved so long ago. */
+  async function limitsOf(overdueMs: number): Promise<number[]> {
+    const { receivers } = await settleMany(RECEIVERS);
+    for (let round = 1; round < 30; round++) {
+      for (const id of await engine.accept(receivers, START)) await engine.settle(id, SETTLED_AT, 'delivered');
+    }
+    const limits: number[] = [];
+    const { moves } = engine.worker;
+    const take: typeof moves.take = (mover, until, limit) => {
+      limits.push(limit);
+      return moves.take(mover, until, limit);
+    };
+    const now = () => SETTLED_AT + HOUR_MS + overdueMs;
+    await expect(move({ moves: { ...moves, take }, now })).resolves.toBe(30 * RECEIVERS);
+    return limits;
+  }
+
+  test('are small as long as deliveries move in time', async () => {
+    expect(new Set(await limitsOf(29_000))).toEqual(new Set([20]));
+  });
+
+  test('grow to 100 when deliveries are late', async () => {
+    expect(await limitsOf(31_000)).toEqual([20, 40, 80, 100, 100]);
+  });
+});
+
 test('a damaged record is named and put aside, and holds up no other', async () => {
   const { ids } = await settleMany(2);
   const [damaged = ''] = ids;
