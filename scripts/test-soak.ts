@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 
 /** The tests whose size is `sized`, at their full size. */
-const sizedTests = globSync('tests/{e2e,chaos}/**/*.test.ts').filter((file) =>
+const sizedTests = globSync('tests/{integration,e2e,chaos}/**/*.test.ts').filter((file) =>
   readFileSync(file, 'utf8').includes('/sized.ts'),
 );
 const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];

@@ -26,7 +26,7 @@ const cipherOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')
 const [nameA, nameB] = [cipherOf(A).fingerprints[0], cipherOf(B).fingerprints[0]];
 
 /** Endpoints that lie there and get nothing: enough that re-encrypting takes a while. */
-const IDLE = sized(10_000, 30_000);
+const IDLE = sized(5_000, 30_000);
 const ROUND_LIMIT = 20_000;
 
 /** Replaces every process by one with another list of keys: a new one is there before the old one goes. */

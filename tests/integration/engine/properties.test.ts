@@ -4,6 +4,7 @@ import { steps, TASKS, wishes, type Step, type Wishes } from './delivery-steps.t
 import { findBreaches, findEarly } from './find-order-breaches.ts';
 import { range, startEngine, type Engine } from './start-engine.ts';
 import { newWorkspaceId } from '../../support/start-stores.ts';
+import { sized } from '../../support/sized.ts';
 
 async function prepare(engine: Engine, asked: readonly Wishes[]): Promise<Model> {
   await engine.redis.flushdb();
@@ -56,5 +57,8 @@ test('whatever happens, events of a Task go in order or say that they were relea
     }
     await deliverAll(engine, model);
   };
-  await fc.assert(fc.asyncProperty(wishes, steps, run), { numRuns: 30, plugins: [fc.interruptAfterTimeLimit(12_000)] });
+  await fc.assert(fc.asyncProperty(wishes, steps, run), {
+    numRuns: sized(15, 30),
+    plugins: [fc.interruptAfterTimeLimit(12_000)],
+  });
 }, 40_000);

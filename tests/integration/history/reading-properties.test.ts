@@ -4,6 +4,7 @@ import { range } from '../engine/start-engine.ts';
 import { startHistoryModel } from './history-model.ts';
 import { RECEIVERS, steps, TASKS, type Step } from './history-steps.ts';
 import { startHistoryEngine } from './start-history-engine.ts';
+import { sized } from '../../support/sized.ts';
 
 test('whatever happens between Redis and history, each delivery is shown exactly once, as it is, and what was erased is nowhere', async () => {
   await using engine = await startHistoryEngine();
@@ -21,5 +22,8 @@ test('whatever happens between Redis and history, each delivery is shown exactly
     await model.finish();
     expect(engine.unavailable).toEqual([]);
   };
-  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 60, plugins: [fc.interruptAfterTimeLimit(10_000)] });
+  await fc.assert(fc.asyncProperty(steps, run), {
+    numRuns: sized(30, 60),
+    plugins: [fc.interruptAfterTimeLimit(10_000)],
+  });
 }, 40_000);

@@ -4,6 +4,7 @@ import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { findFaults, idOf, readQueue } from './read-queue.ts';
 import { startQueue, type QueueJob } from './start-queue.ts';
+import { sized } from '../../support/sized.ts';
 
 const LIMIT = 6;
 const START = 1_800_000_000_000;
@@ -205,7 +206,7 @@ test('whatever happens, a lane keeps its rate, a group its limit, every job is i
   };
 
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), run), {
-    numRuns: 30,
+    numRuns: sized(15, 30),
     plugins: [fc.interruptAfterTimeLimit(15_000)],
   });
 }, 40_000);

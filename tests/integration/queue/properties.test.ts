@@ -4,6 +4,7 @@ import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { findFaults, idOf, readQueue } from './read-queue.ts';
 import { startQueue, type QueueJob } from './start-queue.ts';
+import { sized } from '../../support/sized.ts';
 
 const GROUPS = ['!express', 'a', 'b'] as const;
 const LIMIT = 3;
@@ -212,7 +213,7 @@ test('whatever happens, every job is in one place, every group where it belongs,
   };
 
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), run), {
-    numRuns: 40,
+    numRuns: sized(20, 40),
     plugins: [fc.interruptAfterTimeLimit(20_000)],
   });
 }, 40_000);
