@@ -390,11 +390,13 @@ describe('the deadline', () => {
   ])('is a fault of a proxy that %s', async (_what, answer) => {
     const proxy = await startProxyTo(0, { answer: () => answer });
     proxy.isTalking = false;
-    const { send, events, sender } = start({ url: proxy.url, deadlineMs: 700 });
+    const { send, events, sender, proxy: own } = start({ url: proxy.url, deadlineMs: 700 });
     await expect(send('https://receiver.test/')).rejects.toMatchObject({ reason: 'timed_out' });
     expect(events).toEqual(['timed_out', 'shut']);
     sender.close();
-    await waitFor('the connections to be closed', () => proxy.open.size === 0);
+    own.close();
+    // Sooner than the look at the proxy would end by itself.
+    await waitFor('the connections to be closed', () => proxy.open.size === 0, 2_000);
   });
 
   test('is a fault of a proxy that begins no TLS', async () => {
