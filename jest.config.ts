@@ -20,7 +20,7 @@ export default {
   testTimeout: 30_000,
   // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes: with so few at a time, two
   // processors are half idle.
-  maxWorkers: availableParallelism() + 4,
+  maxWorkers: availableParallelism() + 2,
   testSequencer: '<rootDir>/tests/longest-first.js',
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
