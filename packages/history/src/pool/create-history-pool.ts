@@ -41,6 +41,9 @@ export function createHistoryPool(options: HistoryPoolOptions) {
     types,
   });
   pool.on('error', onError);
+  // The statement under way fails with a lost connection; between two statements, the next one does. The pool listens only
+  // while a connection is idle, and one may be lost in the same packet that opens it.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   if (cutOff) endWith(pool, cutOff);
   return pool;
 }

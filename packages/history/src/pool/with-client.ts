@@ -11,16 +11,12 @@ export async function withClient<T>(
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
-  // The statement under way fails with it; between two statements, the next one does.
-  const ignore = () => undefined;
-  client.on('error', ignore);
   let isSound = false;
   try {
     const result = await work(client);
     isSound = true;
     return result;
   } finally {
-    client.off('error', ignore);
     client.release(!(isKept && isSound));
   }
 }

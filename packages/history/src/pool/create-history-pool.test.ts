@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createHistoryPool } from './create-history-pool.ts';
+import { withClient } from './with-client.ts';
+
+/** A message of PostgreSQL's protocol: its letter, its length with itself, its content. */
+function message(letter: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(letter), length, content]);
+}
+
+const AUTHENTICATED = message('R', Buffer.alloc(4));
+const READY = message('Z', Buffer.from('I'));
+const SHUTTING_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+test('a server that goes in the packet in which it opened the connection fails the next statement, and nothing else', async () => {
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.write(Buffer.concat([AUTHENTICATED, READY, SHUTTING_DOWN])));
+    socket.on('error', () => undefined);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pool = createHistoryPool({
+    url: `postgres://herald@127.0.0.1:${port}/herald`,
+    name: 'test',
+    connections: 1,
+    statementLimitMs: 1_000,
+    onError: () => undefined,
+  });
+  await expect(withClient(pool, true, (client) => client.query('SELECT 1'))).rejects.toThrow('not queryable');
+  expect(pool.totalCount).toBe(0);
+  await pool.end();
+  server.close();
+});
