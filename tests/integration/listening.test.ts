@@ -112,11 +112,12 @@ describe('a stream', () => {
     const subscriber = await connectRedis({ target, use: 'subscriptions', name: 'sub', onError: () => undefined });
     const registry = createMetricsRegistry('api');
     const warnings: Parameters<Logger['warn']>[] = [];
+    const told: string[] = [];
     const listeners = createListeners({
       store: createListenerStore({ redis: stores.redis, keyspace: stores.keyspace }),
       follow: createFollow(subscriber),
       metrics: createListenMetrics(registry),
-      logger: { ...SILENT, warn: (...warning) => warnings.push(warning) },
+      logger: { ...SILENT, info: (event) => told.push(event), warn: (...warning) => warnings.push(warning) },
       now: Date.now,
       beatMs: 20,
     });
@@ -135,6 +136,7 @@ describe('a stream', () => {
       listeners,
       failures,
       warnings,
+      told,
       metric: async (name: string) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value,
       publish: (event = EVENT) => publishListened(stores.second.redis, workspaceId, event),
       /** What has come so far; reading stops while nobody asks. */
@@ -171,6 +173,7 @@ describe('a stream', () => {
     await using api = await startProcess();
     const [one, other] = [await api.open(), await api.open()];
     expect(await api.metric('herald_listeners')).toBe(2);
+    expect(api.told).toEqual(['listen.started', 'listen.started']);
     await publishListened(stores.redis, newWorkspaceId(), { ...EVENT, transitionId: 'trn_of_others' });
     await api.publish();
     await api.publish({ ...EVENT, transitionId: 'trn_2' });

@@ -83,8 +83,8 @@ test('a callback gets the events of its Task in order, and a PATCH ends that', a
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);
   const receiver = await herald.startReceiver([500, 200, 200]);
-  const task = await workspace.createTask({ callback: { url: receiver.url, ordering: 'task' } });
-  expect(task.callback).toMatchObject({ ordering: 'task', orderingTimeout: '24h' });
+  const task = await workspace.createTask({ callback: { url: receiver.url, ordering: 'task', orderingTimeout: '1h' } });
+  expect(task.callback).toMatchObject({ ordering: 'task', orderingTimeout: '1h' });
   const ids = (await checkIn(task.id, 2)).map((id) => deliveryIdOf(id, callbackIdOf(task.id)));
   for (const id of ids) await deliveries.waitForStatus(id, 'delivered');
   const sequences = () => webhooksAt(receiver).map(({ body }) => body.sequence);
