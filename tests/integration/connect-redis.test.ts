@@ -25,6 +25,22 @@ test.each(['request', 'background'] as const)('a client for %s that ended by its
   expect(reconnects).toBe(1);
 });
 
+test('a client tells of each connection that fails after the first', async () => {
+  const errors: Error[] = [];
+  const server = await startRedis();
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use: 'background',
+    name: 'test',
+    onError: (error) => errors.push(error),
+  });
+  expect(errors).toEqual([]);
+  await server[Symbol.asyncDispose]();
+  await waitFor('it to be told', () => errors.length > 0);
+  expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });
+  await closeRedis(redis);
+});
+
 test('a client follows a failover, and leaves no connection to a Sentinel behind', async () => {
   await using sentinels = await startRedisSentinels({});
   const [asked = 0] = sentinels.ports;

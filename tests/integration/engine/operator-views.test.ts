@@ -134,13 +134,13 @@ test('a destination tells its limit while that is below the configured one', asy
   await expect(view.list()).resolves.toMatchObject([{ waiting: 1, limit: 5 }]);
 });
 
-describe('the search for a host', () => {
+describe('the search', () => {
   const searchFor = (hostLookMs?: number) => {
     const { redis, stores } = engine;
     return createSearch({ redis, keyspace: stores.keyspace, ...(hostLookMs !== undefined && { hostLookMs }) });
   };
 
-  test('finds the workspaces that have it, and says that those are all', async () => {
+  test('finds the workspaces that have a host, and says that those are all', async () => {
     const receiver = await engine.register({ url: 'https://hooks.acme.example/in' });
     await engine.register({ url: 'https://elsewhere.example/acme' });
     const { workspaceId } = receiver;
@@ -150,6 +150,14 @@ describe('the search for a host', () => {
       isComplete: true,
     });
     expect(await searchFor().find('nowhere')).toEqual({ found: [], isComplete: true });
+  });
+
+  test('finds what an id names, and knows that there is no other', async () => {
+    const { id, workspaceId } = await engine.register();
+    await expect(searchFor().find(id)).resolves.toMatchObject({
+      found: [{ kind: 'receiver', id, workspaceId }],
+      isComplete: true,
+    });
   });
 
   test('says that there may be more when its time is up, and when it has found enough', async () => {
