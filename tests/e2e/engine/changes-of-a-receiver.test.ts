@@ -100,7 +100,10 @@ test('what waits for a dead destination goes to the new url soon after the PATCH
   const tried = await Promise.all(untried.map(({ id }) => deliveries.waitUntil(id, ({ tries }) => tries > 0, 15_000)));
   const delivered = tried.filter(({ status }) => status === 'delivered');
   expect(delivered.length).toBeGreaterThanOrEqual(10);
-  expect(replacement.requests).toHaveLength(delivered.length);
+  // What failed at the old url may have come meanwhile too.
+  const ids = new Set(delivered.map(({ id }) => id));
+  const arrived = webhooksAt(replacement).flatMap(({ deliveryId }) => (ids.has(deliveryId) ? [deliveryId] : []));
+  expect(arrived.sort()).toEqual([...ids].sort());
 });
 
 test('what a Retry-After of the old url holds back goes to the new url soon after the PATCH', async () => {
