@@ -8,11 +8,8 @@ const CONNECTING = {
 
 const SERVICE = ['packages/{core,runtime,egress,store,history,config}/src/**', 'apps/*/src/**'];
 
-/** What a value of no known type breaks. JavaScript has many. */
-const OF_TYPES = [
-  ...['no-unsafe-argument', 'no-unsafe-assignment', 'no-unsafe-call', 'no-unsafe-member-access', 'no-unsafe-return'],
-  ...['no-require-imports'],
-];
+/** What a value of no known type breaks. */
+const UNSAFE = ['argument', 'assignment', 'call', 'member-access', 'return'].map((what) => `no-unsafe-${what}`);
 
 const errors = (prefix: string, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [`${prefix}${name}`, 'error' as const]));
@@ -36,17 +33,18 @@ export default defineConfig({
       ...['no-case-declarations', 'no-fallthrough', 'no-prototype-builtins', 'no-array-constructor', 'no-empty'],
       ...['no-regex-spaces', 'no-empty-function', 'no-console', 'no-var', 'prefer-const', 'prefer-rest-params'],
       ...['prefer-spread', 'no-unexpected-multiline', 'preserve-caught-error', 'no-useless-constructor'],
+      'no-useless-assignment',
     ]),
     ...errors('typescript/', [
-      // A value whose type is not known.
-      ...['no-explicit-any', 'no-unsafe-argument', 'no-unsafe-assignment', 'no-unsafe-call', 'no-unsafe-member-access'],
-      ...['no-unsafe-return', 'no-unsafe-function-type', 'no-non-null-assertion', 'no-dynamic-delete'],
+      ...UNSAFE,
+      ...['no-explicit-any', 'no-unsafe-function-type', 'no-non-null-assertion', 'no-dynamic-delete'],
       ...['use-unknown-in-catch-callback-variable', 'ban-ts-comment', 'no-empty-object-type', 'no-invalid-void-type'],
       // What may never happen, or says nothing.
       ...['no-unnecessary-boolean-literal-compare', 'no-unnecessary-template-expression', 'no-extraneous-class'],
       ...['no-unnecessary-type-arguments', 'no-unnecessary-type-assertion', 'no-unnecessary-type-constraint'],
       ...['no-unnecessary-type-conversion', 'no-unnecessary-type-parameters', 'no-unsafe-enum-comparison'],
       ...['no-non-null-asserted-nullish-coalescing', 'no-confusing-non-null-assertion'],
+      'no-generated-empty-object-type',
       ...['no-misused-promises', 'no-confusing-void-expression', 'require-await', 'only-throw-error'],
       ...['prefer-promise-reject-errors', 'switch-exhaustiveness-check', 'no-unnecessary-condition', 'no-deprecated'],
       // One way of writing each thing.
@@ -70,7 +68,7 @@ export default defineConfig({
     {
       // Processes read their environment once; everything else is handed values.
       files: SERVICE,
-      excludeFiles: ['apps/*/src/main.ts', '**/*.test.ts', 'apps/console/**'],
+      excludeFiles: ['apps/*/src/main.ts', '**/*.test.ts'],
       rules: { 'no-restricted-properties': ['error', { object: 'process', property: 'env' }] },
     },
     {
@@ -81,8 +79,6 @@ export default defineConfig({
         // Dials no address but those of Redis, as its client does.
         'packages/store/src/server/look-at-server.ts',
         '**/*.test.ts',
-        // A program for browsers: its policy lets it call nothing but this API.
-        'apps/console/**',
       ],
       rules: {
         'no-restricted-imports': [
@@ -97,6 +93,11 @@ export default defineConfig({
       },
     },
     {
+      // A program for browsers: its policy lets it call nothing but this API.
+      files: ['apps/console/**'],
+      rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
+    },
+    {
       files: ['**/*.test.ts'],
       plugins: ['eslint', 'typescript', 'jest'],
       env: { jest: true },
@@ -105,20 +106,25 @@ export default defineConfig({
           ...['no-alias-methods', 'no-deprecated-functions', 'no-done-callback', 'no-identical-title'],
           ...['no-interpolation-in-snapshots', 'no-jasmine-globals', 'no-mocks-import', 'no-test-prefixes'],
           ...['no-conditional-expect', 'no-disabled-tests', 'no-export', 'no-focused-tests', 'valid-title'],
-          ...['valid-describe-callback', 'valid-expect', 'valid-expect-in-promise'],
+          ...['valid-describe-callback', 'valid-expect', 'valid-expect-in-promise', 'no-commented-out-tests'],
+          'no-standalone-expect',
         ]),
         'jest/expect-expect': ['error', { assertFunctionNames: ['expect', 'fc.assert'] }],
-        // It takes a matcher in a table for an assertion.
-        'jest/no-standalone-expect': 'off',
         'typescript/unbound-method': 'off',
       },
     },
     // The kit's default `onError` is the console of whoever installs it.
     { files: ['packages/receiver/src/handlers/receiver-options.ts'], rules: { 'no-console': 'off' } },
-    { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/**', '**/*.{js,cjs}'], rules: { 'no-console': 'off' } },
+    { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/**'], rules: { 'no-console': 'off' } },
     {
+      // JavaScript has no types to go by, and nothing else that finds what isn't there.
       files: ['**/*.{js,cjs}'],
-      rules: Object.fromEntries(OF_TYPES.map((name) => [`typescript/${name}`, 'off'])),
+      env: { node: true },
+      rules: {
+        ...Object.fromEntries(UNSAFE.map((name) => [`typescript/${name}`, 'off'])),
+        'typescript/no-require-imports': 'off',
+        ...errors('', ['no-undef', 'no-redeclare']),
+      },
     },
   ],
 });
