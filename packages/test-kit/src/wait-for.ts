@@ -25,13 +25,14 @@ export async function waitFor<T>(
 ): Promise<Seen<T>> {
   const { until = () => true, deadlineMs = 10_000 } = typeof options === 'number' ? { deadlineMs: options } : options;
   const endsAt = performance.now() + deadlineMs;
-  let last = 'nothing, the probe itself never answered';
+  let last: T | typeof OVERDUE = OVERDUE;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const seen = await answerBefore(endsAt, probe);
     if (seen !== OVERDUE && isSeen(seen) && until(seen)) return seen;
-    if (seen !== OVERDUE) last = inspect(seen, { depth: 4 });
+    if (seen !== OVERDUE) last = seen;
     if (seen === OVERDUE || performance.now() >= endsAt) {
-      throw new Error(`waited ${deadlineMs} ms for ${what}; last seen: ${last}`);
+      const said = last === OVERDUE ? 'nothing, the probe itself never answered' : inspect(last, { depth: 4 });
+      throw new Error(`waited ${deadlineMs} ms for ${what}; last seen: ${said}`);
     }
     await pause(Math.min(pauseMs, Math.max(0, endsAt - performance.now())));
   }
