@@ -100,10 +100,10 @@ test('what waits for a dead destination goes to the new url soon after the PATCH
   const tried = await Promise.all(untried.map(({ id }) => deliveries.waitUntil(id, ({ tries }) => tries > 0, 15_000)));
   const delivered = tried.filter(({ status }) => status === 'delivered');
   expect(delivered.length).toBeGreaterThanOrEqual(10);
-  // What failed at the old url may have come meanwhile too.
-  const ids = new Set(delivered.map(({ id }) => id));
-  const arrived = webhooksAt(replacement).flatMap(({ deliveryId }) => (ids.has(deliveryId) ? [deliveryId] : []));
-  expect(arrived.sort()).toEqual([...ids].sort());
+  // Each once. What failed at the old url may have come meanwhile too.
+  const arrived = webhooksAt(replacement).map(({ deliveryId }) => deliveryId);
+  expect(arrived).toEqual(expect.arrayContaining(delivered.map(({ id }) => id)));
+  expect(new Set(arrived).size).toBe(arrived.length);
 });
 
 test('what a Retry-After of the old url holds back goes to the new url soon after the PATCH', async () => {

@@ -39,15 +39,14 @@ async function expectConsistent(): Promise<void> {
       if ((await redis.exists(key)) === 0) continue;
       expect({ id, s, owe, lives, isKept: (await redis.pttl(key)) === -1 }).toMatchObject({ isKept: lives });
     }
-    const isSeenTo = !lives || (await engine.leases.isQueued(id));
-    expect({ id, isSeenTo }).toEqual({ id, isSeenTo: true });
+    expect({ id, isSeenTo: !lives || (await engine.leases.isQueued(id)) }).toEqual({ id, isSeenTo: true });
   }
   for (const id of await idsOf(`${keys.prefix}x:*`)) {
     const open = Number(await redis.hget(keys.transition(id), 'open'));
     expect({ id, open }).toEqual({ id, open: unsettled.get(id) ?? 0 });
     // A redelivery keeps a settled one's body until it is made.
-    const isThereForIt = open === 0 || (await redis.pttl(keys.transition(id))) === -1;
-    expect({ id, isThereForIt }).toEqual({ id, isThereForIt: true });
+    const ttl = open > 0 ? await redis.pttl(keys.transition(id)) : -1;
+    expect({ id, ttl }).toEqual({ id, ttl: -1 });
   }
   expect(await findFaults({ redis, keys: keys.queue })).toEqual([]);
 }
