@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { startPlain } from '@herald/test-kit';
 import { createHistoryPool } from './create-history-pool.ts';
 import { withClient } from './with-client.ts';
 
@@ -15,14 +14,11 @@ const READY = message('Z', Buffer.from('I'));
 const SHUTTING_DOWN = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
 
 test('a server that goes in the packet in which it opened the connection fails the next statement, and nothing else', async () => {
-  const server = createServer((socket) => {
+  await using server = await startPlain((socket) => {
     socket.once('data', () => socket.write(Buffer.concat([AUTHENTICATED, READY, SHUTTING_DOWN])));
-    socket.on('error', () => undefined);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
   const pool = createHistoryPool({
-    url: `postgres://herald@127.0.0.1:${port}/herald`,
+    url: `postgres://herald@127.0.0.1:${server.port}/herald`,
     name: 'test',
     connections: 1,
     statementLimitMs: 1_000,
@@ -31,5 +27,4 @@ test('a server that goes in the packet in which it opened the connection fails t
   await expect(withClient(pool, true, (client) => client.query('SELECT 1'))).rejects.toThrow('not queryable');
   expect(pool.totalCount).toBe(0);
   await pool.end();
-  server.close();
 });

@@ -118,12 +118,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
         const logs = await findLogs(workspaceId, receiver);
         return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after);
       }
-      const transitions = await tasks.listTransitions(
-        workspaceId,
-        task,
-        TASK_TRANSITIONS,
-        after === undefined ? undefined : after.at + 1,
-      );
+      const before = after === undefined ? undefined : after.at + 1;
+      const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, before);
       const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
       const part = await readPart((count) => taskReader.next(count), filter, limit);
       return await toPage(part, taskReader.isPartial());
