@@ -54,7 +54,8 @@ const FULL = [
   { what: 'whose disk is full', prepare: mountSmallDisk, isPossible: canMount() },
   { what: 'that says that its disk is full', prepare: pretendSmallDisk, isPossible: true },
 ];
-test.concurrent.each(FULL.filter(({ isPossible }) => isPossible))(
+// One at a time: each looks at how fast deliveries go, and four services that start at once are slow.
+test.each(FULL.filter(({ isPossible }) => isPossible))(
   'a PostgreSQL $what holds up no delivery, and everything moves once it has room',
   async ({ prepare }) => {
     await using history = await startHistory();
@@ -78,7 +79,7 @@ test.concurrent.each(FULL.filter(({ isPossible }) => isPossible))(
   },
 );
 
-test.concurrent('a slow PostgreSQL slows down nothing but the moving, also that of two workers', async () => {
+test('a slow PostgreSQL slows down nothing but the moving, also that of two workers', async () => {
   await using scene = await startScene();
   const { toPostgres, worker, startWorker, herald } = scene;
   toPostgres.delay(DELAY_MS);
@@ -89,7 +90,7 @@ test.concurrent('a slow PostgreSQL slows down nothing but the moving, also that 
   expect(herald.logs()).not.toContain('history.unavailable');
 });
 
-test.concurrent('a PostgreSQL that falls silent holds up no delivery, no reader and no end of a worker', async () => {
+test('a PostgreSQL that falls silent holds up no delivery, no reader and no end of a worker', async () => {
   await using scene = await startScene({ isApiGated: true, env: { DELIVERY_TIMEOUT: '3s' } });
   const { toPostgres, workspace, receiverId, herald } = scene;
   await scene.deliver(TASKS);
