@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { JEST } from './suite/jest-command.ts';
 
 /** The tests whose size is `sized`, at their full size. */
 const sizedTests = globSync('tests/{integration,e2e,chaos}/**/*.test.ts').filter((file) =>
   readFileSync(file, 'utf8').includes('/sized.ts'),
 );
-const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const SOURCE = '--conditions=source';
 
 /** An hour of chaos takes about as long as all the rest. */

@@ -64,7 +64,7 @@ test('a client follows a failover, and leaves no connection to a Sentinel behind
 
   // Both servers stay: nothing but the Sentinels tells that the other one is the master now.
   await askRedis(asked, `SENTINEL FAILOVER ${sentinels.masterName}`);
-  const isNew = (seen: string) => seen !== oldMaster;
+  const isNew = (seen: string | undefined) => seen !== undefined && seen !== oldMaster;
   await waitFor('the new master', port, { until: isNew, deadlineMs: 20_000 });
   expect(await redis.set('key', 'value')).toBe('OK');
   await closeRedis(redis);

@@ -1,0 +1,6 @@
+/** What Node is called with to run jest, before jest's own arguments. As in `npm run jest`. */
+export const JEST: readonly string[] = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
