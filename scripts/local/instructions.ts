@@ -3,7 +3,7 @@ import { LOCAL_OPERATOR, type LocalHerald } from './start-local-herald.ts';
 
 /** Addresses and commands of the running service. Every command can be copied unchanged. */
 export function toInstructions(herald: LocalHerald): string {
-  const { apiUrl, workerUrl, redisUrl, board, consoleUrl, adminUrl, apiKey, executorKey } = herald;
+  const { dir, apiUrl, workerUrl, redisUrl, board, consoleUrl, adminUrl, apiKey, executorKey } = herald;
   const post = (path: string, body: object) =>
     `curl -sS -X POST ${apiUrl}${path} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const createTask = post('/tasks', { input: { text: 'hello' } });
@@ -11,7 +11,7 @@ export function toInstructions(herald: LocalHerald): string {
   const signIn =
     board.passwordFile === undefined
       ? 'credentials: yours, as the environment says'
-      : `user ${LOCAL_OPERATOR}, password in ${relative(process.cwd(), board.passwordFile)}`;
+      : `user ${LOCAL_OPERATOR}, password in ${nameOf(board.passwordFile)}`;
   return `
 Herald is running.
 
@@ -45,6 +45,10 @@ Look after it as an operator does (the command finds this service by itself):
   npx herald doctor
   npx herald deliveries list --workspace ws_local
 
-Ctrl-C stops all of it. Keys and data stay in .herald/ for the next start.
+Ctrl-C stops all of it. Keys and data stay in ${nameOf(dir)}/ for the next start.
 `;
+}
+
+function nameOf(path: string): string {
+  return relative(process.cwd(), path);
 }

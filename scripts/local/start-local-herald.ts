@@ -24,6 +24,8 @@ export interface LocalHeraldOptions {
 }
 
 export interface LocalHerald {
+  /** The folder of its keys and data. */
+  dir: string;
   apiUrl: string;
   workerUrl: string;
   redisUrl: string | undefined;
@@ -92,6 +94,7 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     }),
   );
   return {
+    dir: folder.dir,
     apiUrl: settings.api.url,
     workerUrl: settings.worker.url,
     redisUrl: redis?.url,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCli } from '../support/run-cli.ts';
 
@@ -55,6 +55,7 @@ test(
   'a second start keeps keys and receivers, and Ctrl-C ends it all with exit code 0',
   async () => {
     await using first = await start();
+    expect(first.output()).toContain(`Keys and data stay in ${relative('', dir)}/ for the next start.`);
     const kept = await Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')));
     const key = kept[3]?.trim() ?? '';
     const registered = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, {
