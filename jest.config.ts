@@ -16,6 +16,14 @@ const shared = {
   },
 } satisfies Config;
 
+/** What is too long for a commit. */
+const soak = {
+  ...shared,
+  displayName: 'soak',
+  testMatch: ['<rootDir>/tests/soak/**/*.test.ts'],
+  globalSetup: '<rootDir>/tests/openapi-document-setup.js',
+} satisfies Config;
+
 export default {
   testTimeout: 30_000,
   // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes: with so few at a time, two
@@ -41,13 +49,6 @@ export default {
       testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'],
       globalSetup: '<rootDir>/tests/openapi-document-setup.js',
     },
-    {
-      ...shared,
-      displayName: 'chaos',
-      testMatch: ['<rootDir>/tests/chaos/**/*.test.ts'],
-      // It needs the whole machine, and would slow down whatever ran beside it.
-      runner: '<rootDir>/tests/run-alone.js',
-      globalSetup: '<rootDir>/tests/openapi-document-setup.js',
-    },
+    ...(process.env.HERALD_SOAK === '1' ? [soak] : []),
   ],
 } satisfies Config;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const REPOSITORY = join(import.meta.dirname, '..');
 const TEXT = readFileSync(join(REPOSITORY, 'docs/crash-points.md'), 'utf8').replaceAll(/\s+/g, ' ');
-const PATHS = [...new Set([...TEXT.matchAll(/`((?:e2e|integration)\/[\w/-]+)`/g)].map(([, path = '']) => path))];
+const PATHS = [...new Set([...TEXT.matchAll(/`((?:e2e|integration|soak)\/[\w/-]+)`/g)].map(([, path = '']) => path))];
 const TITLES = [...TEXT.matchAll(/(?<=[\s|(])_([^_]+)_(?=[\s.,;:|)])/g)].map(([, title = '']) => title);
 
 /** The files that a path names: a test, or a folder of tests. */

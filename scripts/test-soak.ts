@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { JEST } from './suite/jest-command.ts';
 
-/** The tests whose size is `sized`, at their full size. */
-const sizedTests = globSync('tests/{integration,e2e,chaos}/**/*.test.ts').filter((file) =>
-  readFileSync(file, 'utf8').includes('/sized.ts'),
+/** Those that run only here, and those whose size is `sized`, at their full size. */
+const longTests = globSync('tests/{integration,e2e,soak}/**/*.test.ts').filter(
+  (file) => file.startsWith('tests/soak/') || readFileSync(file, 'utf8').includes('/sized.ts'),
 );
 const SOURCE = '--conditions=source';
 
 /** An hour of chaos takes about as long as all the rest. */
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
-  ['tests at full size', [...JEST, '-w=1', ...sizedTests]],
+  ['long tests', [...JEST, '-w=1', ...longTests]],
   ['end-to-end tests on Sentinels', [SOURCE, 'scripts/test-topology.ts', 'sentinel']],
   ['end-to-end tests on a cluster', [SOURCE, 'scripts/test-topology.ts', 'cluster']],
   ['chaos', [SOURCE, 'chaos/main.ts', '--seconds', '175', '--seeds', '1-21']],

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 /** The files that take longest, in order: more than 20 s in the whole suite. `npm test` prints the ten slowest. */
 const LONGEST = [
-  'tests/e2e/container-image.test.ts',
   'tests/e2e/console/journeys.test.ts',
   'tests/e2e/console/accessibility.test.ts',
   'tests/e2e/fleet/dead-destination.test.ts',
@@ -25,11 +24,9 @@ const LONGEST = [
   'tests/e2e/fleet/order.test.ts',
   'tests/e2e/fleet/limit.test.ts',
   'tests/e2e/fleet/rate.test.ts',
-  'tests/e2e/secrets/reencrypt-under-load.test.ts',
   'tests/e2e/crash-of-an-idempotent-request.test.ts',
   'tests/e2e/topologies/secured-redis.test.ts',
   'tests/e2e/crash-of-redis.test.ts',
-  'tests/e2e/client/install.test.ts',
   'tests/integration/shards/reshard.test.ts',
   'tests/e2e/egress/proxy.test.ts',
   'tests/e2e/test-operation.test.ts',

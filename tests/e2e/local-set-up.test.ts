@@ -13,11 +13,10 @@ const DEADLINE_MS = 60_000;
 
 let dir: string;
 let env: Record<string, string>;
-beforeEach(async () => {
+async function prepare(): Promise<void> {
   dir = await mkdtemp(join(tmpdir(), 'herald-local-'));
   env = { HERALD_DIR: dir, PORT: String(await freePort()), WORKER_PORT: String(await freePort()) };
-});
-afterEach(() => rm(dir, { recursive: true }));
+}
 
 function run(script: 'start' | 'demo', readyWhen: (line: string) => boolean, more: Record<string, string> = {}) {
   return startProcess({
@@ -51,34 +50,18 @@ async function listReceivers(key: string): Promise<unknown[]> {
   return ((await read('/api/public/webhooks', key)) as { webhooks: unknown[] }).webhooks;
 }
 
-test(
-  'a second start keeps keys and receivers, and Ctrl-C ends it all with exit code 0',
-  async () => {
-    await using first = await start();
-    expect(first.output()).toContain(`Keys and data stay in ${relative('', dir)}/ for the next start.`);
-    const kept = await Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')));
-    const key = kept[3]?.trim() ?? '';
-    const registered = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: 'https://hooks.example.com/herald' }),
-    });
-    expect(registered.status).toBe(201);
-    first.kill('SIGINT');
-    await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
+describe('a running service', () => {
+  let service: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    await prepare();
+    service = await start();
+  }, DEADLINE_MS);
+  afterAll(async () => {
+    await service.stop();
+    await rm(dir, { recursive: true });
+  });
 
-    await using second = await start();
-    await expect(Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')))).resolves.toEqual(kept);
-    await expect(listReceivers(key)).resolves.toHaveLength(1);
-    await expect(second.stop()).resolves.toEqual({ code: 0, signal: null });
-  },
-  2 * DEADLINE_MS,
-);
-
-test(
-  'what it keeps is for its owner alone',
-  async () => {
-    await using service = await start();
+  test('what it keeps is for its owner alone', async () => {
     const modes = await Promise.all(
       ['', ...SECRET_FILES].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
     );
@@ -91,15 +74,9 @@ test(
     });
     expect(stdout).toContain('SECRETS_KEY decrypts every secret');
     expect((await stat(join(dir, 'running.json'))).mode & 0o777).toBe(0o600);
-    await service.stop();
-  },
-  DEADLINE_MS,
-);
+  });
 
-test(
-  'it says where the board is, and where the password for it, and prints a link to the console and a command to listen that work',
-  async () => {
-    await using service = await start();
+  test('it says where the board is, and where the password for it, and prints a link to the console and a command to listen that work', async () => {
     const line =
       service
         .output()
@@ -124,77 +101,96 @@ test(
     await listening.stop();
     const access = { workspaceId: 'ws_local', kind: 'portal_link', readOnly: false };
     expect(await read('/api/public/access', token)).toMatchObject(access);
-    await service.stop();
-  },
-  DEADLINE_MS,
-);
+  });
 
-test(
-  'the demo gets every delivery of a running service once, and leaves no receiver behind',
-  async () => {
-    await using service = await start();
-    await using demo = await run('demo', () => true);
-    const { code } = await demo.exited;
-    expect(demo.output()).toContain('7 deliveries, 7 verified, 0 duplicates.');
-    expect(code).toBe(0);
-    const [, id = '', token = ''] = /\/console\/deliveries\/(dlv_\w+)#token=(hrlp_\w+)$/m.exec(demo.output()) ?? [];
-    const shown = await read(`/api/public/deliveries/${id}`, token);
-    expect(shown).toMatchObject({ id, event: 'task.requires_action', status: 'delivered' });
-    await expect(listReceivers((await readFile(join(dir, 'api-key'), 'utf8')).trim())).resolves.toEqual([]);
-    await service.stop();
-  },
-  2 * DEADLINE_MS,
-);
+  test(
+    'the demo gets every delivery of it once, and leaves no receiver behind',
+    async () => {
+      await using demo = await run('demo', () => true);
+      const { code } = await demo.exited;
+      expect(demo.output()).toContain('7 deliveries, 7 verified, 0 duplicates.');
+      expect(code).toBe(0);
+      const [, id = '', token = ''] = /\/console\/deliveries\/(dlv_\w+)#token=(hrlp_\w+)$/m.exec(demo.output()) ?? [];
+      const shown = await read(`/api/public/deliveries/${id}`, token);
+      expect(shown).toMatchObject({ id, event: 'task.requires_action', status: 'delivered' });
+      await expect(listReceivers((await readFile(join(dir, 'api-key'), 'utf8')).trim())).resolves.toEqual([]);
+    },
+    DEADLINE_MS,
+  );
 
-test(
-  'without a running service the demo starts one of its own',
-  async () => {
-    await using demo = await run('demo', () => true);
-    const { code } = await demo.exited;
-    expect(demo.output()).toContain("a service of the demo's own");
-    expect(code).toBe(0);
-  },
-  DEADLINE_MS,
-);
-
-test(
-  'the death of one process stops the others with a sentence and exit code 1, and leaves none behind',
-  async () => {
-    await using service = await start();
-    const redisPort = (await readFile(join(dir, 'redis-port'), 'utf8')).trim();
-    process.kill(await fetchRedisPid(Number(redisPort)), 'SIGKILL');
-    await expect(service.exited).resolves.toEqual({ code: 1, signal: null });
-    expect(service.output()).toContain('The redis process ended by itself (SIGKILL)');
-    const answers = () =>
-      fetch(`http://127.0.0.1:${env.PORT ?? ''}/healthz`).then(
-        () => true,
-        () => false,
-      );
-    await expect(waitFor('the API to be gone', async () => !(await answers()))).resolves.toBe(true);
-  },
-  DEADLINE_MS,
-);
-
-test(
-  'a second service from the same folder is refused with a sentence',
-  async () => {
-    await using service = await start();
+  test('a second service from the same folder is refused with a sentence', async () => {
     const second = start({ PORT: String(await freePort()), WORKER_PORT: String(await freePort()) });
     await expect(second).rejects.toThrow(`Herald already runs from ${dir}, as process ${service.pid}`);
     expect(isAlive(service.pid)).toBe(true);
-    await service.stop();
-  },
-  DEADLINE_MS,
-);
+  });
+});
 
-test('taken ports are named together, with the variables to set', async () => {
-  const others = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')];
-  await Promise.all(others.map((other) => once(other, 'listening')));
-  const [PORT = '', WORKER_PORT = ''] = others.map((other) => String((other.address() as AddressInfo).port));
-  await expect(start({ PORT, WORKER_PORT })).rejects.toThrow(
-    new RegExp(`Port ${PORT} is taken .* Set PORT to a free one[^]*Port ${WORKER_PORT} is taken .* Set WORKER_PORT`),
+describe('a folder of its own', () => {
+  beforeEach(prepare);
+  afterEach(() => rm(dir, { recursive: true }));
+
+  test(
+    'a second start keeps keys and receivers, and Ctrl-C ends it all with exit code 0',
+    async () => {
+      await using first = await start();
+      expect(first.output()).toContain(`Keys and data stay in ${relative('', dir)}/ for the next start.`);
+      const kept = await Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')));
+      const key = kept[3]?.trim() ?? '';
+      const registered = await fetch(`http://127.0.0.1:${env.PORT ?? ''}/api/public/webhooks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: 'https://hooks.example.com/herald' }),
+      });
+      expect(registered.status).toBe(201);
+      first.kill('SIGINT');
+      await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
+
+      await using second = await start();
+      await expect(Promise.all(SECRET_FILES.map((name) => readFile(join(dir, name), 'utf8')))).resolves.toEqual(kept);
+      await expect(listReceivers(key)).resolves.toHaveLength(1);
+      await expect(second.stop()).resolves.toEqual({ code: 0, signal: null });
+    },
+    2 * DEADLINE_MS,
   );
-  for (const other of others) other.close();
+
+  test(
+    'without a running service the demo starts one of its own',
+    async () => {
+      await using demo = await run('demo', () => true);
+      const { code } = await demo.exited;
+      expect(demo.output()).toContain("a service of the demo's own");
+      expect(code).toBe(0);
+    },
+    DEADLINE_MS,
+  );
+
+  test(
+    'the death of one process stops the others with a sentence and exit code 1, and leaves none behind',
+    async () => {
+      await using service = await start();
+      const redisPort = (await readFile(join(dir, 'redis-port'), 'utf8')).trim();
+      process.kill(await fetchRedisPid(Number(redisPort)), 'SIGKILL');
+      await expect(service.exited).resolves.toEqual({ code: 1, signal: null });
+      expect(service.output()).toContain('The redis process ended by itself (SIGKILL)');
+      const answers = () =>
+        fetch(`http://127.0.0.1:${env.PORT ?? ''}/healthz`).then(
+          () => true,
+          () => false,
+        );
+      await expect(waitFor('the API to be gone', async () => !(await answers()))).resolves.toBe(true);
+    },
+    DEADLINE_MS,
+  );
+
+  test('taken ports are named together, with the variables to set', async () => {
+    const others = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')];
+    await Promise.all(others.map((other) => once(other, 'listening')));
+    const [PORT = '', WORKER_PORT = ''] = others.map((other) => String((other.address() as AddressInfo).port));
+    await expect(start({ PORT, WORKER_PORT })).rejects.toThrow(
+      new RegExp(`Port ${PORT} is taken .* Set PORT to a free one[^]*Port ${WORKER_PORT} is taken .* Set WORKER_PORT`),
+    );
+    for (const other of others) other.close();
+  });
 });
 
 /** The process id of the server on a port, as it says itself. */

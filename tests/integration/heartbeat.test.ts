@@ -23,7 +23,7 @@ test.each(['request', 'background'] as const)(
 
     process.kill(server.pid, 'SIGSTOP');
     const isKnown = () => heartbeat.isSilent() || redis.status !== 'ready';
-    await waitFor('the silence to be noticed', isKnown, 3_000);
+    await waitFor('the silence to be noticed', isKnown, 5_000);
     expect(redis.status).toBe('ready');
     // `socketTimeout` is 6 s, and `commandTimeout` 5 s.
     await waitFor('the connection to be given up', () => {

@@ -121,9 +121,9 @@ test('a resolution keeps all that belongs to the Task for as long as the Task', 
   for (const key of [keys.task(task.id), ...belongings]) await stores.redis.pexpire(key, 60_000);
   const decision: Decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: Date.now() };
   expect(await stores.tasks.resolve({ ...task, revision: newRevision }, decision, 'running')).toBe('resolved');
-  const left = await stores.redis.pttl(keys.task(task.id));
+  const expiresAt = await stores.redis.pexpiretime(keys.task(task.id));
   const shorter = [];
-  for (const key of belongings) if ((await stores.redis.pttl(key)) < left - 1_000) shorter.push(key);
+  for (const key of belongings) if ((await stores.redis.pexpiretime(key)) < expiresAt - 1_000) shorter.push(key);
   expect(shorter).toEqual([]);
 });
 

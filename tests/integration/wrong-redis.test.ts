@@ -398,6 +398,9 @@ async function start(env: Case['env'], address: string): Promise<Refusal> {
   }
 }
 
+/** What a look says of a server whose answer comes too late. */
+const OF_LATENESS = ['redis_silent', 'redis_closes', 'redis_unreachable'];
+
 describe('a start with', () => {
   let servers: WrongServers;
   const refusals = new Map<Case, Promise<Refusal>>();
@@ -410,7 +413,10 @@ describe('a start with', () => {
   afterAll(() => servers[Symbol.asyncDispose]());
 
   test.each(CASES)('$what ends with a sentence that says what to set', async (each) => {
-    const refusal = await refusals.get(each);
+    const first = await refusals.get(each);
+    // A look waits for a second. Beside all the others this process may have been away for longer: asked alone, it is in time.
+    const isLate = typeof first === 'object' && first.code !== each.code && OF_LATENESS.includes(first.code);
+    const refusal = isLate ? await start(each.env, `127.0.0.1:${servers.portOf(each.server)}`) : first;
     expect(refusal).toEqual({ code: each.code, sentence: each.sentence });
     expect(each.sentence).not.toContain(PASSWORD);
   });

@@ -414,7 +414,7 @@ describe('the deadline', () => {
 
     const slow = cleanUp.use(await startHttps(credentials, () => undefined));
     const toSlow = await startProxyTo(slow.port);
-    const other = start({ url: toSlow.url, deadlineMs: 300 });
+    const other = start({ url: toSlow.url, deadlineMs: 1_000 });
     expect(await other.send('https://receiver.test/')).toEqual({ kind: 'timed_out', phase: 'response' });
     await slow.allClosed();
     await waitFor('the tunnel to be closed', () => toSlow.open.size === 0);

@@ -56,13 +56,13 @@ test('one that is not ready in time is killed, and its last output is in the err
   let pid = 0;
   const starting = startProcess({
     name: 'stub',
-    command: node,
-    args: ['-e', 'console.log(process.pid); setInterval(() => {}, 1000)'],
+    command: '/bin/sh',
+    args: ['-c', 'echo $$; exec sleep 600'],
     onLine: ({ text }) => (pid = Number(text)),
     readyWhen: () => false,
-    readyDeadlineMs: 1_000,
+    readyDeadlineMs: 2_000,
   });
-  await expect(starting).rejects.toThrow(/waited 1000 ms for stub to be ready[^]*stub \| \d+/);
+  await expect(starting).rejects.toThrow(/waited 2000 ms for stub to be ready[^]*stub \| \d+/);
   expect(isAlive(pid)).toBe(false);
 });
 

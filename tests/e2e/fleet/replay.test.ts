@@ -53,9 +53,9 @@ function createReplayClient(workspace: WorkspaceClient, receiverId: string) {
 }
 
 test.concurrent(
-  'a replay of thousands of failed deliveries is done once each, although its worker is killed twice',
+  'a replay of hundreds of failed deliveries is done once each, although its worker is killed twice',
   async () => {
-    const count = sized(1_500, 10_000);
+    const count = sized(600, 10_000);
     await using herald = await startHerald({ env: ENV });
     const { mood, since, start, read, waitUntil } = await prepareFailed(herald, count);
     mood.set(200);

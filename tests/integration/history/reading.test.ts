@@ -226,12 +226,12 @@ test('without bodies in history, a redelivery says so, and a replay passes over 
 });
 
 describe('while history is away or slow', () => {
-  const logWith = (pool: Parameters<typeof createHistoryReader>[0]['pool']) => {
+  const logWith = (pool: Parameters<typeof createHistoryReader>[0]['pool'], limitMs = 50) => {
     const told: string[] = [];
     const onUnavailable = ({ message }: Error) => {
       told.push(message);
     };
-    const history = createHistoryReader({ pool, limitMs: 50, onUnavailable });
+    const history = createHistoryReader({ pool, limitMs, onUnavailable });
     return { told, log: createDeliveryLog({ redis: engine.redis, keyspace: engine.stores.keyspace, history }) };
   };
   type Query = Parameters<typeof createHistoryReader>[0]['pool']['query'];
@@ -264,7 +264,7 @@ describe('while history is away or slow', () => {
 
   test('a bug in a statement is no outage', async () => {
     const query = ((_text: string, values: unknown[]) => engine.history.pool.query('SELECT wrong', values)) as Query;
-    const { log } = logWith({ query });
+    const { log } = logWith({ query }, 10_000);
     await expect(log.find('ws_x', `dlv_${'a'.repeat(32)}`)).rejects.not.toThrow(HistoryUnavailableError);
   });
 });

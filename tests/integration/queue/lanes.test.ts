@@ -46,10 +46,9 @@ async function setUp() {
       const taken = [];
       for (;;) {
         const { jobs, lookAgainAt } = await scripts.reserveAll(ROOMY);
-        for (const { id, handle } of jobs) {
-          taken.push({ at: now - START, id });
-          await queue.end(handle, { outcome: 'answered', limit: 10_000 });
-        }
+        taken.push(...jobs.map(({ id }) => ({ at: now - START, id })));
+        // On one connection, Redis gets them in this order.
+        await Promise.all(jobs.map(({ handle }) => queue.end(handle, { outcome: 'answered', limit: 10_000 })));
         if (jobs.length > 0) continue;
         if (lookAgainAt === 0 || lookAgainAt > end) return taken;
         now = Math.max(now, lookAgainAt);

@@ -20,25 +20,33 @@ test('a worker whose queue is paused works on express jobs at once, on others on
   await using queue = await startQueue();
   const started: string[] = [];
   const backend = await queue.createBackend({ blockLimitMs: 10_000 });
-  const worker = queue.startWorker(backend, async (_job, token = '') => {
-    const { id, handle } = backend.reservationOf(token);
-    started.push(id);
-    await queue.end(handle, { outcome: 'answered' });
-    backend.ended(token, 'answered');
-  });
+  const worker = queue.startWorker(
+    backend,
+    async (_job, token = '') => {
+      const { id, handle } = backend.reservationOf(token);
+      started.push(id);
+      await queue.end(handle, { outcome: 'answered' });
+      backend.ended(token, 'answered');
+    },
+    5_000,
+    10_000,
+  );
   await backend.pause(true);
   await queue.add({ group: 'g', id: 'usual' });
-  for (const id of ['first', 'second', 'third']) {
+  const waitedMs: number[] = [];
+  for (const id of ['first', 'second', 'third', 'fourth']) {
     const addedAt = performance.now();
     await queue.add({ group: '!x', id });
-    await waitFor(`${id} to be in work`, () => started.includes(id), 3_000);
-    expect(performance.now() - addedAt).toBeLessThan(900);
+    await waitFor(`${id} to be in work`, () => started.includes(id));
+    waitedMs.push(performance.now() - addedAt);
   }
+  // Unwoken, a worker looks a second after its last look: all but the first would wait for that.
+  expect(Math.min(...waitedMs.slice(1))).toBeLessThan(900);
   expect(started).not.toContain('usual');
   await backend.pause(false);
-  await waitFor('the other to be in work', () => started.includes('usual'), 3_000);
+  await waitFor('the other to be in work', () => started.includes('usual'));
   await backend.pause(true);
   const closedAt = performance.now();
   await worker.close();
-  expect(performance.now() - closedAt).toBeLessThan(1_000);
+  expect(performance.now() - closedAt).toBeLessThan(5_000);
 });

@@ -78,7 +78,7 @@ test('jobs that are due later cost a worker nothing', async () => {
 test('a paused queue is looked at once a second, also when delayed jobs have become due', async () => {
   await using queue = await startQueue();
   await using counted = await startCounted(queue);
-  const dueAt = Date.now() + 300;
+  const dueAt = Date.now() + 3_000;
   await queue.add(...jobs(1, { dueAt }));
   await waitFor(
     'the worker to know of the delayed job',
@@ -89,7 +89,7 @@ test('a paused queue is looked at once a second, also when delayed jobs have bec
   expect(await counted.countPerSecond()).toBeLessThanOrEqual(AT_REST);
   expect(counted.inWork()).toBe(0);
   await counted.backend.pause(false);
-  await waitFor('the job to be in work', () => counted.inWork() === 1, 2_000);
+  await waitFor('the job to be in work', () => counted.inWork() === 1);
 });
 
 test('a full group costs a worker nothing', async () => {
@@ -115,5 +115,5 @@ test('a Redis that refuses reserves is asked twice a second, and all goes on whe
   expect(await counted.countPerSecond()).toBeLessThanOrEqual(AT_REST);
   counted.refuse(false);
   await queue.add(...jobs(1));
-  await waitFor('the job to be in work', () => counted.inWork() === 1, 3_000);
+  await waitFor('the job to be in work', () => counted.inWork() === 1);
 });

@@ -119,7 +119,7 @@ test('from one shard to four, to two, and back to one: everything is there, with
     await expectQueue(redis, to, filled);
     expect(await createShardRecordStore(redis).read()).toEqual({ count: to, layout: 2 });
   }
-});
+}, 120_000);
 
 test('it says how many deliveries it has enqueued', async () => {
   const { report } = await reshard(data.redis, 4);
@@ -146,7 +146,7 @@ test('resharding that dies between any copy and its deletion, or behind any step
     expect(await readAll(redis, 4)).toEqual(read);
     await expectQueue(redis, 4, filled);
   }
-}, 60_000);
+}, 240_000);
 
 test('logs of many thousand entries go page by page, with their times', async () => {
   const { redis, keys } = data;

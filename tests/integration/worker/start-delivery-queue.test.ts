@@ -11,8 +11,8 @@ import { startRedisGate } from '../../support/redis-gate.ts';
 import { RIGHT_CLOCK } from '../../support/right-clock.ts';
 import { findFaults, readQueue } from '../queue/read-queue.ts';
 
-/** A stop ends within so long once nothing is in work, in ms. */
-const STOPPED_MS = 4_000;
+/** A stop ends within so long once nothing is in work, in ms. Without Redis it usually takes two seconds. */
+const STOPPED_MS = 10_000;
 
 const ADD_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] score   ARGV[4..] ids

@@ -1,8 +1,8 @@
 import { startProcess } from '@herald/test-kit';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile, installKit, type CustomerFolder } from './install-kit.ts';
-import { findNode20 } from './node-20.ts';
+import { compile, installKit, type CustomerFolder } from '../e2e/receiver-kit/install-kit.ts';
+import { findNode20 } from '../e2e/receiver-kit/node-20.ts';
 
 import.meta.jest.setTimeout(120_000);
 

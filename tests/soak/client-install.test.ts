@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { installClient, readExamples, type Project } from './install-client.ts';
+import { installClient, readExamples, type Project } from '../e2e/client/install-client.ts';
 
 import.meta.jest.setTimeout(120_000);
 
-const TYPESCRIPT = join(import.meta.dirname, '../../../node_modules/typescript-5.4/bin/tsc');
+const TYPESCRIPT = join(import.meta.dirname, '../../node_modules/typescript-5.4/bin/tsc');
 
 const OPTIONS = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node'];
 const RESOLUTIONS = {

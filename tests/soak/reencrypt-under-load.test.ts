@@ -6,18 +6,17 @@ import { createTaskStore } from '@herald/store/tasks/task-store';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { launchProcess, waitFor, type ReceivedRequest } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
-import { createDeliveryClient } from '../../support/delivery-client.ts';
-import { shardKeys } from '../../support/delivery-state.ts';
-import { createExecutorClient } from '../../support/executor-client.ts';
-import { bodyOf } from '../../support/http-request.ts';
-import { checkpoint, DONE, START } from '../../support/reports.ts';
-import { runApp, runCli } from '../../support/run-cli.ts';
-import { sized } from '../../support/sized.ts';
-import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { entryPoint, type HeraldProcess } from '../../support/start-herald-process.ts';
-import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
-import { whoSigned } from '../../support/who-signed.ts';
-import { expectNoInternalErrors, expectNothingLeft } from '../fleet/fleet.ts';
+import { createDeliveryClient } from '../support/delivery-client.ts';
+import { shardKeys } from '../support/delivery-state.ts';
+import { createExecutorClient } from '../support/executor-client.ts';
+import { bodyOf } from '../support/http-request.ts';
+import { checkpoint, DONE, START } from '../support/reports.ts';
+import { runApp, runCli } from '../support/run-cli.ts';
+import { startHerald, type Herald } from '../support/start-herald.ts';
+import { entryPoint, type HeraldProcess } from '../support/start-herald-process.ts';
+import { buildReceiver, buildTask, newWorkspaceId } from '../support/start-stores.ts';
+import { whoSigned } from '../support/who-signed.ts';
+import { expectNoInternalErrors, expectNothingLeft } from '../e2e/fleet/fleet.ts';
 
 import.meta.jest.setTimeout(240_000);
 
@@ -26,7 +25,7 @@ const cipherOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')
 const [nameA, nameB] = [cipherOf(A).fingerprints[0], cipherOf(B).fingerprints[0]];
 
 /** Endpoints that lie there and get nothing: enough that re-encrypting takes a while. */
-const IDLE = sized(5_000, 30_000);
+const IDLE = 30_000;
 const ROUND_LIMIT = 20_000;
 
 /** Replaces every process by one with another list of keys: a new one is there before the old one goes. */

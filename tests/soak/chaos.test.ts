@@ -3,13 +3,12 @@ import { commandOf, formatReport, writeLogs, writeReport } from '../../chaos/rep
 import { runChaos, type Run } from '../../chaos/run-chaos.ts';
 import { chooseScenario } from '../../chaos/scenario.ts';
 import { assertFaultsArePossible } from '../../chaos/server-faults.ts';
-import { sized } from '../support/sized.ts';
 
 const RESULTS = fileURLToPath(new URL('../../chaos/results/', import.meta.url));
 const SEED = 24;
 const RUN: Run = {
   seed: SEED,
-  seconds: sized(30, 60),
+  seconds: 60,
   scenario: chooseScenario(SEED, { topology: 'single', history: true }),
 };
 const DEADLINE_MS = 480_000;
