@@ -134,7 +134,7 @@ test.concurrent(
 test.concurrent(
   'a send that hangs when its worker stops comes to its own deadline, spends no try, and the next worker makes it',
   async () => {
-    await using herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s' } });
+    await using herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '6s' } });
     const workspace = await herald.createWorkspace();
     const receiver = await herald.startReceiver(['hang', 200]);
     await workspace.registerReceiver({ url: receiver.url });

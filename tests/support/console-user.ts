@@ -115,7 +115,10 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
       });
     },
     async seesNot(unwanted) {
-      await waitFor(`the page not to show ${unwanted}`, text, { until: (shown) => !shown.includes(unwanted) });
+      await waitFor(`the page not to show ${unwanted}`, text, {
+        until: (shown) => !shown.includes(unwanted),
+        deadlineMs: DEADLINE_MS,
+      });
     },
     [Symbol.asyncDispose]: () => context.close(),
   };

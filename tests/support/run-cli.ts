@@ -57,7 +57,8 @@ export async function runApp(app: 'api' | 'worker', env: Env) {
   );
 }
 
-const DEADLINE_MS = 15_000;
+/** Below jest's own, which would not show what it printed. */
+const DEADLINE_MS = 25_000;
 
 async function runToEnd(name: string, launched: LaunchedProcess) {
   const timer = setTimeout(() => {

@@ -18,7 +18,9 @@ describeWithBrowser('a customer with the console', () => {
   let browser: Browser;
   let origin: string;
   beforeAll(async () => {
-    [herald, browser] = await Promise.all([startHerald({ env: { RETRY_SCHEDULE: '' } }), startBrowser()]);
+    // One test looks at what waits behind a send that hangs.
+    const env = { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '60s' };
+    [herald, browser] = await Promise.all([startHerald({ env }), startBrowser()]);
     origin = herald.apis[0]?.origin ?? '';
   });
   afterAll(async () => {

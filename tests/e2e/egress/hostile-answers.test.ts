@@ -13,7 +13,7 @@ const MARKS = '\u001b]0;\u0007\u0000\u009b\u202e\u2066\u200b\u00ad\ufeff\u2028';
 
 let herald: Herald;
 beforeAll(async () => {
-  herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '2s' } });
+  herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '4s' } });
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 

@@ -8,7 +8,7 @@ import { startRawServer } from '../../support/start-raw-server.ts';
 
 import.meta.jest.setTimeout(60_000);
 
-const DEADLINE_MS = 1_000;
+const DEADLINE_MS = 3_000;
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 

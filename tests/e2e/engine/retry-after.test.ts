@@ -37,7 +37,8 @@ test.each([
   const emitted = await deliveries.emit();
   const delivery = await deliveries.waitForAttempts(emitted.to(registered), 1);
   expect(delivery).toMatchObject({ status: 'pending', tries: 1, attempts: [{ status }] });
-  expect(waitOf(delivery)).toBeGreaterThanOrEqual(waitMs - 1_100); // a date has whole seconds
+  // A date has whole seconds, and counts from the moment of the answer: a busy machine notes the end later.
+  expect(waitOf(delivery)).toBeGreaterThanOrEqual(waitMs - 5_000);
   expect(waitOf(delivery)).toBeLessThanOrEqual(waitMs + 2_000);
   const { health } = await deliveries.readReceiver(registered);
   expect(health).toMatchObject({ state: 'paused', consecutiveFailures: 1 });
@@ -68,7 +69,7 @@ test('a Retry-After shorter than the scheduled wait does not bring the next try 
 });
 
 test('a Retry-After holds every delivery to its origin until then, and none to another', async () => {
-  const HOLD_MS = 3_000;
+  const HOLD_MS = 6_000;
   const busy = await herald.startReceiver([{ status: 503, headers: { 'retry-after': String(HOLD_MS / 1_000) } }, 200]);
   const other = await herald.startReceiver();
   const { workspace, registered, deliveries } = await startWorkspace(busy);
@@ -83,7 +84,7 @@ test('a Retry-After holds every delivery to its origin until then, and none to a
   // Others may have been on their way when the hold began.
   const [refused] = webhooksAt(busy);
   const heldBack = new Set([refused?.deliveryId, second.to(registered), second.to(sameOrigin)]);
-  await deliveries.waitForStatus(second.to(otherOrigin), 'delivered', 2_000);
+  await deliveries.waitForStatus(second.to(otherOrigin), 'delivered', 5_000);
   const held = await deliveries.read(second.to(sameOrigin));
   expect(Date.now()).toBeLessThan(heldAt + HOLD_MS); // else this shows nothing
   expect(held).toMatchObject({ status: 'pending', tries: 0, attempts: [] });

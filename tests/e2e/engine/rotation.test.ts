@@ -87,7 +87,7 @@ describe.each(['receiver', 'callback'] as const)('the secret of a %s', (kind) =>
 
   test('is out of force once the overlap ends', async () => {
     const endpoint = await startEndpoint(kind);
-    const { secret, overlapEndsAt } = await endpoint.rotate({ overlapSeconds: 1 });
+    const { secret, overlapEndsAt } = await endpoint.rotate({ overlapSeconds: 5 });
     const secrets = { old: endpoint.old, new: secret };
     expect(await signersOf(await endpoint.sendEvent(), secrets)).toEqual(OLD_FIRST);
     await waitFor('the overlap to end', () => Date.now() > Date.parse(overlapEndsAt ?? ''));
@@ -148,7 +148,9 @@ describe.each(['receiver', 'callback'] as const)('the secret of a %s', (kind) =>
 test('a retry after a rotation is signed with what is in force then, and has the same body', async () => {
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);
-  const receiver = await herald.startReceiver([500, 500, 200]);
+  // A failure is answered once the secret has been rotated, so that the retry comes after it.
+  const held = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  const receiver = await herald.startReceiver((_request, index) => held[index]?.promise ?? 200);
   const { id, secret: old } = await workspace.registerReceiver({ url: receiver.url });
   const rotate = async (overlapSeconds: number) => {
     const path = `/api/public/webhooks/${id}/secret/rotate`;
@@ -157,8 +159,10 @@ test('a retry after a rotation is signed with what is in force then, and has the
   const emitted = await deliveries.emit();
   const first = await receiver.next();
   const { secret: between } = await rotate(600);
+  held[0]?.resolve(500);
   const second = await receiver.next();
   const { secret } = await rotate(0);
+  held[1]?.resolve(500);
   const third = await receiver.next();
   await deliveries.waitForStatus(emitted.to({ id }), 'delivered');
 
@@ -173,7 +177,10 @@ test('a retry after a rotation is signed with what is in force then, and has the
 test('the headers of a receiver go with every attempt and test event, change with a PATCH, and leave with its origin', async () => {
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);
-  const [receiver, other] = [await herald.startReceiver([500, 500, 200]), await herald.startReceiver()];
+  // The first failure is answered once the headers have been changed, so that the retry comes after it.
+  const held = Promise.withResolvers<number>();
+  const receiver = await herald.startReceiver((_request, index) => [held.promise, 500][index] ?? 200);
+  const other = await herald.startReceiver();
   const url = receiver.url;
   const registration = { url, headers: { Authorization: 'Bearer one', 'X-Tenant': 'a\tb' } };
   const registered = await workspace.registerReceiver(registration);
@@ -182,6 +189,7 @@ test('the headers of a receiver go with every attempt and test event, change wit
   const first = await receiver.next();
   expect(first.headers).toMatchObject({ authorization: 'Bearer one', 'x-tenant': 'a\tb' });
   const patched = await deliveries.patchReceiver(registered, { headers: { authorization: 'Bearer two' } });
+  held.resolve(500);
   expect(patched).toMatchObject({ headerNames: ['authorization'] });
   const second = await receiver.next();
   expect(second.headers.authorization).toBe('Bearer two');

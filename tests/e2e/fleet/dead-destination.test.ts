@@ -8,7 +8,7 @@ import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNoth
 
 import.meta.jest.setTimeout(120_000);
 
-const TIMEOUT_MS = 4_000;
+const TIMEOUT_MS = 8_000;
 const ENV = { DELIVERY_TIMEOUT: `${TIMEOUT_MS}ms`, CONCURRENCY: '20', DESTINATION_CONCURRENCY: '5' };
 
 test.each(sized([2], [1, 2, 4]))(
@@ -52,7 +52,7 @@ test.each(sized([2], [1, 2, 4]))(
 );
 
 test('with four workers one probe at a time goes to a dead destination, and what waits for it stays where it is', async () => {
-  const timeoutMs = 1_000;
+  const timeoutMs = 3_000;
   await using herald = await startHerald({
     workers: 4,
     env: { ...ENV, DELIVERY_TIMEOUT: `${timeoutMs}ms`, RETRY_SCHEDULE: '10ms,10ms,10ms,10ms,10ms,10ms' },
@@ -102,7 +102,7 @@ test('with four workers one probe at a time goes to a dead destination, and what
 test('what waits moves with its receiver to another url at once, although the old host stays dead', async () => {
   await using herald = await startHerald({
     workers: 2,
-    env: { ...ENV, DELIVERY_TIMEOUT: '1s', RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' },
+    env: { ...ENV, DELIVERY_TIMEOUT: '3s', RETRY_SCHEDULE: '10ms,10ms,10ms,10ms' },
   });
   const workspace = await herald.createWorkspace();
   const dead = await herald.startReceiver(['hang']);
@@ -170,7 +170,7 @@ test('all workers share in what waits for one destination', async () => {
   const { url } = await herald.startReceiver(mood.respond);
   await workspace.registerReceiver({ url });
   const transitions = await emitMany(herald, workspace, 400);
-  await mood.waitForAccepted(transitions.length, 30_000);
+  await mood.waitForAccepted(transitions.length, 80_000);
   const sent = herald.workers.map(({ process }) => process.output().split('"delivery.attempted"').length - 1);
   for (const count of sent) expect(count).toBeGreaterThan(transitions.length / 16);
   await expectNothingLeft(herald.redis);

@@ -9,10 +9,10 @@ import.meta.jest.setTimeout(120_000);
 
 const LEASE_MS = 20_000;
 /** What a killed worker had is in work elsewhere after so long: its leases end, and the next round of recovery finds them. */
-const RECOVERED_MS = LEASE_MS + 7_000;
+const RECOVERED_MS = LEASE_MS + 10_000;
 const DESTINATION_LIMIT = 3;
 const ENV = {
-  DELIVERY_TIMEOUT: '2s',
+  DELIVERY_TIMEOUT: '15s',
   CONCURRENCY: '8',
   DESTINATION_CONCURRENCY: String(DESTINATION_LIMIT),
   RETRY_SCHEDULE: '50ms,50ms,50ms,50ms',
@@ -48,14 +48,14 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
 );
 
 test.concurrent('a prober that is killed blocks the next probe no longer than its lease', async () => {
-  await using herald = await startHerald({ env: ENV });
+  await using herald = await startHerald({ env: { ...ENV, DELIVERY_TIMEOUT: '2s' } });
   const workspace = await herald.createWorkspace();
   const mood = createMood('hang');
   const receiver = await herald.startReceiver(mood.respond);
   const { id } = await workspace.registerReceiver({ url: receiver.url });
   const transitions = await emitMany(herald, workspace, 20);
   const destination = await destinationOf(herald.redis, id);
-  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination), 20_000);
   await waitFor('all to wait', async () => (await countWaiting(herald.redis, destination)) === transitions.length);
   const before = receiver.requests.length;
   await expediteProbe(herald.redis, destination);

@@ -8,7 +8,7 @@ import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNoth
 
 import.meta.jest.setTimeout(90_000);
 
-const ENV = { DELIVERY_TIMEOUT: '3s', RETRY_SCHEDULE: '1h' };
+const ENV = { DELIVERY_TIMEOUT: '15s', RETRY_SCHEDULE: '1h' };
 
 /** A pending delivery whose next try is an hour away, and a receiver that would take it now. */
 async function preparePending(herald: Herald) {
@@ -110,7 +110,7 @@ test.concurrent('a redelivery through an open breaker is sent once', async () =>
   mood.set({ status: 200, delayMs: 7_000 });
   await workspace.request('POST', `/api/public/deliveries/${id}/redeliver`);
   await mood.waitForAccepted(1, 3_000);
-  await waitFor('the attempt to be recorded', async () => !(await isQueued(herald.redis, id)));
+  await waitFor('the attempt to be recorded', async () => !(await isQueued(herald.redis, id)), 20_000);
   const sent = receiver.requests.filter(({ headers }) => headers['x-service-delivery'] === id);
   expect(sent).toHaveLength(2); // the first try, and the redelivery
   expectNoInternalErrors(herald);

@@ -11,7 +11,7 @@ import.meta.jest.setTimeout(180_000);
 const CONCURRENCY = 20;
 const ENV = {
   RETRY_SCHEDULE: '',
-  DELIVERY_TIMEOUT: '2s',
+  DELIVERY_TIMEOUT: '15s',
   LOG_LEVEL: 'info',
   CONCURRENCY: String(CONCURRENCY),
   DESTINATION_CONCURRENCY: String(CONCURRENCY),
@@ -33,7 +33,7 @@ async function prepareFailed(herald: Herald, count: number) {
   const registered = await workspace.registerReceiver({ url: receiver.url });
   const since = new Date(Date.now() - 1_000).toISOString();
   await emitMany(herald, workspace, count);
-  await herald.settled(60_000);
+  await herald.settled(120_000);
   return { workspace, mood, receiver, since, ...createReplayClient(workspace, registered.id) };
 }
 
@@ -122,8 +122,9 @@ test.concurrent('a replay that is stopped sends what it has reached, and no more
   const stopped = await stop(id);
   expect(stopped.status).toBe('stopped');
   expect(stopped.replayed).toBeGreaterThan(0);
-  // 500 that wait and a step of 100 are as far ahead as it ever is.
-  expect(stopped.replayed).toBeLessThan(count / 2);
+  // 500 that wait and a step of 100 are as far ahead as it ever is, beside the four in work.
+  expect(stopped.replayed).toBeLessThanOrEqual(mood.accepted.size + 600 + 4);
+  expect(stopped.replayed).toBeLessThan(count);
   await expectNothingLeft(herald.redis, 40_000);
   expect(await read(id)).toMatchObject({ status: 'stopped', replayed: stopped.replayed });
   expect(mood.accepted.size).toBe(stopped.replayed);

@@ -97,7 +97,7 @@ export async function startScene({ history: given, isApiGated = false, env: more
     /** Waits until all that is settled is old enough to move, also for a round that has just begun. */
     async waitUntilDue(): Promise<void> {
       const [, at = '0'] = await herald.redis.zrevrange(settled, 0, 0, 'WITHSCORES');
-      await waitFor('all to be due', () => Date.now() > Number(at) + 5 * RETENTION_MS);
+      await waitFor('all to be due', () => Date.now() > Number(at) + 20 * RETENTION_MS);
     },
     /** Waits until nothing is left in Redis. */
     async waitUntilMoved(deadlineMs = 20_000): Promise<void> {

@@ -66,12 +66,13 @@ describe('with', () => {
 
   test.each(CASES)('$what: nothing starts, and each says in one sentence what to set', async (each) => {
     const env = envFor(each);
-    const [doctor, ...ends] = await Promise.all([
-      runBuiltCli(['doctor'], env),
-      runApp('api', env),
-      runApp('worker', env),
-      runBuiltCli(['keys', 'create', '--executor'], env),
-    ]);
+    // One by one: each has a second or two to find out.
+    const doctor = await runBuiltCli(['doctor'], env);
+    const ends = [
+      await runApp('api', env),
+      await runApp('worker', env),
+      await runBuiltCli(['keys', 'create', '--executor'], env),
+    ];
     for (const { code, stdout, stderr } of ends) {
       expect({ code, lines: stderr.split('\n') }).toEqual({ code: 1, lines: [stderr] });
       expect(stderr).toMatch(each.sentence);

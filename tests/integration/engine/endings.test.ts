@@ -256,7 +256,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
     }
     await expectConsistent();
     for (const id of ids) expect(await daysLeft(id)).toEqual(LEAVES);
-  });
+  }, 120_000);
 });
 
 describe('a purge', () => {
