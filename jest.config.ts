@@ -21,7 +21,7 @@ const soak = {
   ...shared,
   displayName: 'soak',
   testMatch: ['<rootDir>/tests/soak/**/*.test.ts'],
-  globalSetup: '<rootDir>/tests/openapi-document-setup.js',
+  globalSetup: '<rootDir>/tests/made-once.js',
 } satisfies Config;
 
 export default {
@@ -47,7 +47,7 @@ export default {
       ...shared,
       displayName: 'e2e',
       testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'],
-      globalSetup: '<rootDir>/tests/openapi-document-setup.js',
+      globalSetup: '<rootDir>/tests/made-once.js',
     },
     ...(process.env.HERALD_SOAK === '1' ? [soak] : []),
   ],

@@ -1,7 +1,6 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
 import {
-  createCertificateAuthority,
   startReceiver,
   waitFor,
   type CertificateAuthority,
@@ -25,6 +24,7 @@ import {
   type Installation,
   type Role,
 } from './start-herald-process.ts';
+import { openSharedAuthority } from './shared-authority.ts';
 import { startTopology, topologyOfEnv, type Topology, type TopologyKind } from './start-topology.ts';
 import { stopProcesses } from './stop-processes.ts';
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts';
@@ -93,7 +93,7 @@ export async function startHerald({
     const dir = await mkdtemp(join(tmpdir(), 'herald-e2e-'));
     cleanUp.defer(() => rm(dir, { recursive: true, force: true }));
     await chmod(dir, 0o755); // processes may run as another user
-    const [topology, ca] = await Promise.all([startTopology(kind, redis), createCertificateAuthority()]);
+    const [topology, ca] = await Promise.all([startTopology(kind, redis), openSharedAuthority()]);
     cleanUp.use(topology);
     const caFile = join(dir, 'ca.pem');
     await writeFile(caFile, ca.certPem);

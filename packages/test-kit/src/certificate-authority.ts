@@ -1,5 +1,3 @@
-import 'reflect-metadata'; // wanted by @peculiar/x509, and before it
-import * as x509 from '@peculiar/x509';
 import { createPrivateKey, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -25,8 +23,15 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Loaded only where a certificate is made: it takes 0.15 s. */
+async function loadX509() {
+  await import('reflect-metadata'); // wanted by @peculiar/x509, and before it
+  return await import('@peculiar/x509');
+}
+
 /** A new authority, ECDSA P-256, valid for ten years. Keep its `certPem` and `keyPem` to restore it later. */
 export async function createCertificateAuthority(name = 'Herald local CA'): Promise<CertificateAuthority> {
+  const x509 = await loadX509();
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [name] }],
@@ -44,6 +49,7 @@ export async function createCertificateAuthority(name = 'Herald local CA'): Prom
 
 /** Restores an authority. Throws when the PEM is not one. */
 export async function readCertificateAuthority({ certPem, keyPem }: Certificate): Promise<CertificateAuthority> {
+  const x509 = await loadX509();
   const authority = new x509.X509Certificate(certPem);
   const der = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' });
   const signingKey = await webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign']);

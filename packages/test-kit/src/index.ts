@@ -13,7 +13,7 @@ export { startPostgres, type PostgresOptions, type RunningPostgres } from './sta
 export { startProcess } from './start-process.ts';
 export type { ProcessOptions, RunningProcess } from './start-process.ts';
 export { startProxy, type Proxy, type ProxyAnswer, type ProxyOptions } from './start-proxy.ts';
-export { startReceiver } from './start-receiver.ts';
+export { RECEIVER_HOSTS, startReceiver } from './start-receiver.ts';
 export type { Answer, ReceivedRequest, Receiver, ReceiverOptions, Respond } from './start-receiver.ts';
 export { startRedis } from './start-redis.ts';
 export type { RedisOptions, RunningRedis } from './start-redis.ts';

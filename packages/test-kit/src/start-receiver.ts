@@ -7,6 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import { waitFor } from './wait-for.ts';
 
+/** For what a receiver's certificate is valid. */
+export const RECEIVER_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
 export interface ReceivedRequest {
   method: string;
   /** Path and query, as sent. */
@@ -56,7 +59,7 @@ export interface Receiver extends AsyncDisposable {
 
 /** A real HTTPS server on loopback that records requests. A `respond` that throws makes `next` and `close` throw. */
 export async function startReceiver({ ca, respond = [200], port = 0, inspect }: ReceiverOptions): Promise<Receiver> {
-  const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1', '::1', 'localhost'] });
+  const { certPem, keyPem } = await ca.issueCertificate({ hosts: RECEIVER_HOSTS });
   const decide = typeof respond === 'function' ? respond : answerInTurn(respond);
   const requests: ReceivedRequest[] = [];
   const failures: unknown[] = [];
