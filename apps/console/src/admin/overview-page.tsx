@@ -72,7 +72,7 @@ function Findings({ overview: { findings, now } }: { readonly overview: Schemas[
       {findings.map(({ level, text, whatToDo }) => (
         <li class={level === 'error' ? 'summary summary-bad' : 'summary summary-wait'}>
           <p>
-            <Badge tone={level === 'error' ? 'bad' : 'wait'}>{levels[level]}</Badge> <Sentence text={text} />{' '}
+            <Badge tone={level === 'error' ? 'bad' : 'wait'}>{levels[level]}</Badge> <Sentence text={text} />;{' '}
             <strong>
               <Sentence text={whatToDo} />
             </strong>
