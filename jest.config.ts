@@ -16,13 +16,11 @@ const shared = {
   },
 } satisfies Config;
 
+/** Tests of the built processes. */
+const onProcesses = { ...shared, globalSetup: '<rootDir>/tests/made-once.js' } satisfies Config;
+
 /** What is too long for a commit. */
-const soak = {
-  ...shared,
-  displayName: 'soak',
-  testMatch: ['<rootDir>/tests/soak/**/*.test.ts'],
-  globalSetup: '<rootDir>/tests/made-once.js',
-} satisfies Config;
+const soak = { ...onProcesses, displayName: 'soak', testMatch: ['<rootDir>/tests/soak/**/*.test.ts'] } satisfies Config;
 
 export default {
   testTimeout: 30_000,
@@ -43,12 +41,7 @@ export default {
       ],
     },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/tests/integration/**/*.test.ts'] },
-    {
-      ...shared,
-      displayName: 'e2e',
-      testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'],
-      globalSetup: '<rootDir>/tests/made-once.js',
-    },
+    { ...onProcesses, displayName: 'e2e', testMatch: ['<rootDir>/tests/e2e/**/*.test.ts'] },
     ...(process.env.HERALD_SOAK === '1' ? [soak] : []),
   ],
 } satisfies Config;

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { createRandom } from '../chaos/random.ts';
 import { findImporters } from './mutants/find-importers.ts';
 import { findMutations } from './mutants/find-mutations.ts';
+import { JEST } from './suite/jest-command.ts';
 
 // `npm run mutants`: changes one line of production code at a time, and looks whether a test notices. It changes files in place
 // and puts them back: run it in a clone of its own. With `--quick`, what the nearest tests don't notice is a candidate: the whole
@@ -20,7 +21,6 @@ const FOLDERS = ['packages/{core,queue,store,egress}/src', 'apps/api/src'];
 const LIMIT_MS = 900_000;
 /** The tests that import what they test, by project. */
 const IN_PROCESS = { unit: '{packages,apps}/*/src/**/*.test.ts', integration: 'tests/integration/**/*.test.ts' };
-const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const TSC = 'node_modules/typescript-7/bin/tsc';
 
 function run(...args: readonly string[]) {

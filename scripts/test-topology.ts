@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JEST } from './suite/jest-command.ts';
 import { judgeTestFile, type FileVerdict } from './topology/judge-test-file.ts';
 
 const USAGE = 'usage: npm run test:topology -- sentinel|cluster [part of a path ...]';
@@ -41,7 +42,7 @@ async function testTopology(topology: string, parts: readonly string[]): Promise
 /** Jest's report; undefined when there is none. */
 async function runFile(file: string, topology: string, report: string): Promise<string | undefined> {
   await rm(report, { force: true });
-  const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', file, '--selectProjects=e2e', '-w=1'];
+  const args = [...JEST, file, '--selectProjects=e2e', '-w=1'];
   spawnSync(process.execPath, [...args, '--json', `--outputFile=${report}`], {
     stdio: 'ignore',
     timeout: LIMIT_MS,

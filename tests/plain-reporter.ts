@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
+import { toPlainLine } from '../scripts/suite/plain-line.ts';
 
 /** The part of jest's aggregated result that is counted here. */
 interface Totals {
@@ -21,7 +22,7 @@ const SLOWEST = 10;
 export default class PlainReporter {
   onRunComplete(_contexts: unknown, totals: Totals): void {
     process.once('exit', () => {
-      writeSync(1, `${[...findSlowest(totals), toPlainLine(totals)].join('\n')}\n`);
+      writeSync(1, `${[...findSlowest(totals), countTotals(totals)].join('\n')}\n`);
     });
   }
 }
@@ -37,10 +38,8 @@ function findSlowest({ testResults }: Totals): string[] {
   return ['Slowest files:', ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`)];
 }
 
-function toPlainLine(totals: Totals): string {
+function countTotals(totals: Totals): string {
   const counted = totals.numFailedTests + totals.numRuntimeErrorTestSuites;
   const failed = totals.success ? counted : Math.max(1, counted); // a run can fail without any test, and must show it
-  const skipped = totals.numPendingTests + totals.numTodoTests;
-  const parts = [`${totals.numPassedTests} passed`, `${failed} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])];
-  return parts.join(', ');
+  return toPlainLine(totals.numPassedTests, failed, totals.numPendingTests + totals.numTodoTests);
 }

@@ -1,3 +1,5 @@
+import { toPlainLine } from './plain-line.ts';
+
 /** What is read of a report that jest writes with `--json`. */
 export type JestReport = {
   readonly testResults: readonly JestFile[];
@@ -42,12 +44,10 @@ function nameFailures({ name, assertionResults }: JestFile): string[] {
   return failed.length === 0 ? [`  ${name}`] : failed.map(({ fullName }) => `  ${name}: ${fullName}`);
 }
 
-/** The plain line, as `tests/plain-reporter.ts` writes it. A file that failed outside of its tests counts as one. */
+/** A file that failed outside of its tests counts as one that failed. */
 function countFiles(files: readonly JestFile[]): string {
   const all = files.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   const count = (...wanted: readonly string[]) => all.filter((status) => wanted.includes(status)).length;
   const notLoaded = files.filter((file) => isFailed(file) && !file.assertionResults.some(isFailed)).length;
-  const skipped = count('pending', 'todo');
-  const parts = [`${String(count('passed'))} passed`, `${String(count('failed') + notLoaded)} failed`];
-  return [...parts, ...(skipped > 0 ? [`${String(skipped)} skipped`] : [])].join(', ');
+  return toPlainLine(count('passed'), count('failed') + notLoaded, count('pending', 'todo'));
 }

@@ -29,6 +29,14 @@ function run(script: 'start' | 'demo', readyWhen: (line: string) => boolean, mor
   });
 }
 
+/** What it printed. It ends with the exit code 0. */
+async function runDemo(): Promise<string> {
+  await using demo = await run('demo', () => true);
+  const { code } = await demo.exited;
+  expect({ code, output: demo.output() }).toMatchObject({ code: 0 });
+  return demo.output();
+}
+
 const start = (more?: Record<string, string>) => run('start', (line) => line.startsWith('Ctrl-C stops'), more);
 
 function isAlive(pid: number): boolean {
@@ -106,11 +114,9 @@ describe('a running service', () => {
   test(
     'the demo gets every delivery of it once, and leaves no receiver behind',
     async () => {
-      await using demo = await run('demo', () => true);
-      const { code } = await demo.exited;
-      expect(demo.output()).toContain('7 deliveries, 7 verified, 0 duplicates.');
-      expect(code).toBe(0);
-      const [, id = '', token = ''] = /\/console\/deliveries\/(dlv_\w+)#token=(hrlp_\w+)$/m.exec(demo.output()) ?? [];
+      const output = await runDemo();
+      expect(output).toContain('7 deliveries, 7 verified, 0 duplicates.');
+      const [, id = '', token = ''] = /\/console\/deliveries\/(dlv_\w+)#token=(hrlp_\w+)$/m.exec(output) ?? [];
       const shown = await read(`/api/public/deliveries/${id}`, token);
       expect(shown).toMatchObject({ id, event: 'task.requires_action', status: 'delivered' });
       await expect(listReceivers((await readFile(join(dir, 'api-key'), 'utf8')).trim())).resolves.toEqual([]);
@@ -156,10 +162,7 @@ describe('a folder of its own', () => {
   test(
     'without a running service the demo starts one of its own',
     async () => {
-      await using demo = await run('demo', () => true);
-      const { code } = await demo.exited;
-      expect(demo.output()).toContain("a service of the demo's own");
-      expect(code).toBe(0);
+      expect(await runDemo()).toContain("a service of the demo's own");
     },
     DEADLINE_MS,
   );

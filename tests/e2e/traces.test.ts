@@ -1,8 +1,8 @@
 import { freePort } from '@herald/test-kit';
+import { expectDelivery } from '../support/expect-delivery.ts';
 import { DONE, START } from '../support/reports.ts';
 import { startCollector } from '../support/start-collector.ts';
 import { startHerald } from '../support/start-herald.ts';
-import { factsAt } from '../support/webhooks.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
@@ -62,12 +62,6 @@ test('a caller whose traceparent is garbage gets a trace of its own', async () =
 test('a collector that is away costs traces, and nothing else', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` };
   await using herald = await startHerald({ env });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver();
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  await herald.executor.report(task.id, START, DONE);
-  await herald.settled();
-  expect(factsAt(receiver)).toEqual([`${task.id} task.done`]);
+  await expectDelivery(herald);
   for (const each of [...herald.apis, ...herald.workers]) expect((await each.stop()).code).toBe(0);
 });

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sbom } from '../../scripts/sbom/create-sbom.ts';
 import { buildImage, type BuiltImage } from '../support/build-image.ts';
-import { DONE, START } from '../support/reports.ts';
+import { expectDelivery } from '../support/expect-delivery.ts';
 import { startHerald } from '../support/start-herald.ts';
-import { factsAt } from '../support/webhooks.ts';
 
 const NOBODY = 65_534;
 const BUILD_LIMIT_MS = 300_000;
@@ -83,13 +82,7 @@ test('what the image holds delivers as an unprivileged user from a folder that n
   const installation = { folder: image.folder, ...(process.getuid?.() === 0 && { uid: NOBODY }) };
   {
     await using herald = await startHerald({ installation });
-    const workspace = await herald.createWorkspace();
-    const receiver = await herald.startReceiver();
-    await workspace.registerReceiver({ url: receiver.url });
-    const task = await workspace.createTask();
-    await herald.executor.report(task.id, START, DONE);
-    await herald.settled();
-    expect(factsAt(receiver)).toEqual([`${task.id} task.done`]);
+    await expectDelivery(herald);
   }
   expect(await listFiles(image.folder)).toEqual(before);
 });
