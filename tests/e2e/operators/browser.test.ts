@@ -43,9 +43,13 @@ describeWithBrowser('in a browser', () => {
     return opened;
   }
 
+  /** Waits until the page shows all of them at once, and returns all that it shows then. */
   async function waitForText(page: Page, ...texts: readonly string[]): Promise<string> {
-    for (const text of texts) await page.waitForSelector(`::-p-text(${text})`);
-    return String(await page.evaluate('document.body.textContent'));
+    return await waitFor(
+      `the page to show ${texts.join(', ')}`,
+      async () => String(await page.evaluate('document.body.textContent')),
+      { until: (shown) => texts.every((text) => shown.includes(text)), deadlineMs: DEADLINE_MS },
+    );
   }
 
   const clickOn = (page: Page, text: string) => page.locator(`::-p-text(${text})`).click();
@@ -66,6 +70,7 @@ describeWithBrowser('in a browser', () => {
       workspace.id,
       delayed.host,
       String(job.data.nextTry),
+      'Will run at',
     );
     expect(text).toContain('Will run at');
     expect(text).not.toContain('unknown');
