@@ -4,8 +4,10 @@ import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import type { Partitions } from '@herald/history/partitions/partitions';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 import { writeFirstAttempt } from '@herald/store/deliveries/first-attempt';
+import { LOG_LUA } from '@herald/store/logs/segment-lua';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { defineScript } from '@herald/store/scripts/script';
 import { moveSettled } from '../apps/worker/src/moving/move-settled.ts';
 import type { ScenarioRun } from './scenario.ts';
 import { startBenchRedis } from './start-bench-redis.ts';
@@ -58,9 +60,13 @@ export async function measureMoving(
   return { rounds, bytes: await measureBytes(pool, transitions * FAN_OUT * (repeats + 1)) };
 }
 
+const LOG_TTL_MS = 5 * 86_400_000;
+const APPEND_LUA = `${LOG_LUA} appendToLog(KEYS[1], ARGV[1], { ARGV[2], ARGV[3] })`;
+
 /** Settled deliveries with one attempt, as a worker leaves them. */
 async function fill(redis: RedisClient, keys: ShardKeys, transitions: number): Promise<void> {
   const at = Date.now();
+  const append = defineScript(redis, APPEND_LUA);
   const endpoints = Array.from({ length: FAN_OUT }, () => newReceiverId(at));
   const attempt = { at, durationMs: 12, status: 200, answer: 'ok', headers: { 'content-type': 'text/plain' } };
   const body = `{"id":"trn","event":"task.check_in","created_at":"x","sequence":1,"outcome":"${'o'.repeat(400)}"}`;
@@ -76,7 +82,7 @@ async function fill(redis: RedisClient, keys: ShardKeys, transitions: number): P
       const first = writeFirstAttempt(attempt, at + index) ?? [];
       writes.push(
         redis.hset(keys.delivery(delivery), ...Object.entries(record).flat(), ...first),
-        redis.zadd(keys.endpointLog(endpoint), created, delivery),
+        append([keys.endpointLog(endpoint)], [LOG_TTL_MS, created, delivery]),
         redis.zadd(keys.settled, at - 1, delivery),
       );
     }

@@ -50,7 +50,7 @@ function kindOf(name: string): string {
   if (key.startsWith('q:')) return 'waiting in a group (q:<group>)';
   if (key.startsWith('g:')) return 'group (g:<group>)';
   if (key.startsWith('x:')) return 'transition with its body (x:<id>)';
-  if (/^e:.*:log$/.test(key)) return "endpoint's log (e:<id>:log)";
+  if (/^e:.*:log(:|$)/.test(key)) return "endpoint's log (e:<id>:log, and its segments)";
   if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
   if (key.startsWith('o:')) return 'order of a Task (o:<endpoint>:<task>)';
   if (key.startsWith('t:')) return 'Task (t:<id>)';

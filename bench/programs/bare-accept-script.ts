@@ -19,9 +19,10 @@ end
 for index = 5, #ARGV, 2 do
   local id, endpoint = ARGV[index], ARGV[index + 1]
   redis.call('HSET', 'd:' .. id, 'x', transition, 'e', endpoint, 's', 'pending', 'n', 0, 'at', now, 'due', now)
-  redis.call('ZADD', 'e:' .. endpoint .. ':log', now, id)
-  redis.call('ZREMRANGEBYSCORE', 'e:' .. endpoint .. ':log', '-inf', tonumber(now) - ttl)
-  redis.call('PEXPIRE', 'e:' .. endpoint .. ':log', ttl)
+  local log = 'e:' .. endpoint .. ':log'
+  if redis.call('ZCARD', log) >= 63 then redis.call('RENAME', log, log .. ':' .. id) end
+  redis.call('ZADD', log, now, id)
+  redis.call('PEXPIRE', log, ttl)
   redis.call('ZADD', 'q:' .. endpoint, now, id)
   redis.call('HMGET', 'g:' .. endpoint, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl')
   redis.call('ZRANGE', 'q:' .. endpoint, 0, 0, 'WITHSCORES')

@@ -12,7 +12,7 @@ import {
 } from '@herald/core';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
-import type { ListPlace } from '@herald/store/deliveries/log-reader';
+import type { ListPlace } from '@herald/store/logs/log-reader';
 import { newRevision } from '@herald/store/redis/revision';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';

@@ -1,4 +1,6 @@
 import { RECEIVER_LIMIT } from '@herald/core';
+import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { appendToLog, logEntriesFrom } from '../support/append-to-log.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
@@ -103,4 +105,18 @@ test('a registration that runs again under the same id finds the first, as it is
     description: 'changed since',
     encryptedSecret: 'encrypted',
   });
+});
+
+test('a removed receiver is remembered while any part of its log is there', async () => {
+  const workspaceId = newWorkspaceId();
+  const { redis, keys, receivers } = stores;
+  for (const count of [SEGMENT_ENTRIES, 1, 0]) {
+    const receiver = buildReceiver(workspaceId);
+    await receivers.register(receiver, 'encrypted');
+    // A full log is a segment, and nothing newer is there yet.
+    if (count > 0) await appendToLog(redis, keys.endpointLog(receiver.id), 60_000, logEntriesFrom(1_000, count));
+    await receivers.remove(workspaceId, receiver.id, 1);
+    const isKnown = (await redis.zscore(keys.removedReceivers(workspaceId), receiver.id)) !== null;
+    expect({ count, isKnown }).toEqual({ count, isKnown: count > 0 });
+  }
 });

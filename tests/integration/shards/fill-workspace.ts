@@ -1,5 +1,7 @@
 import { callbackIdOf, deliveryIdOf, newReplayId, newTestTransitionId } from '@herald/core';
 import { randomBytes } from 'node:crypto';
+import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { createTaskOf } from '../../support/create-task-of.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import type { Data } from './start-data.ts';
@@ -54,6 +56,10 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const ofDisabled = await data.accept(off, now);
   await stores.receivers.patch(workspaceId, off.id, { enabled: false }, now);
   const ofRemoved = await data.accept(gone, now);
+  // A segment, and one entry more.
+  for (const key of [keys.endpointLog(gone.id), keys.callbackLog(workspaceId)]) {
+    await appendToLog(redis, key, HOUR_MS, logEntriesFrom(now - SEGMENT_ENTRIES, SEGMENT_ENTRIES));
+  }
   await stores.receivers.remove(workspaceId, gone.id, now);
 
   for (const key of [keys.endpointStats(good.id), keys.callbackStats(workspaceId)]) {

@@ -11,6 +11,7 @@ import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { reshard as reshardData, type ReshardReport } from '../../../apps/cli/src/shards/reshard/reshard.ts';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
 import { expectQueue } from './expect-queue.ts';
@@ -20,6 +21,7 @@ import { newWorkspaceIdIn, startData, type Data } from './start-data.ts';
 
 /** A workspace in each of four shards. */
 const WORKSPACES = 4;
+const HOUR_MS = 3_600_000;
 
 let data: Data;
 let filled: FilledWorkspace[];
@@ -148,13 +150,15 @@ test('resharding that dies between any copy and its deletion, or behind any step
   }
 }, 240_000);
 
-test('logs of many thousand entries go page by page, with their times', async () => {
+test.each(['in one zset, as of version 0.2.0', 'in segments'])('logs of many entries %s move', async (how) => {
   const { redis, keys } = data;
   const one = filled[3];
   if (!one) throw new Error('there are four');
-  const entries = Array.from({ length: 2_500 }, (_, index) => [1_700_000_000_000 + index, `dlv_${index}`]).flat();
-  await redis.zadd(keys.endpointLog(one.good.id), ...entries);
-  await redis.zadd(keys.callbackLog(one.workspaceId), ...entries);
+  const entries = logEntriesFrom(Date.now(), 2_500);
+  for (const log of [keys.endpointLog(one.good.id), keys.callbackLog(one.workspaceId)]) {
+    if (how === 'in segments') await appendToLog(redis, log, HOUR_MS, entries);
+    else await redis.zadd(log, ...entries.flatMap(({ at, id }) => [at, id]));
+  }
   const layout = await readLayout(redis);
   await reshard(redis, 4);
   expect((await readLayout(redis)).contents).toEqual(layout.contents);

@@ -8,7 +8,7 @@ import {
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { ListPlace } from '@herald/store/deliveries/log-reader';
+import type { ListPlace } from '@herald/store/logs/log-reader';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createNoticeView } from '@herald/store/operators/notice-view';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';

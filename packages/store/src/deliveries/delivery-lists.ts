@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader, ListedDelivery } from './delivery-reader.ts';
 import { TASK_TRANSITIONS, type HistoryReader, type PastDelivery } from './history-reader.ts';
 import { mergeParts, type ListPart } from './list-part.ts';
-import { createLogReader, type ListPlace } from './log-reader.ts';
+import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
 import { matches, readPart, type ListEntry, type WorkspaceFilter } from './read-part.ts';
 import { createTaskDeliveries, createTaskReader } from './task-deliveries.ts';
 import { whileAvailable } from './while-available.ts';
@@ -34,6 +34,7 @@ export type DeliveryListsDeps = {
  * how many there are. Each throws HistoryUnavailableError when Redis has nothing to show and history can't be read.
  */
 export function createDeliveryLists({ redis, keyspace, reader, history }: DeliveryListsDeps) {
+  const logReader = createLogReader(redis);
   const tasks = createTaskDeliveries({ redis, keyspace, reader, history });
   const toPage = async ({ entries, next }: ListPart<ListEntry>, isPartial = false): Promise<DeliveryPage> => ({
     deliveries: await Promise.all(entries.map((entry) => reader.toListed(entry))),
@@ -55,7 +56,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     limit: number,
     after?: ListPlace,
   ): Promise<DeliveryPage> => {
-    const nextPlaces = createLogReader(redis, logs, filter, after);
+    const nextPlaces = logReader.newestFirst(logs, filter, after);
     const next = async (count: number) => {
       const places = await nextPlaces(count);
       const found = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));

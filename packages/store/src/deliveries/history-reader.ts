@@ -8,7 +8,7 @@ import type {
   TransitionId,
   WorkspaceId,
 } from '@herald/core';
-import type { ListPlace } from './log-reader.ts';
+import type { ListPlace } from '../logs/log-reader.ts';
 
 /** A settled delivery, as history has it. */
 export type PastDelivery = {

@@ -1,4 +1,4 @@
-import { isAfter, type ListPlace } from './log-reader.ts';
+import { isAfter, type ListPlace } from '../logs/log-reader.ts';
 
 /** What one source has of a list, in its order. `next`: it has looked no further than this place. Absent: to the end. */
 export type ListPart<T extends ListPlace> = { readonly entries: readonly T[]; readonly next?: ListPlace };

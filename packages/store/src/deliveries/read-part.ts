@@ -2,7 +2,7 @@ import type { Delivery, ListWorkspaceDeliveries } from '@herald/core';
 import type { AttemptRecord } from './attempt-record.ts';
 import type { PastDelivery } from './history-reader.ts';
 import type { ListPart } from './list-part.ts';
-import type { ListPlace } from './log-reader.ts';
+import type { ListPlace } from '../logs/log-reader.ts';
 
 export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
 

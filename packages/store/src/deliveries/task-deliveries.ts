@@ -4,7 +4,7 @@ import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader } from './delivery-reader.ts';
 import type { HistoryReader, PastSequence } from './history-reader.ts';
-import { isAfter, type ListPlace } from './log-reader.ts';
+import { isAfter, type ListPlace } from '../logs/log-reader.ts';
 import type { ListEntry } from './read-part.ts';
 import { whileAvailable } from './while-available.ts';
 

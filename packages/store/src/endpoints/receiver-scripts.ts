@@ -57,7 +57,8 @@ redis.call('DEL', KEYS[2])
 redis.call('UNLINK', KEYS[7])
 changeVersion(KEYS[3], ARGV[2])
 redis.call('ZADD', KEYS[4], ARGV[3], mark)
-local logTtl = redis.call('PTTL', KEYS[5])
+-- The newest part of the log may have moved to the history.
+local logTtl = math.max(redis.call('PTTL', KEYS[5]), redis.call('PTTL', KEYS[5] .. ':segments'))
 if logTtl > 0 then
   redis.call('ZADD', KEYS[6], ARGV[3], ARGV[1])
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - ${REMOVED_LIMIT})

@@ -19,8 +19,8 @@ export function createShardKeys(tag: string) {
     /** zset: ids of those who listen to a workspace, by the time at which the slot of each ends */
     listeners: (id: WorkspaceId) => `${prefix}w:${id}:listeners`,
     /**
-     * zset: ids of a workspace's deliveries to callbacks, by time of acceptance. Each callback has a log of its own,
-     * but a workspace has as many callbacks as Tasks.
+     * zset: ids of a workspace's newest deliveries to callbacks, by time of acceptance; see `LOG_LUA`. Each callback has
+     * a log of its own, but a workspace has as many callbacks as Tasks.
      */
     callbackLog: (id: WorkspaceId) => `${prefix}w:${id}:callbacks`,
     /** zset: ids of a workspace's removed receivers, by time of removal, while their logs have deliveries */
@@ -29,8 +29,12 @@ export function createShardKeys(tag: string) {
     endpoint: (id: EndpointId) => `${prefix}e:${id}`,
     /** hash: fingerprint of a key of SECRETS_KEY → secrets ever encrypted with it; 0: it was just registered */
     keyVersions: `${prefix}generations`,
-    /** zset: ids of an endpoint's deliveries, by time of acceptance */
+    /** zset: ids of an endpoint's newest deliveries, by time of acceptance; see `LOG_LUA` */
     endpointLog: (id: EndpointId) => `${prefix}e:${id}:log`,
+    /** zset: names of the older parts of a log, by the time of the newest entry of each */
+    logSegments: (log: string) => `${log}:segments`,
+    /** zset: an older part of a log */
+    logSegment: (log: string, name: string) => `${log}:${name}`,
     /** string: counters of the attempts to a receiver, see `counter-layout.ts` */
     endpointStats: (id: EndpointId) => `${prefix}e:${id}:stats`,
     /** string: those of the attempts to all callbacks of a workspace */

@@ -1,4 +1,5 @@
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 
 export const FORGET_MOVED_LUA = /* lua */ `
 -- Delete deliveries that are in the history, unless they have changed since they were read: then they move once more.
@@ -10,18 +11,19 @@ export const FORGET_MOVED_LUA = /* lua */ `
 -- Returns how many it deleted.
 local prefix, forgotten = ARGV[1], 0
 ${FIRST_ATTEMPT_LUA}
+${LOG_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
   local record = prefix .. 'd:' .. id
-  local known = redis.call('HMGET', record, 's', 'owe')
+  local known = redis.call('HMGET', record, 's', 'owe', 'at')
   local isSame = known[1] and known[1] ~= 'pending' and not known[2]
     and redis.call('ZSCORE', KEYS[1], id) == score
     and countLogged(record) == attempts
     and (redis.call('HGET', prefix .. 'x:' .. transition, 'erased') or '') == erased
   if isSame then
     redis.call('DEL', record, record .. ':a')
-    redis.call('ZREM', prefix .. 'e:' .. endpoint .. ':log', id)
-    if workspace ~= '' then redis.call('ZREM', prefix .. 'w:' .. workspace .. ':callbacks', id) end
+    removeFromLog(prefix .. 'e:' .. endpoint .. ':log', known[3], id)
+    if workspace ~= '' then removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', known[3], id) end
     if known[1] == 'failed' then
       redis.call('ZREM', prefix .. 'failed', id)
       redis.call('ZREM', prefix .. 'failed:tests', id)

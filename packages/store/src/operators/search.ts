@@ -36,8 +36,9 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
 
   /** Whether a workspace has, or has had, receivers or callbacks. */
   const isKnownWorkspace = async (id: WorkspaceId): Promise<boolean> => {
-    const { receivers, subscriptionVersion, callbackLog } = keyspace.of(id);
-    return (await redis.exists(receivers(id), subscriptionVersion(id), callbackLog(id))) > 0;
+    const { receivers, subscriptionVersion, callbackLog, logSegments } = keyspace.of(id);
+    const log = callbackLog(id);
+    return (await redis.exists(receivers(id), subscriptionVersion(id), log, logSegments(log))) > 0;
   };
   const findTask = async (id: TaskId) =>
     toFound('task', id, (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? (await history?.findOwnerOfTask(id)));

@@ -1,7 +1,7 @@
 import { EventName, type CancelReason, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
-import { readOldestFirst, type ListPlace } from '../deliveries/log-reader.ts';
+import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
 import { CLAIM_IDS_LUA, FINISH_CLAIMED_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
 import { PURGE_LUA } from './purge-scripts.ts';
@@ -32,6 +32,7 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
   const claim = defineScript(redis, CLAIM_IDS_LUA);
   const purge = defineScript(redis, PURGE_LUA);
   const finish = defineScript(redis, FINISH_CLAIMED_LUA);
+  const logs = createLogReader(redis);
   return {
     /** Takes marks (see `readPurgeMark`); another worker gets them only after `leaseEndsAt` (epoch ms). */
     claim: async (now: number, leaseEndsAt: number, limit: number) =>
@@ -48,7 +49,7 @@ export function createPurgeStore({ redis, keys, retention }: DeliveryStoreDeps) 
       let last: ListPlace | undefined;
       for (;;) {
         // What is settled may move to the history meanwhile, and leave the log.
-        const entries = await readOldestFirst(redis, keys.endpointLog(endpointId), {}, STEP, last);
+        const entries = await logs.oldestFirst(keys.endpointLog(endpointId), {}, STEP, last);
         last = entries.at(-1);
         const page = entries.map(({ id }) => id);
         if (page.length > 0) {

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from '@herald/core';
 import type { HistoryReader, PastDelivery } from '../deliveries/history-reader.ts';
-import { readOldestFirst, type ListPlace } from '../deliveries/log-reader.ts';
+import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
 import { toRestored } from '../deliveries/restored-delivery.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -25,9 +25,10 @@ const FIRST_BODY = 8;
 
 /** Finds the deliveries that a replay looks at next, in Redis and in history, oldest first. */
 export function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
+  const logs = createLogReader(redis);
   /** Those in the log of the endpoint, and whether Redis has each. */
   const readLog = async ({ endpointId, since, until, last }: ReplayRange, limit: number) => {
-    const places = await readOldestFirst(redis, keys.endpointLog(endpointId), { since, until }, limit, last);
+    const places = await logs.oldestFirst(keys.endpointLog(endpointId), { since, until }, limit, last);
     const present = await Promise.all(places.map(({ id }) => redis.exists(keys.delivery(id))));
     return places.map((place, index) => ({ ...place, isPresent: present[index] === 1 }));
   };

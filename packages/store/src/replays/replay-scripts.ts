@@ -2,6 +2,8 @@ import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
+import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
@@ -15,6 +17,7 @@ export const CREATE_REPLAY_LUA = /* lua */ `
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
 -- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
 -- Returns 'created' | 'missing' | 'disabled' | 'full'.
+${LOG_LUA}
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
 if endpoint[1] ~= ARGV[3] then return 'missing' end
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
@@ -27,7 +30,7 @@ if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then
   if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then return 'full' end
 end
 redis.call('ZADD', KEYS[5], ARGV[2], ARGV[1])
-local total = redis.call('ZCOUNT', KEYS[4], ARGV[5], '(' .. ARGV[6])
+local total = countInLog(KEYS[4], ARGV[5], ARGV[6])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
   's', 'running', 'at', ARGV[2], 'total', total, 'seen', 0, 'replayed', 0)
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
@@ -56,6 +59,7 @@ ${LEAVE_FORMER_LUA}
 local BACKGROUND = ${BACKGROUND}
 ${REPLAY_ORDER_LUA}
 ${RESTORE_LUA}
+${READ_LOG_LUA}
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
@@ -82,17 +86,14 @@ if due > tonumber(ARGV[5]) then return { 'wait', 0 } end
 -- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local limit = tonumber(ARGV[4])
 local function findInLog()
-  local log = prefix .. 'e:' .. replay.e .. ':log'
-  local from = replay.lastAt or replay.since
-  local skip = replay.lastAt and redis.call('ZCOUNT', log, from, from) or 0
-  local rows = redis.call('ZRANGEBYSCORE', log, from, '(' .. replay['until'], 'WITHSCORES', 'LIMIT', 0, limit + skip)
-  local found = {}
-  for index = 1, #rows, 2 do
-    local id, at = rows[index], rows[index + 1]
-    local isNew = not replay.lastAt or at ~= replay.lastAt or id > replay.lastId
-    if isNew and #found < limit then found[#found + 1] = { id = id, at = at } end
-  end
-  return found
+  local log, last = prefix .. 'e:' .. replay.e .. ':log', nil
+  if replay.lastAt then last = { at = replay.lastAt, id = replay.lastId } end
+  local found = readLog(log, false, replay.lastAt or replay.since, '(' .. replay['until'], last, limit)
+  table.sort(found, function(a, b)
+    local first, second = tonumber(a.at), tonumber(b.at)
+    return first < second or (first == second and a.id < b.id)
+  end)
+  return { unpack(found, 1, math.min(limit, #found)) }
 end
 
 local given = ARGV[7] and cjson.decode(ARGV[7])

@@ -3,7 +3,7 @@ const KEYED = [
   'BITFIELD <key> INCRBY u8 0 1, BZPOPMIN <key> 1, DEL <key>, EXISTS <key>, GET <key>, GETRANGE <key> 0 1, HDEL <key> f, HEXISTS <key> f, HGET <key> f',
   'HGETALL <key>, HINCRBY <key> f 1, HKEYS <key>, HLEN <key>, HMGET <key> f, HSET <key> f v, HSETNX <key> f v',
   'LINDEX <key> 0, LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LSET <key> 0 v, LTRIM <key> 0 1, PERSIST <key>',
-  'PEXPIRE <key> 1, PTTL <key>',
+  'PEXPIRE <key> 1, PTTL <key>, RENAME <key> <key>',
   'RPUSH <key> v, SET <key> v, SETRANGE <key> 0 v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZPOPMIN <key>',
   'ZRANGE <key> 0 1, ZRANGEBYSCORE <key> 0 1, ZREM <key> v, ZREMRANGEBYRANK <key> 0 1, ZREMRANGEBYSCORE <key> 0 1',
   'ZSCORE <key> v',
@@ -18,6 +18,6 @@ export const ON_CHANNELS = ['PUBLISH herald:test:x v', 'SUBSCRIBE herald:test:x'
  * @param keys each command on a key is listed for each of these
  */
 export function listNeededCommands(waits: boolean, keys: readonly string[]): string[] {
-  const keyed = keys.flatMap((key) => KEYED.map((command) => command.replace('<key>', key)));
+  const keyed = keys.flatMap((key) => KEYED.map((command) => command.replaceAll('<key>', key)));
   return [...keyed, ...KEYLESS, ...(waits ? ['WAIT 1 1'] : []), ...ON_CHANNELS];
 }

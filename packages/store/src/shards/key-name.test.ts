@@ -6,6 +6,7 @@ if (!keys) throw new Error('there are three');
 const { queue, ...others } = keys;
 const NAMES = { ...others, ...queue } as const;
 const nameOf = (kind: keyof typeof KEY_KINDS) => {
+  if (kind === 'logSegments' || kind === 'logSegment') return keys[kind](keys.callbackLog('a:b'), '12-1');
   const key = NAMES[kind];
   // A ring's number, or any other id.
   return typeof key === 'string' ? key : (key as (id: string) => string)('1');
@@ -21,6 +22,11 @@ test.each([
   ['{h2qc}:queue', { shard: 2, kind: 'settings', id: '' }],
   ['{h2qc}:deliveries:dlv_abc', undefined],
   ['{h0dr}:w:a:b:receivers', { shard: 0, kind: 'receivers', id: 'a:b' }],
+  ['{h2qc}:e:wh_x:log:12-1', { shard: 2, kind: 'logSegment', id: 'e:wh_x:log' }],
+  [
+    '{h2qc}:w:a:callbacks:12-1:callbacks:segments',
+    { shard: 2, kind: 'logSegments', id: 'w:a:callbacks:12-1:callbacks' },
+  ],
   ['{h2qc}:mark', undefined],
   ['{other}:e:wh_x', undefined],
   ['herald:shards', undefined],

@@ -25,6 +25,8 @@ export const KEY_KINDS = {
   notices: { step: 'split', name: /^notices$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   callbackLog: { step: 'list', name: /^w:(.+):callbacks$/ },
+  logSegments: { step: 'list', name: /^(e:[^:]+:log|w:.+:callbacks):segments$/ },
+  logSegment: { step: 'attached', name: /^(e:[^:]+:log|w:.+:callbacks):\d+-\d+$/ },
   line: { step: 'list', name: /^o:([^:]+):[^:]+$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },

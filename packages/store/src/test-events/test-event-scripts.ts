@@ -1,4 +1,5 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
 export const CREATE_TEST_EVENT_LUA = /* lua */ `
@@ -10,14 +11,14 @@ export const CREATE_TEST_EVENT_LUA = /* lua */ `
 local prefix = ARGV[8]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
+${LOG_LUA}
 if redis.call('EXISTS', KEYS[4]) == 0 then return 'missing' end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'created' end
 redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
   'body', ARGV[6])
 if ARGV[9] then redis.call('HSET', KEYS[1], 'as', ARGV[9]) end
 redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
-redis.call('ZADD', KEYS[3], ARGV[5], ARGV[2])
-redis.call('PEXPIRE', KEYS[3], ARGV[7])
+appendToLog(KEYS[3], ARGV[7], { ARGV[5], ARGV[2] })
 -- Urgent, which is class 0.
 enqueue({ { '${TEST_GROUP}', ARGV[2], ARGV[5] } }, tonumber(ARGV[5]))
 return 'created'

@@ -1,6 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 
@@ -29,14 +30,15 @@ ${LINE_LUA}
 ${ADVANCE_LUA}
 ${COUNT_LUA}
 ${RETAIN_LUA}
+${LOG_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
--- New members of logs, by key: score, id, ...
+-- New entries of logs, by key: time, id, ...
 local logs = {}
 
 local function logDelivery(key, now, id)
-  local log = logs[key] or { now = now }
+  local log = logs[key] or {}
   logs[key] = log
   log[#log + 1] = now
   log[#log + 1] = id
@@ -121,11 +123,7 @@ for index = 2, #ARGV, 2 do
   local succeeded, reply = pcall(commit, cjson.decode(ARGV[index]), ARGV[index + 1])
   replies[#replies + 1] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
-for key, log in pairs(logs) do
-  redis.call('ZADD', key, unpack(log))
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', tonumber(log.now) - tonumber(common.logTtl))
-  redis.call('PEXPIRE', key, common.logTtl)
-end
+for key, log in pairs(logs) do appendToLog(key, common.logTtl, log) end
 enqueue(entries, tonumber(common.now))
 if #entries > 0 then count(prefix .. 'stats', tonumber(common.now), { [${SHARD_FIELDS.accepted}] = #entries }) end
 return replies

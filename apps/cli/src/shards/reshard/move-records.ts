@@ -41,17 +41,31 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
     const from = keysOf(shard);
     const owner = await ownerOfList(owners, from, { kind, id }, name);
     if (owner === undefined) return 0;
-    const home = keyInShard(name, from, target.of(owner));
-    if (home === name || !(await copySortedSet(redis, name, home))) return 0;
-    await awaitCopies([home]);
-    await redis.unlink(name);
-    return 1;
+    const homeOf = (key: string) => keyInShard(key, from, target.of(owner));
+    if (homeOf(name) === name) return 0;
+    const parts =
+      kind === 'line' ? [name] : await partsOf(redis, from, kind === 'logSegments' ? from.prefix + id : name);
+    const copies: string[] = [];
+    for (const part of parts) if (await copySortedSet(redis, part, homeOf(part))) copies.push(homeOf(part));
+    if (copies.length === 0) return 0;
+    // The copies went to one server in this order: replicas that have the last one have all.
+    await awaitCopies(copies.slice(-1));
+    await redis.unlink(...parts);
+    return copies.length;
   });
 }
 
 async function ownerOfList(owners: Owners, from: ShardKeys, { kind, id }: Pick<KeyName, 'kind' | 'id'>, name: string) {
-  if (kind === 'callbackLog') return id;
-  return kind === 'line' ? await owners.ofLine(from, name) : await owners.ofEndpoint(from, id);
+  if (kind === 'line') return await owners.ofLine(from, name);
+  const log = kind === 'logSegments' ? readKeyName(from.prefix + id) : { kind, id };
+  return log?.kind === 'callbackLog' ? log.id : await owners.ofEndpoint(from, log?.id ?? '');
+}
+
+/** The keys of a log, which go together: each alone might not tell its owner. */
+async function partsOf(redis: RedisClient, keys: ShardKeys, log: string): Promise<string[]> {
+  const segments = keys.logSegments(log);
+  const names = await redis.zrange(segments, 0, '-1');
+  return [...names.map((name) => keys.logSegment(log, name)), log, segments];
 }
 
 /**

@@ -17,9 +17,13 @@ export function createOwners(redis: RedisClient) {
   const ofEndpoint = async (keys: ShardKeys, id: EndpointId): Promise<WorkspaceId | undefined> => {
     const known = await ofRecord(keys.endpoint(id));
     if (known !== undefined) return known;
-    for (const deliveryId of await redis.zrange(keys.endpointLog(id), 0, String(ASKED - 1), 'REV')) {
-      const owner = await ofDelivery(keys, deliveryId);
-      if (owner !== undefined) return owner;
+    const log = keys.endpointLog(id);
+    const newest = await redis.zrange(keys.logSegments(log), 0, '0', 'REV');
+    for (const part of [log, ...newest.map((name) => keys.logSegment(log, name))]) {
+      for (const deliveryId of await redis.zrange(part, 0, String(ASKED - 1), 'REV')) {
+        const owner = await ofDelivery(keys, deliveryId);
+        if (owner !== undefined) return owner;
+      }
     }
     return undefined;
   };

@@ -1,0 +1,92 @@
+/**
+ * Entries of a segment. Redis keeps up to 128 short entries in one block, with some 50 bytes for each, where a large
+ * sorted set takes 150. A block is searched from its beginning, so that a longer one costs more time. One of 63 entries
+ * has 3,031 bytes, for which the allocator gives 3,072; for one more it gives 3,584.
+ */
+export const SEGMENT_ENTRIES = 63;
+
+/**
+ * A log holds the ids of deliveries by time of acceptance. `log` is the zset that gets new entries. When it is full, it
+ * becomes a segment `log:<time of its newest entry>-<number>`, and `log:segments`, a zset, holds the segments' names by
+ * that time. A segment has the entries from the newest of the segment before it to its own newest. Only `log` may have
+ * earlier ones, such as what came back from the history; they go where they belong before it becomes a segment. So a
+ * log that is one large zset, as in version 0.2.0, is a log without segments.
+ *
+ * `appendToLog(log, ttl, entries)` adds time, id, ... in the order of time. All of the log goes `ttl` ms after the last
+ * entry. `removeFromLog(log, at, id)` removes the entry of a time. `countInLog(log, from, to)` counts the entries from
+ * one time until before another.
+ */
+export const LOG_LUA = /* lua */ `
+local function segmentAt(log, first, offset)
+  return unpack(
+    redis.call('ZRANGE', log .. ':segments', first, '+inf', 'BYSCORE', 'LIMIT', offset, 1, 'WITHSCORES'))
+end
+
+local function moveEarlier(log, ttl, newest)
+  local rows = redis.call('ZRANGE', log, '-inf', '(' .. newest, 'BYSCORE', 'WITHSCORES')
+  for index = 1, #rows, 2 do
+    local id, at = rows[index], rows[index + 1]
+    local segment = log .. ':' .. segmentAt(log, '(' .. at, 0)
+    redis.call('ZADD', segment, at, id)
+    redis.call('ZREM', log, id)
+    -- The segment may have expired.
+    if redis.call('PTTL', segment) < 0 then redis.call('PEXPIRE', segment, ttl) end
+  end
+end
+
+local function closeSegment(log, ttl)
+  local segments = log .. ':segments'
+  local newest = redis.call('ZRANGE', segments, -1, -1, 'WITHSCORES')[2]
+  if newest then moveEarlier(log, ttl, newest) end
+  if redis.call('ZCARD', log) < ${SEGMENT_ENTRIES} then return end
+  local last, number = redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')[2], 1
+  while redis.call('ZSCORE', segments, last .. '-' .. number) do number = number + 1 end
+  local name = last .. '-' .. number
+  redis.call('RENAME', log, log .. ':' .. name)
+  redis.call('PEXPIRE', log .. ':' .. name, ttl)
+  redis.call('ZADD', segments, last, name)
+  redis.call('PEXPIRE', segments, ttl)
+  -- Segments go as a whole, but one that was a whole log of version 0.2.0 can be large.
+  redis.call('ZREMRANGEBYSCORE', segments, '-inf', last - ttl)
+  local oldest = segmentAt(log, '-inf', 0)
+  redis.call('ZREMRANGEBYSCORE', log .. ':' .. oldest, '-inf', last - ttl)
+end
+
+local function appendToLog(log, ttl, entries)
+  local from = 1
+  while from <= #entries do
+    local room = math.max(${SEGMENT_ENTRIES} - redis.call('ZCARD', log), 1)
+    local to = math.min(#entries, from + 2 * room - 1)
+    redis.call('ZADD', log, unpack(entries, from, to))
+    if to - from + 1 == 2 * room then closeSegment(log, ttl) end
+    from = to + 1
+  end
+  redis.call('PEXPIRE', log, ttl)
+end
+
+local function removeFromLog(log, at, id)
+  if redis.call('ZREM', log, id) == 1 then return end
+  local offset = 0
+  repeat
+    local name, newest = segmentAt(log, at, offset)
+    if not name then return end
+    local segment = log .. ':' .. name
+    if redis.call('ZREM', segment, id) == 1 then
+      if redis.call('EXISTS', segment) == 0 then redis.call('ZREM', log .. ':segments', name) end
+      return
+    end
+    offset = offset + 1
+  -- Several segments may have entries of one millisecond.
+  until tonumber(newest) > tonumber(at)
+end
+
+local function countInLog(log, from, to)
+  local count = redis.call('ZCOUNT', log, from, '(' .. to)
+  local rows = redis.call('ZRANGE', log .. ':segments', from, '+inf', 'BYSCORE', 'WITHSCORES')
+  for index = 1, #rows, 2 do
+    count = count + redis.call('ZCOUNT', log .. ':' .. rows[index], from, '(' .. to)
+    if tonumber(rows[index + 1]) >= tonumber(to) then break end
+  end
+  return count
+end
+`;
