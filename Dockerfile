@@ -8,7 +8,7 @@ COPY package.json package-lock.json ./
 COPY packages packages
 COPY apps apps
 RUN npm ci --omit=dev --ignore-scripts --workspace=@herald/api --workspace=@herald/worker --workspace=@herald/cli
-RUN rm -r apps/*/src packages/*/src apps/console
+RUN rm -r apps/*/src packages/*/src apps/console apps/build.js
 
 FROM node:24.21.0-slim AS build
 WORKDIR /herald
@@ -17,7 +17,7 @@ COPY packages packages
 COPY apps apps
 RUN npm ci --ignore-scripts
 RUN npm run build
-RUN mkdir /built && cp -r --parents apps/*/dist packages/*/dist /built
+RUN mkdir /built && cp -r --parents apps/*/dist /built
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Cell, Table } from './table.ts';
 
 export type ProfiledProcess = {
@@ -15,7 +18,12 @@ type CpuProfile = {
   readonly timeDeltas: readonly number[];
 };
 type ProfileNode = { readonly id: number; readonly callFrame: CallFrame; readonly children?: readonly number[] };
-type CallFrame = { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+type CallFrame = {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+};
 
 const PACKAGES_SHOWN = 20;
 const FUNCTIONS_SHOWN = 30;
@@ -43,7 +51,7 @@ export async function profileTable({ name, scenario, items }: ProfiledProcess): 
   const folder = folderOf(name, scenario);
   const file = (await readdir(folder)).find((entry) => entry.endsWith('.cpuprofile'));
   if (file === undefined) throw new Error(`${name} wrote no profile to ${folder}`);
-  const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
+  const profile = await withSources(JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile);
   const onBehalf = new Map<string, number>();
   const byPackage = new Map<string, number>();
   const byFunction = new Map<string, number>();
@@ -74,6 +82,25 @@ export async function profileTable({ name, scenario, items }: ProfiledProcess): 
     ],
     notes: [join(folder, file)],
   };
+}
+
+/** The same profile with the files of which the programs were bundled. */
+async function withSources(profile: CpuProfile): Promise<CpuProfile> {
+  const maps = new Map<string, SourceMap | undefined>();
+  const mapOf = async (url: string) => {
+    const path = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
+    if (!existsSync(path)) return undefined;
+    return new SourceMap(JSON.parse(await readFile(path, 'utf8')) as SourceMapPayload);
+  };
+  for (const url of new Set(profile.nodes.map(({ callFrame }) => callFrame.url))) maps.set(url, await mapOf(url));
+  const nodes = profile.nodes.map((node) => {
+    const { url, lineNumber, columnNumber } = node.callFrame;
+    const found = maps.get(url)?.findEntry(lineNumber, columnNumber);
+    if (!found || !('originalSource' in found)) return node;
+    const source = new URL(found.originalSource, url).href;
+    return { ...node, callFrame: { ...node.callFrame, url: source, lineNumber: found.originalLine } };
+  });
+  return { ...profile, nodes };
 }
 
 type SelfTime = { readonly frame: CallFrame; readonly client: string; readonly us: number };

@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import { join } from 'node:path';
 import { ACTIVITY_ROUTES } from './activity/activity-routes.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
@@ -50,6 +51,9 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   TASK_ROUTES,
 ];
 
+/** Where `npm run build` leaves the console: the same place seen from here and from the bundle. */
+const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
+
 /** The HTTP surface. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
   const { config, logger, apiKeys, tracing, now } = context;
@@ -86,7 +90,7 @@ export function createApp(context: AppContext): Express {
   ];
   app.use(TRANSITION_ROUTES.path, beforeReports, executor, refuseUnknownPath);
   app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), createRouter(HEALTH_ROUTES, context));
-  const builtConsole = readBuiltFiles();
+  const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
   app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {

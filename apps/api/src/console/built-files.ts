@@ -1,9 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** Where `npm run build` leaves the console. */
-const CONSOLE_FOLDER = join(import.meta.dirname, '../../../console/dist');
-
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -20,7 +17,7 @@ export type BuiltFile = {
 export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
 /** Reads the built console, by path such as `/index.html`. They are a few hundred kB. Undefined: it is not built. */
-export function readBuiltFiles(folder = CONSOLE_FOLDER): BuiltFiles | undefined {
+export function readBuiltFiles(folder: string): BuiltFiles | undefined {
   if (!existsSync(join(folder, 'index.html.br'))) return undefined;
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return new Map(

@@ -1,12 +1,15 @@
 import { runner } from 'node-pg-migrate';
 import type { ClientBase } from 'pg';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { FIND_SCHEMA } from '../sql/schema-sql.ts';
 
 /** Everything of the history lies in this schema. */
 export const HISTORY_SCHEMA = 'herald';
 export const MIGRATIONS_TABLE = 'migrations';
-export const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../migrations');
+/** Found by the name of the package: the programs are bundled. */
+const FOLDER = dirname(createRequire(import.meta.url).resolve('@herald/history/package.json'));
+export const MIGRATIONS_FOLDER = join(FOLDER, 'migrations');
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
