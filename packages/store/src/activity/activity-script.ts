@@ -22,7 +22,7 @@ end
 local function noteLog(log)
   noteAll(redis.call('ZRANGE', log, 0, 0, 'REV'))
   note(redis.call('ZCARD', log))
-  note(redis.call('ZCARD', log .. ':segments'))
+  noteAll(redis.call('ZRANGE', log .. ':segments', 0, 0, 'REV'))
 end
 
 -- What was attempted: the counters of the present minute.

@@ -1,19 +1,23 @@
+/** Segments without entries that one script forgets: Redis does nothing else meanwhile. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
 /**
  * `readLog(log, isNewestFirst, first, final, last, count)` reads entries of a log (see `LOG_LUA`) from one bound to the
  * other, as ZRANGE takes bounds, oldest or newest first. last: { at, id } of the entry before them; nil: from `first` on.
- * Returns { id =, at = (a text) } of each, in no order: the first `count` of them, and perhaps further ones.
+ * Returns { id =, at = (a text) } of each, in no order: the first `count` of them, and perhaps further ones. In its place
+ * nil means: read again, for it only forgot segments that have expired.
  */
 export const READ_LOG_LUA = /* lua */ `
 local function readLog(log, isNewestFirst, first, final, last, count)
-  local found, segments = {}, log .. ':segments'
+  local found, segments, forgotten = {}, log .. ':segments', 0
   local numberOf = function(bound) return (string.gsub(bound, '^%(', '')) end
   local from, to = numberOf(first), numberOf(final)
 
-  local function range(key, low, high, limit)
+  local function range(key, limit)
     if isNewestFirst then
-      return redis.call('ZRANGE', key, low, high, 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
+      return redis.call('ZRANGE', key, first, final, 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
     end
-    return redis.call('ZRANGE', key, low, high, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+    return redis.call('ZRANGE', key, first, final, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
   end
 
   local function note(id, at)
@@ -22,22 +26,18 @@ local function readLog(log, isNewestFirst, first, final, last, count)
     if isBehind then found[#found + 1] = { id = id, at = at } end
   end
 
-  -- A batch gives many deliveries one millisecond: all of those of the last entry's are read.
   local function readFrom(key)
-    local limit = count + (last and redis.call('ZCOUNT', key, last.at, last.at) or 0)
-    local rows = range(key, first, final, limit)
-    local cut = #rows == 2 * limit and rows[#rows]
-    for index = 1, #rows, 2 do
-      if rows[index + 1] ~= cut then note(rows[index], rows[index + 1]) end
-    end
-    if not cut then return end
-    local sameTime = range(key, cut, cut, -1)
-    for index = 1, #sameTime, 2 do note(sameTime[index], cut) end
+    -- Those of the last entry's millisecond come again, and a batch gives many deliveries one millisecond.
+    local rows = range(key, count + (last and redis.call('ZCOUNT', key, last.at, last.at) or 0))
+    for index = 1, #rows, 2 do note(rows[index], rows[index + 1]) end
   end
 
   -- Whether nothing in further segments, all from this time on, can come before the first entries found.
+  local askedBound = nil
   local function isEnough(bound)
-    if #found < count then return false end
+    -- Segments of one millisecond add nothing that is sure.
+    if #found < count or bound == askedBound then return false end
+    askedBound = bound
     local sure = 0
     for _, entry in ipairs(found) do
       local at = tonumber(entry.at)
@@ -46,27 +46,39 @@ local function readLog(log, isNewestFirst, first, final, last, count)
     return sure >= count
   end
 
+  -- Returns false for a segment that has expired, and forgets it.
+  local function readSegment(name)
+    local key = log .. ':' .. name
+    if redis.call('EXISTS', key) == 0 then
+      redis.call('ZREM', segments, name)
+      forgotten = forgotten + 1
+      return false
+    end
+    readFrom(key)
+    return true
+  end
+
   readFrom(log)
-  local offset = 0
-  if isNewestFirst then
-    if from ~= '+inf' then
-      local name = redis.call('ZRANGE', segments, '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
-      if name then readFrom(log .. ':' .. name) end
-    end
-    while true do
-      local rows = redis.call('ZRANGE', segments, from, to, 'BYSCORE', 'REV', 'LIMIT', offset, 1, 'WITHSCORES')
+  if isNewestFirst and from ~= '+inf' then
+    local name
+    repeat
+      name = redis.call('ZRANGE', segments, '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
+      if forgotten >= ${FORGOTTEN_AT_ONCE} then return nil end
+    until not name or readSegment(name)
+  end
+  local offset, newest = 0, nil
+  while forgotten < ${FORGOTTEN_AT_ONCE} do
+    local rows
+    if isNewestFirst then
+      rows = redis.call('ZRANGE', segments, from, to, 'BYSCORE', 'REV', 'LIMIT', offset, 1, 'WITHSCORES')
       if not rows[1] or isEnough(tonumber(rows[2])) then return found end
-      readFrom(log .. ':' .. rows[1])
-      offset = offset + 1
+    else
+      rows = redis.call('ZRANGE', segments, from, '+inf', 'BYSCORE', 'LIMIT', offset, 1, 'WITHSCORES')
+      if not rows[1] or (newest and isEnough(newest)) then return found end
     end
+    if readSegment(rows[1]) then offset, newest = offset + 1, tonumber(rows[2]) end
+    if not isNewestFirst and to ~= '+inf' and tonumber(rows[2]) > tonumber(to) then return found end
   end
-  local newest = nil
-  while true do
-    local rows = redis.call('ZRANGE', segments, from, '+inf', 'BYSCORE', 'LIMIT', offset, 1, 'WITHSCORES')
-    if not rows[1] or (newest and isEnough(newest)) then return found end
-    readFrom(log .. ':' .. rows[1])
-    newest, offset = tonumber(rows[2]), offset + 1
-    if to ~= '+inf' and newest > tonumber(to) then return found end
-  end
+  return nil
 end
 `;

@@ -4,6 +4,9 @@
  * has 3,031 bytes, for which the allocator gives 3,072; for one more it gives 3,584.
  */
 export const SEGMENT_ENTRIES = 63;
+/** Late entries that are moved, and segments that are counted, in one script: Redis does nothing else meanwhile. */
+const MOVED_AT_ONCE = 100;
+const COUNTED_AT_ONCE = 1_000;
 
 /**
  * A log holds the ids of deliveries by time of acceptance. `log` is the zset that gets new entries. When it is full, it
@@ -13,8 +16,7 @@ export const SEGMENT_ENTRIES = 63;
  * log that is one large zset, as in version 0.2.0, is a log without segments.
  *
  * `appendToLog(log, ttl, entries)` adds time, id, ... in the order of time. All of the log goes `ttl` ms after the last
- * entry. `removeFromLog(log, at, id)` removes the entry of a time. `countInLog(log, from, to)` counts the entries from
- * one time until before another.
+ * entry, and a segment `ttl` ms after it was closed. `removeFromLog(log, at, id)` removes the entry of a time.
  */
 export const LOG_LUA = /* lua */ `
 local function segmentAt(log, first, offset)
@@ -22,22 +24,25 @@ local function segmentAt(log, first, offset)
     redis.call('ZRANGE', log .. ':segments', first, '+inf', 'BYSCORE', 'LIMIT', offset, 1, 'WITHSCORES'))
 end
 
+-- Returns whether there may be more of them.
 local function moveEarlier(log, ttl, newest)
-  local rows = redis.call('ZRANGE', log, '-inf', '(' .. newest, 'BYSCORE', 'WITHSCORES')
+  local rows = redis.call(
+    'ZRANGE', log, '-inf', '(' .. newest, 'BYSCORE', 'LIMIT', 0, ${MOVED_AT_ONCE}, 'WITHSCORES')
   for index = 1, #rows, 2 do
     local id, at = rows[index], rows[index + 1]
     local segment = log .. ':' .. segmentAt(log, '(' .. at, 0)
     redis.call('ZADD', segment, at, id)
     redis.call('ZREM', log, id)
-    -- The segment may have expired.
-    if redis.call('PTTL', segment) < 0 then redis.call('PEXPIRE', segment, ttl) end
+    redis.call('PEXPIRE', segment, ttl)
   end
+  if #rows > 0 then redis.call('PEXPIRE', log .. ':segments', ttl) end
+  return #rows == 2 * ${MOVED_AT_ONCE}
 end
 
 local function closeSegment(log, ttl)
   local segments = log .. ':segments'
   local newest = redis.call('ZRANGE', segments, -1, -1, 'WITHSCORES')[2]
-  if newest then moveEarlier(log, ttl, newest) end
+  if newest and moveEarlier(log, ttl, newest) then return end
   if redis.call('ZCARD', log) < ${SEGMENT_ENTRIES} then return end
   local last, number = redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')[2], 1
   while redis.call('ZSCORE', segments, last .. '-' .. number) do number = number + 1 end
@@ -79,14 +84,20 @@ local function removeFromLog(log, at, id)
   -- Several segments may have entries of one millisecond.
   until tonumber(newest) > tonumber(at)
 end
+`;
 
-local function countInLog(log, from, to)
-  local count = redis.call('ZCOUNT', log, from, '(' .. to)
-  local rows = redis.call('ZRANGE', log .. ':segments', from, '+inf', 'BYSCORE', 'WITHSCORES')
-  for index = 1, #rows, 2 do
-    count = count + redis.call('ZCOUNT', log .. ':' .. rows[index], from, '(' .. to)
-    if tonumber(rows[index + 1]) >= tonumber(to) then break end
-  end
-  return count
+export const COUNT_LOG_LUA = /* lua */ `
+-- Count the entries of a log (see LOG_LUA) from one time until before another, in steps.
+-- KEYS[1] log (zset)
+-- ARGV[1] from (ms)   ARGV[2] to (ms, exclusive)   ARGV[3] segments that were counted before
+-- Returns {entries, segments counted by now, or -1 when these are all}.
+local log, from, to, offset = KEYS[1], ARGV[1], '(' .. ARGV[2], tonumber(ARGV[3])
+local count = offset == 0 and redis.call('ZCOUNT', log, from, to) or 0
+local rows = redis.call('ZRANGE', log .. ':segments', from, '+inf', 'BYSCORE', 'LIMIT', offset, ${COUNTED_AT_ONCE},
+  'WITHSCORES')
+for index = 1, #rows, 2 do
+  count = count + redis.call('ZCOUNT', log .. ':' .. rows[index], from, to)
+  if tonumber(rows[index + 1]) >= tonumber(ARGV[2]) then return { count, -1 } end
 end
+return { count, #rows < 2 * ${COUNTED_AT_ONCE} and -1 or offset + ${COUNTED_AT_ONCE} }
 `;

@@ -3,7 +3,6 @@ import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
 import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
@@ -12,27 +11,26 @@ const BACKGROUND = scoreOf('background', 0);
 
 export const CREATE_REPLAY_LUA = /* lua */ `
 -- Record what is to be replayed, for a worker to carry out. A second run leaves what the first one wrote.
--- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)   KEYS[4] its log (zset)
--- KEYS[5] the workspace's replays that were under way at the last check (zset)
+-- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)
+-- KEYS[4] the workspace's replays that were under way at the last check (zset)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
 -- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
+-- ARGV[10] deliveries in the log
 -- Returns 'created' | 'missing' | 'disabled' | 'full'.
-${LOG_LUA}
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
 if endpoint[1] ~= ARGV[3] then return 'missing' end
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
 if endpoint[2] ~= '1' then return 'disabled' end
-if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then
+if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then
   -- Checked here and not where a replay ends, because an earlier release ends replays without knowing the limit.
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[5], 0, -1)) do
-    if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[5], id) end
+  for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
+    if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
   end
-  if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[9]) then return 'full' end
+  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then return 'full' end
 end
-redis.call('ZADD', KEYS[5], ARGV[2], ARGV[1])
-local total = countInLog(KEYS[4], ARGV[5], ARGV[6])
+redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
-  's', 'running', 'at', ARGV[2], 'total', total, 'seen', 0, 'replayed', 0)
+  's', 'running', 'at', ARGV[2], 'total', ARGV[10], 'seen', 0, 'replayed', 0)
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 return 'created'
 `;
@@ -89,6 +87,7 @@ local function findInLog()
   local log, last = prefix .. 'e:' .. replay.e .. ':log', nil
   if replay.lastAt then last = { at = replay.lastAt, id = replay.lastId } end
   local found = readLog(log, false, replay.lastAt or replay.since, '(' .. replay['until'], last, limit)
+  if not found then return nil end
   table.sort(found, function(a, b)
     local first, second = tonumber(a.at), tonumber(b.at)
     return first < second or (first == second and a.id < b.id)
@@ -107,6 +106,7 @@ if given then
   end
 end
 local found = given and given.entries or findInLog()
+if not found then return { 'stepped', 0 } end
 local inWork, entries, replayedIds = jobsInWork(), {}, {}
 local timeout = tonumber(endpoint[4] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
 local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now), inWork)

@@ -2,6 +2,7 @@ import { REPLAY_LIMIT, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { createLogReader } from '../logs/log-reader.ts';
 import { readReplay, type Replay } from './replay-record.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';
 
@@ -18,17 +19,16 @@ const CreateReply = z.enum(['created', 'missing', 'disabled', 'full']);
 export function createReplayStore(deps: ReplayStoreDeps) {
   const { redis, keyspace, keepMs } = deps;
   const create = defineReplicatedScript(deps, CREATE_REPLAY_LUA);
+  const logs = createLogReader(redis);
   const stop = defineReplicatedScript(deps, STOP_REPLAY_LUA);
   return {
     /** `full`: the workspace has as many replays under way as it may. */
     async create(workspaceId: WorkspaceId, { id, endpointId, since, until, statuses, createdAt }: NewReplay) {
       const keys = keyspace.of(workspaceId);
+      const total = await logs.count(keys.endpointLog(endpointId), { since, until });
       const reply = await create(
-        [
-          ...[keys.replay(id), keys.replays, keys.endpoint(endpointId), keys.endpointLog(endpointId)],
-          keys.workspaceReplays(workspaceId),
-        ],
-        [id, createdAt, workspaceId, endpointId, since, until, statuses.join(','), keys.prefix, REPLAY_LIMIT],
+        [keys.replay(id), keys.replays, keys.endpoint(endpointId), keys.workspaceReplays(workspaceId)],
+        [id, createdAt, workspaceId, endpointId, since, until, statuses.join(','), keys.prefix, REPLAY_LIMIT, total],
       );
       return CreateReply.parse(reply);
     },

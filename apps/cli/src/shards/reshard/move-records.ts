@@ -45,13 +45,16 @@ export async function moveLists(deps: MoveDeps): Promise<number> {
     if (homeOf(name) === name) return 0;
     const parts =
       kind === 'line' ? [name] : await partsOf(redis, from, kind === 'logSegments' ? from.prefix + id : name);
-    const copies: string[] = [];
-    for (const part of parts) if (await copySortedSet(redis, part, homeOf(part))) copies.push(homeOf(part));
-    if (copies.length === 0) return 0;
-    // The copies went to one server in this order: replicas that have the last one have all.
-    await awaitCopies(copies.slice(-1));
-    await redis.unlink(...parts);
-    return copies.length;
+    let copied = 0;
+    for (const some of chunksOf(parts, AT_ONCE)) {
+      const present = await Promise.all(some.map((part) => copySortedSet(redis, part, homeOf(part))));
+      const copies = some.filter((_part, index) => present[index]).map(homeOf);
+      copied += copies.length;
+      await awaitCopies(copies);
+    }
+    // Its last part names the others, for a run that continues this one.
+    if (copied > 0) for (const some of chunksOf(parts, AT_ONCE)) await redis.unlink(...some);
+    return copied;
   });
 }
 
@@ -59,6 +62,12 @@ async function ownerOfList(owners: Owners, from: ShardKeys, { kind, id }: Pick<K
   if (kind === 'line') return await owners.ofLine(from, name);
   const log = kind === 'logSegments' ? readKeyName(from.prefix + id) : { kind, id };
   return log?.kind === 'callbackLog' ? log.id : await owners.ofEndpoint(from, log?.id ?? '');
+}
+
+function chunksOf<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
 }
 
 /** The keys of a log, which go together: each alone might not tell its owner. */
