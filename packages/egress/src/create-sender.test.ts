@@ -19,7 +19,7 @@ import { createAddressPolicy } from './address-policy.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 
-const LONG_MS = 5_000;
+const LONG_MS = 20_000;
 const SHORT_MS = 300;
 /** A TLS handshake fits into it, also on a busy machine. */
 const HANDSHAKE_MS = 1_000;
