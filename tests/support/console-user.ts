@@ -51,10 +51,15 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
   };
   const isFocused = async (element: ElementHandle) =>
     (await page.evaluateHandle('document.activeElement')).evaluate((focused, each) => focused === each, element);
+  const isThere = (element: ElementHandle) =>
+    element.evaluate((each) => (each as { isConnected: boolean }).isConnected);
   /** Goes from stop to stop, as a keyboard does, until the element has the focus. */
   const tabTo = async (named: Named) => {
+    // To find an element by its name is slow, so the one that was found counts until the page has drawn it anew.
+    let element = await find(named);
     for (let stop = 0; stop < STOPS; stop++) {
-      if (await isFocused(await find(named))) return;
+      if (!(await isThere(element))) element = await find(named);
+      if ((await isFocused(element)) && (await isFocused(await find(named)))) return;
       await page.keyboard.press('Tab');
     }
     throw new Error(`the keyboard doesn't reach the ${named.role} ${named.name}`);
