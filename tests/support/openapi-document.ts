@@ -54,7 +54,8 @@ async function readDocument(): Promise<string> {
   return JSON.stringify(createOpenApiDocument());
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+// The document as a whole is no schema: to hold it against the meta-schema would prove nothing, and takes 40 ms a file.
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
 addFormats.default(ajv);
 ajv.addSchema(document, 'document');
 
