@@ -13,7 +13,8 @@ const FLAGS = [
   '--disable-dev-shm-usage',
   '--disable-domain-reliability',
   '--disable-extensions',
-  '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication',
+  // The last one is a process for a page that may come next, made anew with every page.
+  '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,SpareRendererForSitePerProcess',
   '--disable-gpu',
   '--disable-sync',
   '--metrics-recording-only',
