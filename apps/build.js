@@ -36,7 +36,6 @@ await putInPlace('console', page.output);
  */
 async function putInPlace(app, files) {
   const dist = join(folderOf(app), 'dist');
-  await mkdir(dist, { recursive: true });
   const made = new Map(
     files.map((file) => [file.fileName, Buffer.from(file.type === 'chunk' ? file.code : file.source)]),
   );

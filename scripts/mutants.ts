@@ -42,7 +42,10 @@ function wordsOf(path: string): string[] {
 
 /** What notices the change: first the tests that import the file, then those named after the same thing, then all unless quick. */
 function findKiller(path: string): string | undefined {
-  if (run(TSC, '-b', 'tsconfig.build.json').status !== 0) return 'compiler';
+  if (run(TSC, '-b', 'tsconfig.build.json', 'tsconfig.json').status !== 0) return 'compiler';
+  // End-to-end tests run the bundles.
+  const { status, stderr } = run('apps/build.js');
+  if (status !== 0) throw new Error(`the programs can't be bundled: ${stderr}`);
   for (const [project, pattern] of Object.entries(IN_PROCESS)) {
     const tests = findImporters(globSync(pattern), path);
     const killer = tests.length > 0 ? findFailure(project, '--runTestsByPath', ...tests) : undefined;

@@ -156,9 +156,9 @@ export async function walkShardKeys(
 ): Promise<number> {
   let sum = 0;
   for await (const { names, looked, total } of walkKeys(redis, '{*}:*')) {
-    for (let start = 0; start < names.length; start += AT_ONCE) {
+    for (const some of chunksOf(names, AT_ONCE)) {
       const counts = await Promise.all(
-        names.slice(start, start + AT_ONCE).map(async (name) => {
+        some.map(async (name) => {
           const key = readKeyName(name);
           return key ? await use(key, name) : 0;
         }),
