@@ -72,7 +72,12 @@ async function listenTo({ port, workspaceKey }: PreparedApi, count: number) {
 
 /** All that Redis has run, but for what only asks how it is. */
 async function countCommands(url: string): Promise<number> {
-  const redis = await connectRedis({ target: { kind: 'single', url }, use: 'background', name: 'herald-bench', onError: () => undefined }); // prettier-ignore
+  const redis = await connectRedis({
+    target: { kind: 'single', url },
+    use: 'background',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
   try {
     const text = await redis.info('commandstats');
     return [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]

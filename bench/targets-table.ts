@@ -4,7 +4,8 @@ import type { TargetRow } from './targets.ts';
 
 /** The result of one scenario. `foreign`: share of the processors that other programs used meanwhile, 0 to 1. */
 export type ScenarioOutcome = { readonly name: ScenarioName; readonly foreign: number } & (
-  { readonly targets: readonly TargetRow[] } | { readonly error: string }
+  | { readonly targets: readonly TargetRow[] }
+  | { readonly error: string }
 );
 
 /** A run, and the share of the processors that other programs used over all of it. */

@@ -2,7 +2,9 @@ import { median } from './statistics.ts';
 
 /** A condition for a measured value, or for its ratio to the floor of the same run. */
 type Limit = { readonly of: 'measured' | 'ratio' } & (
-  { readonly least: number } | { readonly most: number } | { readonly below: number }
+  | { readonly least: number }
+  | { readonly most: number }
+  | { readonly below: number }
 );
 type Target = { readonly words: string; readonly limits: readonly Limit[] };
 

@@ -26,7 +26,11 @@ async function outcomeOf(command: string, args: readonly string[], cwd: string) 
 async function findProblems(folder: string): Promise<string[]> {
   const dir = await mkdtemp(join(tmpdir(), 'herald-pack-'));
   try {
-    const packed = await run('npm', ['pack', join(ROOT, folder), '--pack-destination', dir, '--ignore-scripts', '--json'], { cwd: dir }); // prettier-ignore
+    const packed = await run(
+      'npm',
+      ['pack', join(ROOT, folder), '--pack-destination', dir, '--ignore-scripts', '--json'],
+      { cwd: dir },
+    );
     const [entry] = JSON.parse(packed.stdout) as [{ filename: string }];
     await run('tar', ['-xzf', entry.filename], { cwd: dir });
     const manifest: unknown = JSON.parse(await readFile(join(dir, 'package/package.json'), 'utf8'));

@@ -5,7 +5,7 @@ import { REFERENCE_PAGES } from './pages.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8');
-/** Without what prettier adds: line breaks, and the width of columns. */
+/** Without what formatting adds: line breaks, and the width of columns. */
 const words = (text: string) => text.replaceAll(/-{3,}/g, '---').replaceAll(/\s+/g, ' ').trim();
 
 test.each(Object.entries(REFERENCE_PAGES))(

@@ -7,7 +7,7 @@ import { renderTable } from './render-table.ts';
 
 type Program = ReturnType<typeof createProgram>;
 
-/** `docs/cli.md`, before prettier wraps its lines. */
+/** `docs/cli.md`, before its lines are wrapped. */
 export function renderCommands(): string {
   const commands = leavesOf(buildProgram());
   return `# The command line

@@ -25,7 +25,7 @@ const OF_OTHERS: Readonly<Record<string, VariableText>> = {
   },
 };
 
-/** `docs/configuration.md`, before prettier wraps its lines. */
+/** `docs/configuration.md`, before its lines are wrapped. */
 export function renderConfiguration(): string {
   const groups = [...Object.entries(VARIABLE_TEXTS), ['Read by others', OF_OTHERS] as const];
   return `# Configuration

@@ -22,7 +22,7 @@ function renderProblems(): string {
     .join('\n');
 }
 
-/** `docs/errors.md`, before prettier wraps its lines. */
+/** `docs/errors.md`, before its lines are wrapped. */
 export function renderErrors(): string {
   return `# Error codes
 

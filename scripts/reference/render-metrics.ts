@@ -11,7 +11,7 @@ type Registry = ReturnType<typeof createApiMetrics>['registry'];
 /** What the types of the library leave out of a metric. */
 type Labelled = { readonly labelNames: readonly string[] };
 
-/** `docs/metrics.md`, before prettier wraps its lines. */
+/** `docs/metrics.md`, before its lines are wrapped. */
 export function renderMetrics(): string {
   const [api, worker] = [fill(createApiMetrics().registry), fillWorker()];
   const shared = [...api.keys()].filter((name) => worker.has(name));

@@ -40,7 +40,7 @@ const entriesOf = (paths: ReadDocument['paths']): Entry[] =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-/** `docs/http-operations.md`, before prettier wraps its lines. */
+/** `docs/http-operations.md`, before its lines are wrapped. */
 export function renderOperations(): string {
   const document = readOpenApiDocument();
   const schemas = createSchemaRenderer(document);

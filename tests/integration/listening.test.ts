@@ -157,7 +157,12 @@ describe('a stream', () => {
           return text;
         };
         await until('event: listening');
-        return { until, close: () => { aborted.abort(); } }; // prettier-ignore
+        return {
+          until,
+          close: () => {
+            aborted.abort();
+          },
+        };
       },
       async [Symbol.asyncDispose]() {
         server.closeAllConnections();
@@ -243,7 +248,11 @@ describe('a stream', () => {
     const stream = await api.open();
     const { listeners } = stores.keyspace.of(api.workspaceId);
     const others = Array.from({ length: LISTENER_LIMIT }, (_, index) => [Date.now() + 30_000, `o${index}`]).flat();
-    await stores.redis.multi().del(listeners(api.workspaceId)).zadd(listeners(api.workspaceId), ...others).exec(); // prettier-ignore
+    await stores.redis
+      .multi()
+      .del(listeners(api.workspaceId))
+      .zadd(listeners(api.workspaceId), ...others)
+      .exec();
     expect(await stream.until('event: end')).toContain('"reason":"place_taken"');
   });
 

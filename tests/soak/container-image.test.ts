@@ -58,7 +58,7 @@ test('the image carries no sources, no tests and nothing that only builds', asyn
   const ours = files.filter((path) => !path.includes('node_modules/'));
   expect(ours.filter((path) => /\.test\.|\/src\//.test(path))).toEqual([]);
   expect(
-    files.filter((path) => /node_modules\/(@peculiar|jest|oxlint|prettier|node|node-linux-\w+|@swc)\//.test(path)),
+    files.filter((path) => /node_modules\/(@peculiar|jest|oxlint|oxfmt|node|node-linux-\w+|@swc)\//.test(path)),
   ).toEqual([]);
   expect(ours.filter((path) => path.endsWith('dist/main.js')).sort()).toEqual([
     'apps/api/dist/main.js',

@@ -85,7 +85,11 @@ test('it brings the command herald-receiver, which says what is missing and show
   ];
   for (const [args, sentence] of calls) {
     const { code, output } = await run([command, ...args]);
-    expect({ args, code, output }).toEqual({ args, code: args[0] === '--help' ? 0 : 2, output: expect.stringMatching(sentence) as string }); // prettier-ignore
+    expect({ args, code, output }).toEqual({
+      args,
+      code: args[0] === '--help' ? 0 : 2,
+      output: expect.stringMatching(sentence) as string,
+    });
     expect(output).not.toMatch(/^ +at /m);
   }
 });

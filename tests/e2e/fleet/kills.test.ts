@@ -70,24 +70,21 @@ test.concurrent('a prober that is killed blocks the next probe no longer than it
   expect(mood.repeated()).toEqual([]);
 });
 
-test.concurrent(
-  'workers that are stopped in the middle of what waits spend no try and send nothing twice',
-  async () => {
-    await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '' } });
-    const workspace = await herald.createWorkspace();
-    const mood = createMood({ status: 200, delayMs: 60 });
-    const receiver = await herald.startReceiver(mood.respond);
-    await workspace.registerReceiver({ url: receiver.url });
-    const transitions = await emitMany(herald, workspace, 300);
-    for (const share of [0.2, 0.4]) {
-      await mood.waitForAccepted(transitions.length * share, 20_000);
-      const [oldest] = herald.workers.filter(({ process }) => !process.hasExited());
-      const [end] = await Promise.all([oldest?.stop(), herald.startWorker()]);
-      expect(end).toEqual({ code: 0, signal: null });
-    }
-    await mood.waitForAccepted(transitions.length, 20_000);
-    await expectNothingLeft(herald.redis);
-    expect(mood.accepted.size).toBe(transitions.length);
-    expect(mood.repeated()).toEqual([]);
-  },
-);
+test.concurrent('workers that are stopped in the middle of what waits spend no try and send nothing twice', async () => {
+  await using herald = await startHerald({ workers: 2, env: { ...ENV, RETRY_SCHEDULE: '' } });
+  const workspace = await herald.createWorkspace();
+  const mood = createMood({ status: 200, delayMs: 60 });
+  const receiver = await herald.startReceiver(mood.respond);
+  await workspace.registerReceiver({ url: receiver.url });
+  const transitions = await emitMany(herald, workspace, 300);
+  for (const share of [0.2, 0.4]) {
+    await mood.waitForAccepted(transitions.length * share, 20_000);
+    const [oldest] = herald.workers.filter(({ process }) => !process.hasExited());
+    const [end] = await Promise.all([oldest?.stop(), herald.startWorker()]);
+    expect(end).toEqual({ code: 0, signal: null });
+  }
+  await mood.waitForAccepted(transitions.length, 20_000);
+  await expectNothingLeft(herald.redis);
+  expect(mood.accepted.size).toBe(transitions.length);
+  expect(mood.repeated()).toEqual([]);
+});

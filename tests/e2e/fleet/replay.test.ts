@@ -52,36 +52,33 @@ function createReplayClient(workspace: WorkspaceClient, receiverId: string) {
   };
 }
 
-test.concurrent(
-  'a replay of hundreds of failed deliveries is done once each, although its worker is killed twice',
-  async () => {
-    const count = sized(600, 10_000);
-    await using herald = await startHerald({ env: ENV });
-    const { mood, since, start, read, waitUntil } = await prepareFailed(herald, count);
-    mood.set(200);
-    const { id } = await start({ since });
-    for (const share of [0.2, 0.5]) {
-      await mood.waitForAccepted(count * share, 60_000);
-      await herald.workers.at(-1)?.kill();
-      const seen = await read(id);
-      expect(seen.seen).toBeGreaterThan(0);
-      await herald.startWorker();
-      expect((await read(id)).seen).toBeGreaterThanOrEqual(seen.seen);
-    }
-    const done = await waitUntil(id, ({ status }) => status !== 'running');
-    expect(done).toMatchObject({ status: 'done', total: count, seen: count, replayed: count });
-    await mood.waitForAccepted(count, 60_000);
-    await expectNothingLeft(herald.redis, 40_000);
+test.concurrent('a replay of hundreds of failed deliveries is done once each, although its worker is killed twice', async () => {
+  const count = sized(600, 10_000);
+  await using herald = await startHerald({ env: ENV });
+  const { mood, since, start, read, waitUntil } = await prepareFailed(herald, count);
+  mood.set(200);
+  const { id } = await start({ since });
+  for (const share of [0.2, 0.5]) {
+    await mood.waitForAccepted(count * share, 60_000);
+    await herald.workers.at(-1)?.kill();
+    const seen = await read(id);
+    expect(seen.seen).toBeGreaterThan(0);
+    await herald.startWorker();
+    expect((await read(id)).seen).toBeGreaterThanOrEqual(seen.seen);
+  }
+  const done = await waitUntil(id, ({ status }) => status !== 'running');
+  expect(done).toMatchObject({ status: 'done', total: count, seen: count, replayed: count });
+  await mood.waitForAccepted(count, 60_000);
+  await expectNothingLeft(herald.redis, 40_000);
 
-    expect(mood.accepted.size).toBe(count);
-    // Sent again is only what a kill caught between its send and its record: each has one failure and one success on record.
-    expect(mood.repeated().length).toBeLessThanOrEqual(2 * 2 * CONCURRENCY);
-    const records = await Promise.all([...mood.accepted.keys()].map((each) => readDelivery(herald.redis, each)));
-    const seen = records.map(({ attempts, status }) => `${attempts} attempts, ${status}`);
-    expect(new Set(seen)).toEqual(new Set(['2 attempts, delivered']));
-    expectNoInternalErrors(herald);
-  },
-);
+  expect(mood.accepted.size).toBe(count);
+  // Sent again is only what a kill caught between its send and its record: each has one failure and one success on record.
+  expect(mood.repeated().length).toBeLessThanOrEqual(2 * 2 * CONCURRENCY);
+  const records = await Promise.all([...mood.accepted.keys()].map((each) => readDelivery(herald.redis, each)));
+  const seen = records.map(({ attempts, status }) => `${attempts} attempts, ${status}`);
+  expect(new Set(seen)).toEqual(new Set(['2 attempts, delivered']));
+  expectNoInternalErrors(herald);
+});
 
 test.concurrent('two workers at one replay, and what is live meanwhile goes before it', async () => {
   await using herald = await startHerald({

@@ -2,7 +2,8 @@ import { InvalidTransitionError, NotFoundError, StaleActionVersionError, TaskClo
 import { isTerminal, type Decision, type ResolveApproval, type TaskState } from '../tasks/task.ts';
 
 export type ResolutionVerdict =
-  { readonly kind: 'accepted'; readonly status: 'running' | 'requires_action' } | { readonly kind: 'duplicate' };
+  | { readonly kind: 'accepted'; readonly status: 'running' | 'requires_action' }
+  | { readonly kind: 'duplicate' };
 
 /**
  * Decides the resolution of an approval request. Resolving the primary request sets the Task running.

@@ -10,7 +10,12 @@ export type EventName = (typeof EVENT_NAMES)[number];
 
 /** A status of a later Herald is passed on unchanged. */
 export type TaskStatus =
-  'queued' | 'running' | 'requires_action' | 'done' | 'canceled' | (string & Record<never, never>);
+  | 'queued'
+  | 'running'
+  | 'requires_action'
+  | 'done'
+  | 'canceled'
+  | (string & Record<never, never>);
 
 export type Outcome = {
   readonly summary: string;

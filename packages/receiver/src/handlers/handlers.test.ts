@@ -307,7 +307,11 @@ describe('behind a body parser', () => {
 test('a body without a length is cut off at the limit', async () => {
   const { options } = spy({ limitBytes: 1_000 });
   await using served = await serve((req, res) => void createExpressHandler(options)(req, res));
-  const endless = new ReadableStream<Uint8Array>({ pull: (to) => { to.enqueue(Buffer.alloc(600, ' ')); } }); // prettier-ignore
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (to) => {
+      to.enqueue(Buffer.alloc(600, ' '));
+    },
+  });
   const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write('POST / HTTP/1.1\r\nhost: me\r\ntransfer-encoding: chunked\r\n\r\n');

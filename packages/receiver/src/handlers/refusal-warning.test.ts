@@ -3,7 +3,10 @@ import { createRefusalWarning } from './refusal-warning.ts';
 test('a refusal is printed with its check, once in ten seconds for each, and the next line counts the others', () => {
   const lines: string[] = [];
   let now = 0;
-  const warn = createRefusalWarning((line) => lines.push(line), () => now); // prettier-ignore
+  const warn = createRefusalWarning(
+    (line) => lines.push(line),
+    () => now,
+  );
   const refuse = (reason: 'service_signature_wrong' | 'body_too_large', deliveryId?: string) => {
     warn({ reason, detail: 'why', status: 401, path: '/hooks', ...(deliveryId !== undefined && { deliveryId }) });
   };

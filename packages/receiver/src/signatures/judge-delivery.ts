@@ -17,7 +17,8 @@ export type Refusal =
   | 'delivery_ids_differ';
 
 export type Judgement =
-  { readonly kind: 'genuine'; readonly deliveryId: string } | { readonly kind: 'refused'; readonly reason: Refusal };
+  | { readonly kind: 'genuine'; readonly deliveryId: string }
+  | { readonly kind: 'refused'; readonly reason: Refusal };
 
 export type DeliveryToJudge = {
   readonly rawBody: RawBody;

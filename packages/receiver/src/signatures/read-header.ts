@@ -1,6 +1,7 @@
 /** Fetch `Headers`, or a plain object such as Node's `IncomingHttpHeaders`. */
 export type WebhookHeaders =
-  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * The value of a header; undefined when it is missing, repeated, or no text.

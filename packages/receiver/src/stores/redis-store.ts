@@ -9,7 +9,8 @@ import {
 
 /** The part of a client that is used: ioredis has `call`, node-redis has `sendCommand`. */
 export type RedisClient =
-  { call(command: string, ...args: string[]): Promise<unknown> } | { sendCommand(args: string[]): Promise<unknown> };
+  | { call(command: string, ...args: string[]): Promise<unknown> }
+  | { sendCommand(args: string[]): Promise<unknown> };
 
 export type RedisStoreOptions = StoreOptions & {
   /** Prefix of every key. Default `herald:delivery:`. */

@@ -39,7 +39,10 @@ export type LoadedDelivery = {
  * settled and owes no attempt, and its body is gone: it was erased.
  */
 export type LoadReply =
-  LoadedDelivery | { readonly kind: 'body_lost' } | { readonly kind: 'ended' } | { readonly kind: 'missing' };
+  | LoadedDelivery
+  | { readonly kind: 'body_lost' }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'missing' };
 
 const Values = z.array(z.string().nullable());
 /** 1 stands for values that an earlier row of the same reply has. */

@@ -57,7 +57,8 @@ export type RecordedAttempt = {
 
 /** `ended`: by this call. `settled`: it had ended before. The event is absent when Redis lost it. */
 export type EndReply =
-  { readonly kind: 'ended'; readonly event?: DeliveryEvent } | { readonly kind: 'settled' | 'missing' };
+  | { readonly kind: 'ended'; readonly event?: DeliveryEvent }
+  | { readonly kind: 'settled' | 'missing' };
 
 export type DeliveryStoreDeps = {
   readonly redis: RedisClient;

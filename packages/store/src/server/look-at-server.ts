@@ -3,7 +3,8 @@ import type { RedisAddress } from './redis-target.ts';
 
 /** What a server does after a PING in plain text. */
 export type ServerLook =
-  { readonly kind: 'answers'; readonly text: string } | { readonly kind: 'is_silent' | 'closes' | 'is_away' };
+  | { readonly kind: 'answers'; readonly text: string }
+  | { readonly kind: 'is_silent' | 'closes' | 'is_away' };
 
 const LIMIT_MS = 1_000;
 const LIMIT_BYTES = 1_024;
