@@ -6,8 +6,9 @@ import { createClientErrorListener } from './answer-client-error.ts';
 const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Node checks the two above this often. Its default of 30 s would let a client hold a connection for a minute.
-  connectionsCheckingInterval: 100,
+  // Node checks the two above this often, through all connections. Its default of 30 s would let a client hold one for a
+  // minute.
+  connectionsCheckingInterval: 1_000,
   // Longer than the usual 60 s of a load balancer, so that the load balancer closes first and loses no request.
   keepAliveTimeout: 65_000,
   // The request line is part of it.
