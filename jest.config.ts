@@ -24,10 +24,10 @@ const soak = { ...onProcesses, displayName: 'soak', testMatch: ['<rootDir>/tests
 
 export default {
   testTimeout: 30_000,
-  // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes: with so few at a time, two
-  // processors are half idle.
-  maxWorkers: availableParallelism() + 2,
-  testSequencer: '<rootDir>/tests/longest-first.js',
+  // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes, so with few files at
+  // a time the processors are half idle.
+  maxWorkers: availableParallelism() + 3,
+  testSequencer: '<rootDir>/tests/file-order.js',
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
     {
