@@ -27,6 +27,8 @@ export const SharedEnv = z.object({
   ...RedisEnv.shape,
   SHARDS: IntegerText(1, SHARD_TAGS.length).default(1),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  /** Entries of the audit trail that each shard keeps. */
+  AUDIT_LENGTH: IntegerText(100, 1_000_000).default(10_000),
 });
 
 /** Variables of the processes that encrypt and decrypt secrets. */
@@ -59,6 +61,7 @@ export function toProcessConfig(given: z.infer<typeof ProcessEnv>) {
     redis: toRedisTarget(given),
     shardCount: given.SHARDS,
     logLevel: given.LOG_LEVEL,
+    auditLength: given.AUDIT_LENGTH,
     secretsKeys: given.SECRETS_KEY,
     retentionMs: toRetentionMs(given),
     replayRetentionMs: toReplayRetentionMs(given),

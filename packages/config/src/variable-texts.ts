@@ -66,6 +66,11 @@ export const VARIABLE_TEXTS = {
       what: '`false` leaves bodies and answers out. Then what has moved can be neither redelivered nor replayed',
       usual: 'true',
     },
+    AUDIT_LENGTH: {
+      readBy: 'all',
+      what: 'How many entries of the audit trail each shard keeps, from 100 to 1,000,000',
+      usual: '10000',
+    },
     TASK_RETENTION: { readBy: 'api, worker', what: 'How long terminal Tasks are kept', usual: '30d' },
   },
   Secrets: {

@@ -26,6 +26,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv) {
     redis: toRedisTarget(given),
     minReplicas: given.REDIS_MIN_REPLICAS,
     shardCount: given.SHARDS,
+    auditLength: given.AUDIT_LENGTH,
     retentionMs: toRetentionMs(given),
     replayRetentionMs: toReplayRetentionMs(given),
     /** Undefined: there is no history. */

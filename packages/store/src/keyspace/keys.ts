@@ -77,6 +77,12 @@ export function createShardKeys(tag: string) {
     mover: `${prefix}mover`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
     purge: `${prefix}purge`,
+    /** stream: who did what to the shard's workspaces, and in the first shard to none of them; see `ADD_ENTRY_LUA` */
+    audit: `${prefix}audit`,
+    /** zset: the owners of these entries, by the number that each has */
+    auditOwners: `${prefix}audit:owners`,
+    /** zset: `<owner> <id>` of each of these entries */
+    auditIds: `${prefix}audit:ids`,
   };
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;

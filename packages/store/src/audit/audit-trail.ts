@@ -1,0 +1,238 @@
+import { plainText, type WorkspaceId } from '@herald/core';
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+
+/** Somebody changed something. */
+export type AuditEntry = {
+  /** `<ms>-<number>`, both of fixed width: ids of all shards sort by time, as texts too, and none is given twice. */
+  readonly id: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** `key_…`, `plk_…`, `operator` or `cli`. */
+  readonly by: string;
+  /** The operator's user name, also of a link that an operator made; for the CLI the user of the system. */
+  readonly user?: string;
+  /** The id of an operation, such as `changeReceiver`, or a name like it. */
+  readonly action: string;
+  /** The id of what was changed. */
+  readonly target?: string;
+  /** Absent: it was nothing of one workspace. */
+  readonly workspaceId?: WorkspaceId;
+  readonly address?: string;
+  readonly requestId?: string;
+  /** Names of the fields that were given. Never their values. */
+  readonly fields?: readonly string[];
+  readonly reason?: string;
+};
+export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'>;
+
+/** What is looked for, the newest first. */
+export type AuditQuery = {
+  readonly workspaceId?: WorkspaceId | undefined;
+  readonly by?: string | undefined;
+  /** Epoch ms, inclusive. */
+  readonly since?: number | undefined;
+  /** The id of an entry, exclusive: goes on from there. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+};
+
+export type AuditPage = {
+  readonly entries: readonly AuditEntry[];
+  /** There may be more: pass it as `before`. A page with few entries may have it too, since a page reads only so much. */
+  readonly next?: string;
+};
+
+export type AuditTrailDeps = ReplicatedStoreDeps & {
+  readonly keyspace: Keyspace;
+  /** Entries that each shard keeps. */
+  readonly length: number;
+  /** Redis' time, epoch ms. */
+  readonly now: () => number;
+};
+
+/** Entries that a page reads, over all shards. */
+const READ_LIMIT = 20_000;
+const STEP = 500;
+/** Entries that go at most when one is added: more than one, so that a smaller length takes effect. */
+const GO_AT_ONCE = 10;
+
+/** Characters of each text of an entry, and names of fields. Entries are written whole, so what is longer is cut. */
+const LIMITS = { by: 64, user: 128, action: 64, target: 128, workspaceId: 128, address: 64, requestId: 128 };
+const REASON_LIMIT = 200;
+const FIELDS_LIMIT = 20;
+
+/** Numbers of 15 digits below 2^48. */
+const NUMBERS = [100_000_000_000_000, 2 ** 48 - 1] as const;
+
+export const ADD_ENTRY_LUA = /* lua */ `
+-- Add an entry to the trail of a shard. While the trail is too long, the owner with most entries gives its oldest, so
+-- that nobody pushes out what others have. The platform gives none while it has at most half of the trail: not even many
+-- workspaces together can push out what was done to them.
+-- A full Redis refuses the first write, and keys of another type fail before it: then nothing is written.
+-- KEYS[1] trail (stream)   KEYS[2] owners (zset: by number of entries; among equal ones, who was quiet for longest is first)
+-- KEYS[3] '<owner> <id>' of each entry (zset, all with score 0)
+-- ARGV[1] time (ms)   ARGV[2] number   ARGV[3] owner   ARGV[4] entry (JSON)   ARGV[5] length   ARGV[6] at most so many go
+-- Returns the entry's id: <time>-<number>, or the next free one when the trail has a later one.
+local id = ARGV[1] .. '-' .. ARGV[2]
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local info = redis.call('XINFO', 'STREAM', KEYS[1])
+  for index = 1, #info, 2 do
+    if info[index] == 'last-generated-id' and info[index + 1] >= id then
+      local time, number = string.match(info[index + 1], '^(%d+)-(%d+)$')
+      id = time .. '-' .. string.format('%.0f', tonumber(number) + 1)
+    end
+  end
+end
+redis.call('ZCARD', KEYS[3])
+local known = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[3]) or 0)
+redis.call('XADD', KEYS[1], id, 'entry', ARGV[4])
+redis.call('ZADD', KEYS[2], math.floor(known) + 1 + (1 - math.floor(ARGV[1] / 1000) / 2 ^ 33), ARGV[3])
+redis.call('ZADD', KEYS[3], 0, ARGV[3] .. ' ' .. id)
+
+local length = tonumber(ARGV[5])
+for _ = 1, tonumber(ARGV[6]) do
+  if redis.call('XLEN', KEYS[1]) <= length then break end
+  local first = redis.call('ZRANGE', KEYS[2], 0, 1, 'REV', 'WITHSCORES')
+  local owner, score = first[1], tonumber(first[2])
+  if owner == '${PLATFORM_OWNER}' and first[3] and math.floor(score) <= length / 2 then
+    owner, score = first[3], tonumber(first[4])
+  end
+  local oldest = redis.call('ZRANGE', KEYS[3], '[' .. owner .. ' ', '(' .. owner .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
+  if not oldest then
+    redis.call('ZREM', KEYS[2], owner)
+  else
+    redis.call('XDEL', KEYS[1], string.match(oldest, '[^ ]+$'))
+    redis.call('ZREM', KEYS[3], oldest)
+    if score < 2 then redis.call('ZREM', KEYS[2], owner) else redis.call('ZADD', KEYS[2], score - 1, owner) end
+  end
+end
+return id
+`;
+
+const Id = z.string().regex(/^\d{13}-\d{15}$/);
+const Row = z.tuple([Id, z.tuple([z.literal('entry'), z.string()])]);
+const Stored = z.object({
+  by: z.string(),
+  user: z.string().exactOptional(),
+  action: z.string(),
+  target: z.string().exactOptional(),
+  workspaceId: z.string().exactOptional(),
+  address: z.string().exactOptional(),
+  requestId: z.string().exactOptional(),
+  fields: z.array(z.string()).exactOptional(),
+  reason: z.string().exactOptional(),
+});
+
+/** Who did what, in each shard: its workspaces' entries, and in the first one those of no workspace. */
+export function createAuditTrail(deps: AuditTrailDeps) {
+  const { redis, keyspace, length, now } = deps;
+  const add = defineReplicatedScript(deps, ADD_ENTRY_LUA);
+  return {
+    /**
+     * Adds an entry. Once this resolves, it stands. Texts that are too long are cut, and control characters taken out.
+     * @throws UnavailableError when too few replicas have it in time
+     */
+    async add(entry: NewAuditEntry): Promise<AuditEntry> {
+      const bounded = boundEntry(entry);
+      const keys = trailOf(keyspace, bounded.workspaceId);
+      const args = [now(), randomInt(...NUMBERS), ownerOf(bounded), JSON.stringify(bounded), length, GO_AT_ONCE];
+      const id = Id.parse(await add([keys.audit, keys.auditOwners, keys.auditIds], args));
+      return { id, at: timeOf(id), ...bounded };
+    },
+    /** Reads a page, the newest entries first. */
+    async list(query: AuditQuery): Promise<AuditPage> {
+      const { workspaceId } = query;
+      const shards = workspaceId === undefined ? keyspace.shards : [keyspace.of(workspaceId)];
+      const most = Math.ceil(READ_LIMIT / shards.length);
+      const parts = await Promise.all(shards.map((keys) => readPart(redis, keys, query, most)));
+      return mergeParts(parts, query.limit);
+    },
+  };
+}
+export type AuditTrail = ReturnType<typeof createAuditTrail>;
+
+/** The keys of the shard that has the entries of a workspace, or of none. */
+export function trailOf(keyspace: Keyspace, workspaceId: WorkspaceId | undefined): ShardKeys {
+  const keys = workspaceId === undefined ? keyspace.shards[0] : keyspace.of(workspaceId);
+  if (!keys) throw new RangeError('there is always a first shard');
+  return keys;
+}
+
+/**
+ * Whose entry it is when one must go. What the platform did to a workspace is the platform's: the workspace can't push
+ * it out with entries of its own.
+ */
+export function ownerOf({ by, workspaceId }: Pick<AuditEntry, 'by' | 'workspaceId'>): string {
+  return workspaceId === undefined || by === 'operator' || by === 'cli' ? PLATFORM_OWNER : workspaceId;
+}
+
+function boundEntry({ fields, reason, ...texts }: NewAuditEntry): NewAuditEntry {
+  const bounded = Object.entries(LIMITS).flatMap(([name, limit]) => {
+    const text = texts[name as keyof typeof LIMITS];
+    return text === undefined ? [] : [[name, boundText(text, limit)] as const];
+  });
+  return Stored.parse({
+    ...Object.fromEntries(bounded),
+    ...(fields && { fields: fields.slice(0, FIELDS_LIMIT).map((name) => boundText(name, LIMITS.target)) }),
+    ...(reason !== undefined && { reason: boundText(reason, REASON_LIMIT) }),
+  });
+}
+
+function boundText(text: string, limit: number): string {
+  return Array.from(plainText(text.slice(0, 2 * limit)))
+    .slice(0, limit)
+    .join('');
+}
+
+/** The time that an entry's id has, epoch ms. */
+export function timeOf(id: string): number {
+  return Number(id.split('-')[0]);
+}
+
+/** Parses a row of a trail. */
+export function readAuditRow(row: unknown): AuditEntry {
+  const [id, [, text]] = Row.parse(row);
+  return { id, at: timeOf(id), ...Stored.parse(JSON.parse(text)) };
+}
+
+/** Entries of one place that fit, the newest first. */
+export type AuditPart = {
+  readonly entries: readonly AuditEntry[];
+  /** Further entries may be before this one; absent: these are all. */
+  readonly reached?: string;
+};
+
+async function readPart(redis: RedisClient, keys: ShardKeys, query: AuditQuery, most: number): Promise<AuditPart> {
+  const { workspaceId, by, since, limit, before } = query;
+  const fits = (entry: AuditEntry) =>
+    (workspaceId === undefined || entry.workspaceId === workspaceId) && (by === undefined || entry.by === by);
+  const step = workspaceId === undefined && by === undefined ? Math.min(STEP, limit + 1) : STEP;
+  const entries: AuditEntry[] = [];
+  let reached = before;
+  for (let looked = 0; looked < most && entries.length <= limit;) {
+    const count = Math.min(step, most - looked);
+    const from = reached === undefined ? '+' : `(${reached}`;
+    const rows = await redis.xrevrange(keys.audit, from, since === undefined ? '-' : String(since), 'COUNT', count);
+    const some = rows.map(readAuditRow);
+    entries.push(...some.filter(fits));
+    reached = some.at(-1)?.id ?? reached;
+    if (some.length < count) return { entries };
+    looked += count;
+  }
+  return { entries, ...(reached !== undefined && { reached }) };
+}
+
+/** A page of what several places have, some of it in more than one. What one of them hasn't reached yet comes later. */
+export function mergeParts(parts: readonly AuditPart[], limit: number): AuditPage {
+  const reached = parts.map((part) => part.reached ?? '').reduce((a, b) => (a > b ? a : b), '');
+  const byId = new Map(parts.flatMap(({ entries }) => entries.map((entry) => [entry.id, entry] as const)));
+  const entries = [...byId.values()].filter(({ id }) => id >= reached).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const page = entries.slice(0, limit);
+  const next = entries.length > limit ? page.at(-1)?.id : reached;
+  return { entries: page, ...(next && { next }) };
+}
