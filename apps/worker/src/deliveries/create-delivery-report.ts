@@ -7,7 +7,7 @@ import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { EndReply, RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { PurgedDelivery } from '@herald/store/purges/purge-store';
-import { createLogLimit } from './create-log-limit.ts';
+import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 
 /** An attempt, and its effect on the delivery. */
 export type ReportedAttempt = {

@@ -2,7 +2,7 @@ import { createProxy, type EgressProxy } from '@herald/egress/create-proxy';
 import type { ProxyAddress } from '@herald/egress/proxy-url';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import { createLogLimit } from '../deliveries/create-log-limit.ts';
+import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 import { createProxyMetrics } from './create-proxy-metrics.ts';
 
 export type OpenProxyDeps = {

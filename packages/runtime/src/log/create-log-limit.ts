@@ -1,6 +1,10 @@
+/** Subjects that are counted at a time, each by itself. */
+const SUBJECT_LIMIT = 10_000;
+
 /**
  * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses
- * everything must not bury the log lines about all others.
+ * everything must not bury the log lines about all others. Of very many subjects at a time, those that come last are
+ * counted as the one subject `others`.
  * @param onSuppressed called at the end of a window that had more lines
  * @returns whether to write a line about this subject
  */
@@ -10,7 +14,8 @@ export function createLogLimit(
   onSuppressed: (subject: string, lines: number) => void,
 ): (subject: string) => boolean {
   const counts = new Map<string, number>();
-  return (subject) => {
+  return (given) => {
+    const subject = counts.has(given) || counts.size < SUBJECT_LIMIT ? given : 'others';
     const count = (counts.get(subject) ?? 0) + 1;
     counts.set(subject, count);
     if (count === 1) {
