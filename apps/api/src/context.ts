@@ -1,5 +1,6 @@
 import { createActionUrl } from '@herald/core';
 import { createEndpointUrlJudge } from '@herald/egress/create-endpoint-url-judge';
+import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
@@ -37,6 +38,7 @@ import { createTellListeners } from './listening/create-tell-listeners.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
+import { createAudit } from './reports/create-audit.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createErasePayloads } from './tasks/erase-payloads.ts';
@@ -77,7 +79,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
 
   const receiverStore = createReceiverStore(replicated);
   const sealHeaders = createSealHeaders(cipher.encrypt);
-  const ofEndpoints = { sealHeaders, findUrlProblem, metrics: metrics.deliveries, logger, now };
+  const ofEndpoints = { sealHeaders, findUrlProblem, metrics: metrics.deliveries, now };
   const receivers = createManageReceivers({
     ...ofEndpoints,
     receivers: receiverStore,
@@ -132,8 +134,9 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     keyspace,
     keyFingerprints: cipher.fingerprints,
     tracing: base.tracing,
+    audit: createAudit(createAuditTrail({ redis, keyspace, length: config.auditLength, now }), logger),
     apiKeys: createApiKeyStore({ redis, now }),
-    ...createConsoleDeps({ ...replicated, config, logger, now }),
+    ...createConsoleDeps({ ...replicated, config, now }),
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis),
     idempotencyRecords: createIdempotencyStore({

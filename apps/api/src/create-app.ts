@@ -1,8 +1,8 @@
 import express, { type Express } from 'express';
 import { join } from 'node:path';
 import { ACTIVITY_ROUTES } from './activity/activity-routes.ts';
-import { createAuthenticate } from './auth/authenticate.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
+import { createAccessJudge } from './auth/judge-access.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
 import { readBuiltFiles } from './console/built-files.ts';
 import { createConsoleRoutes } from './console/console-routes.ts';
@@ -15,7 +15,6 @@ import { createRequestLog } from './http/log-requests.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
 import { refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-id.ts';
-import { rememberRoutes } from './http/route-of.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
@@ -27,8 +26,8 @@ import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
-import { createRouter, refuseUnknownPath } from './routing/create-router.ts';
-import { createQueryJudge, parseQuery } from './routing/judge-query.ts';
+import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './routing/create-router.ts';
+import { parseQuery } from './routing/judge-query.ts';
 import type { RouteTable } from './routing/operation.ts';
 import { ACCESS_ROUTES } from './portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
@@ -56,15 +55,13 @@ const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
 
 /** The HTTP surface. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
-  const { config, logger, apiKeys, tracing, now } = context;
-  const authenticate = createAuthenticate({
+  const { config, logger, apiKeys, tracing, audit, now } = context;
+  const judge = createAccessJudge({
     findKey: apiKeys.find,
     findLink: context.findLink,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
-    logger,
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
   });
-  // Executor keys have no limits.
   const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
   const idempotency = createIdempotency({ records: context.idempotencyRecords, logger });
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
@@ -72,30 +69,28 @@ export function createApp(context: AppContext): Express {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
-  rememberRoutes(app);
   app.set('trust proxy', config.proxyCount);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders);
+  app.use(refuseUnclearHeaders, refuseDoubledSlashes);
   const beforeData = [refuseUnreachableData(context), ...(tracing ? [createRequestTrace(tracing)] : [])];
   // First, because nearly all requests are reports.
-  const executor = createRouter(TRANSITION_ROUTES, context, ({ body, batch }) => {
-    if (batch) return parseBatch;
-    return body ? parseSingle : [];
+  const executor = createRouter(TRANSITION_ROUTES, context, {
+    // Executor keys have no limits.
+    judge,
+    parse: ({ body, batch }) => {
+      if (batch) return parseBatch;
+      return body ? parseSingle : [];
+    },
+    audit,
   });
-  const beforeReports = [
-    ignoreConditions,
-    ...beforeData,
-    authenticate(TRANSITION_ROUTES),
-    createQueryJudge(TRANSITION_ROUTES),
-  ];
-  app.use(TRANSITION_ROUTES.path, beforeReports, executor, refuseUnknownPath);
-  app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), createRouter(HEALTH_ROUTES, context));
+  app.use(TRANSITION_ROUTES.path, ignoreConditions, ...beforeData, executor, refuseUnknownPath);
+  const health = createRouter(HEALTH_ROUTES, context, { judge: admitEverybody });
+  app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), health);
   const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
   app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
-    const before = [authenticate(table), ...limits, createQueryJudge(table), ...parseSingle];
-    app.use(table.path, before, createRouter(table, context));
+    app.use(table.path, createRouter(table, context, { judge, limits, parse: () => parseSingle, audit }));
   }
   if (context.operators) app.use(createOperatorPages({ ...context, builtConsole }, context.operators));
   app.use(refuseUnknownPath);

@@ -49,7 +49,10 @@ test('the answer is short, however deep they lie and whatever leads to them', as
 
 test.each([
   ['registration', () => workspace.request('POST', '/api/public/webhooks', { rawBody: '{"url":1e400}' })],
-  ['body that none belongs to', () => workspace.request('POST', '/tasks/x/cancel', { rawBody: '[1e400]' })],
+  [
+    'body that none belongs to',
+    () => workspace.request('POST', `/tasks/task_${'0'.repeat(26)}/cancel`, { rawBody: '[1e400]' }),
+  ],
   [
     'report',
     () =>

@@ -1,6 +1,7 @@
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { readDelivery } from '../../support/delivery-state.ts';
+import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { startScene } from './scene.ts';
@@ -37,7 +38,13 @@ test('a change from another site is refused before anything is done; from the bo
   await expect(isPaused()).resolves.toBe(false);
   expect((await operator.act('PUT', '/api/queues/pause')).status).toBe(200);
   await expect(isPaused()).resolves.toBe(true);
-  await herald.waitForLog('operator.acted');
+  const { entries } = await auditTrailOf(herald).list({ limit: 10 });
+  const facts = { by: 'operator', user: 'olga', address: '127.0.0.1' };
+  expect(entries).toMatchObject([
+    { ...facts, action: 'pauseQueue', target: 'every queue' },
+    { ...facts, action: 'resumeQueue', target: 'deliveries' },
+    { ...facts, action: 'pauseQueue', target: 'deliveries' },
+  ]);
 });
 
 test('a paused queue sends nothing but test events; resumed, it goes on', async () => {

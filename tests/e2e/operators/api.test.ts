@@ -149,8 +149,8 @@ describe('what operators read', () => {
     expect(reading.readOnly).toBe(true);
     expect((await send('GET', RECEIVERS, { key: reading.token })).body).toEqual(await workspace.listReceivers());
     const workspaceId = workspace.id;
-    expect(await linesOf('operator.opened_workspace')).toContainEqual(
-      expect.objectContaining({ operator: user, workspaceId, readOnly: true }),
+    expect(await linesOf('audit.entry')).toContainEqual(
+      expect.objectContaining({ by: 'operator', user, action: 'openWorkspace', workspaceId }),
     );
 
     const api = await herald.startApi({ OPERATOR_WRITE: 'true' });
@@ -161,9 +161,8 @@ describe('what operators read', () => {
     const [receiver] = (await workspace.listReceivers()).webhooks;
     const body = { description: 'looked after' };
     expect((await send('PATCH', `${RECEIVERS}/${receiver?.id ?? ''}`, { key: token, body })).status).toBe(200);
-    const changed = `${RECEIVERS}/${receiver?.id ?? ''}`;
-    expect(await linesOf('operator.acted')).toContainEqual(
-      expect.objectContaining({ action: 'changeReceiver', operator: user, workspaceId, path: changed }),
+    expect(await linesOf('audit.entry')).toContainEqual(
+      expect.objectContaining({ action: 'changeReceiver', user, workspaceId, target: receiver?.id }),
     );
     await api.stop();
   });

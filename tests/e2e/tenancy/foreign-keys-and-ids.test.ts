@@ -225,7 +225,10 @@ test.each(withIds)('$method $path finds nothing under any id of another workspac
 test('what has no id shows and changes nothing of another workspace', async () => {
   const ofVictim = (dump: ReadonlyMap<string, string>) => {
     const ids = [victim.workspace.id, ...Object.values(victim.ids)];
-    return [...dump].filter((entry) => ids.some((id) => entry.join(' ').includes(id)));
+    // The audit trail is that of the shard: it has the victim's entries beside those of the intruder.
+    return [...dump].filter(
+      ([key, value]) => !key.includes(':audit') && ids.some((id) => `${key} ${value}`.includes(id)),
+    );
   };
   const before = ofVictim(await dumpRedis(herald.redis));
   expect(before.length).toBeGreaterThan(10);

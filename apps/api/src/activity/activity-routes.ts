@@ -23,7 +23,7 @@ const ActivityView = z
 export const ACTIVITY_ROUTES: KeyedRouteTable<ActivityRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/activity',
-  scope: 'webhooks',
+  access: 'webhooks',
   forPortalLinks: true,
   ids: {},
   operations: [
@@ -34,10 +34,10 @@ export const ACTIVITY_ROUTES: KeyedRouteTable<ActivityRoutesDeps> = {
       query: ReadActivity,
       answer: { status: 200, description: 'The version.', schema: ActivityView },
       problems: ['receiver_not_found'],
-      async handle({ activity }, req, res, { receiver }) {
+      async handle({ activity }, req, _res, { receiver }) {
         const version = await activity.readVersion(workspaceOf(req), receiver);
         if (version === undefined) throw new NotFoundError('receiver', receiver ?? '');
-        res.json({ version });
+        return { version };
       },
     }),
   ],

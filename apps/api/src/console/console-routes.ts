@@ -1,6 +1,7 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { HttpFault } from '../http/problem.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { atRoute } from '../http/request-state.ts';
 import { refuseOtherMethods } from '../routing/create-router.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 
@@ -31,6 +32,7 @@ export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestor
   const router = Router();
   router
     .route(`${ASSETS}/{*path}`)
+    .all(atRoute(`${ASSETS}/{*path}`))
     .get(createSecurityHeaders(policyOf([])), (req, res) => {
       const file = files?.get(req.path);
       // Nobody may take the page for a file of a former build.
@@ -41,6 +43,7 @@ export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestor
     .all(refuseOtherMethods('GET'));
   router
     .route('/console{/*path}')
+    .all(atRoute('/console{/*path}'))
     .get(...sendPage(files, frameAncestors))
     .all(refuseOtherMethods('GET'));
   return router;
@@ -55,6 +58,7 @@ export function createAdminRoutes(files: BuiltFiles | undefined): Router {
   });
   router
     .route('{/*path}')
+    .all(atRoute('/admin{/*path}'))
     .get(...sendPage(files, []))
     .all(refuseOtherMethods('GET'));
   return router;

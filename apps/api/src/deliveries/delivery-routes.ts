@@ -21,7 +21,7 @@ export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly r
 export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/deliveries',
-  scope: 'webhooks',
+  access: 'webhooks',
   forPortalLinks: true,
   ids: { id: 'delivery' },
   operations: [
@@ -31,25 +31,24 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ deliveryLog }, req, res, { limit, cursor, ...filter }) {
-        res.json(
-          toDeliveryPage(await deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, readCursor(cursor))),
-        );
+      async handle({ deliveryLog }, req, _res, { limit, cursor, ...filter }) {
+        return toDeliveryPage(await deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, readCursor(cursor)));
       },
     }),
     operation('readDelivery', 'GET /{id}', {
       summary: 'Read a delivery: its request and its attempts',
       answer: { status: 200, description: 'The delivery.', schema: DeliveryWithAttempts },
       problems: ['history_unavailable'],
-      async handle({ deliveryLog }, req, res) {
+      async handle({ deliveryLog }, req) {
         const found = await deliveryLog.find(workspaceOf(req), req.params.id);
         if (!found) throw new NotFoundError('delivery', req.params.id);
         const { delivery, attempts } = found;
         const request = toRequestView(delivery, await deliveryLog.readContent(delivery));
-        res.json({ ...toDeliveryView(delivery), request, attempts: attempts.map(toAttemptView) });
+        return { ...toDeliveryView(delivery), request, attempts: attempts.map(toAttemptView) };
       },
     }),
     operation('redeliver', 'POST /{id}/redeliver', {
+      audit: 'path',
       summary: 'Make one more attempt now',
       description:
         'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
@@ -62,8 +61,8 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'payload_not_kept',
         'history_unavailable',
       ],
-      async handle({ redeliver }, req, res) {
-        res.json(toDeliveryView(await redeliver(workspaceOf(req), req.params.id)));
+      async handle({ redeliver }, req) {
+        return toDeliveryView(await redeliver(workspaceOf(req), req.params.id));
       },
     }),
   ],

@@ -35,13 +35,15 @@ export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness
 export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {
   tag: 'Health',
   path: '',
+  access: 'public',
+  ignoresQuery: true,
   ids: {},
   operations: [
     operation('isAlive', 'GET /healthz', {
       summary: 'Check that the process lives',
       answer: { status: 200, description: 'It lives.', schema: Alive },
-      handle(_deps, _req, res) {
-        res.json({ status: 'ok' });
+      handle() {
+        return { status: 'ok' as const };
       },
     }),
     operation('isReady', 'GET /readyz', {
@@ -52,7 +54,7 @@ export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {
       async handle({ readReadiness }, _req, res) {
         const { status, problems, warnings, workers } = await readReadiness();
         res.status(status === 'ok' ? 200 : 503);
-        res.json({ status, problems: [...problems], warnings: [...warnings], workers });
+        return { status, problems: [...problems], warnings: [...warnings], workers };
       },
     }),
   ],

@@ -9,7 +9,9 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = fromBodyParser(thrown) ?? thrown;
     const problem = toProblem(error);
-    const requestId = stateOf(req).requestId ?? '';
+    const state = stateOf(req);
+    const { requestId = '' } = state;
+    state.problem = problem.code;
     if (problem.status === 500) logger.error('request.failed', { requestId, method: req.method }, error);
     if (problem.status === 503) logger.warn('request.unavailable', { requestId, method: req.method }, error);
     if (res.headersSent) {

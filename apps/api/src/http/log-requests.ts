@@ -1,11 +1,12 @@
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
 import { Histogram } from 'prom-client';
+import { addressOf, clientAddressOf } from './client-address.ts';
 import { pathForLog } from './path-for-log.ts';
 import { stateOf } from './request-state.ts';
-import { routeOf } from './route-of.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 /** Seconds. The test operation takes longest, because it waits for a receiver. */
@@ -36,25 +37,42 @@ export type RequestLogDeps = {
   readonly metrics: { readonly requests: ReturnType<typeof createRequestMetrics> };
 };
 
-/** Logs and counts each request when its answer is sent. The log shows the path; the metrics only its pattern. */
+/** Refusals of one client for one reason that are logged at level info in one window; the rest only at level debug. */
+const REFUSALS = 20;
+const WINDOW_MS = 10_000;
+/** The `status` of a request whose client hung up before it was answered. */
+const HUNG_UP = 'hung_up';
+
+/**
+ * Logs and counts each request when its answer is sent, or when its client has hung up. The log shows the path; the
+ * metrics only its pattern. Nobody can flood the log with requests that are refused.
+ */
 export function createRequestLog({ logger, metrics: { requests: metrics } }: RequestLogDeps): RequestHandler {
+  const isLogged = createLogLimit(REFUSALS, WINDOW_MS, (subject, lines) => {
+    const [address, reason] = subject.split(' ');
+    logger.info('request.refusals_not_logged', { address, reason, lines, withinMs: WINDOW_MS });
+  });
   return (req, res, next) => {
     const startedAt = performance.now();
-    res.once('finish', () => {
+    res.once('close', () => {
       const durationMs = performance.now() - startedAt;
-      const status = res.statusCode;
+      const isStream = String(res.getHeader('content-type')).startsWith('text/event-stream');
+      // Readers end streams by hanging up.
+      const status = res.writableFinished || isStream ? res.statusCode : HUNG_UP;
       const method = METHODS.has(req.method) ? req.method : 'other';
-      const route = routeOf(req) ?? NO_ROUTE;
+      const { requestId, caller, problem, route = NO_ROUTE } = stateOf(req);
       metrics.requests({ method, route, status: String(status) });
       // How long a stream stays open says nothing of how quickly requests are answered.
-      const isStream = String(res.getHeader('content-type')).startsWith('text/event-stream');
       if (!isStream) metrics.seconds.observe({ method, route }, durationMs / 1_000);
-      const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
-      logger[level]('request.answered', {
-        requestId: stateOf(req).requestId,
+      const level = status === HUNG_UP ? 'debug' : status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
+      const isRefused = level === 'info' && !isLogged(`${clientAddressOf(req)} ${problem ?? status}`);
+      logger[isRefused ? 'debug' : level]('request.answered', {
+        requestId,
         method: req.method,
         path: pathForLog(req.originalUrl),
         status,
+        by: caller?.by,
+        address: addressOf(req),
         durationMs: Math.round(durationMs),
       });
     });

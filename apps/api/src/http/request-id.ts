@@ -1,17 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Logger, LogFields } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
-import { stateOf } from './request-state.ts';
-
-const current = new AsyncLocalStorage<string>();
+import { currentRequest, stateOf, withinRequest } from './request-state.ts';
 
 // The log would repeat a key that somebody puts into the wrong header.
 const CREDENTIAL = /hrl[dp]_|whsec_/i;
 
 /** The id of the request that is being answered; undefined outside of one. */
 export function currentRequestId(): string | undefined {
-  return current.getStore();
+  const request = currentRequest();
+  return request && stateOf(request).requestId;
 }
 
 /** Gives every request an id: the caller's `x-request-id` if it is a plain token and no credential, else a new one. */
@@ -21,7 +19,7 @@ export const giveRequestId: RequestHandler = (req, res, next) => {
   const id = isFit ? given : `req_${randomToken()}`;
   stateOf(req).requestId = id;
   res.setHeader('x-request-id', id);
-  current.run(id, next);
+  withinRequest(req, next);
 };
 
 /** The same log, with the id of the current request in each line. */

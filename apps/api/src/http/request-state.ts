@@ -1,16 +1,34 @@
 import type { InputProblem, Seed, WorkspaceId } from '@herald/core';
 import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { NewAuditEntry } from '@herald/store/audit/audit-trail';
 import type { PortalLink } from '@herald/store/portal-links/portal-link-store';
-import type { Request } from 'express';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Request, RequestHandler } from 'express';
 
-/** The key that a request was authenticated with, or a portal link in the form of a key. */
-export type Caller = ApiKey & { readonly portalLink?: PortalLink };
+/** Who makes a request. */
+export type Caller = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'> & {
+  /** `key_…`, `plk_…`, or `operator` for one who has signed in. */
+  readonly by: string;
+  /** The user name of an operator, also of one who comes by a link that he made. */
+  readonly user?: string;
+  readonly portalLink?: PortalLink;
+};
 
 /** Facts about a request that middleware finds out for the handlers behind it. */
 export type RequestState = {
   requestId?: string;
-  /** The key that the request was authenticated with. */
-  apiKey?: Caller;
+  /** The pattern of the route that it came to. Absent: it came to none. */
+  route?: string;
+  /** The path of the operation that it came to, such as `/tasks/{id}`. */
+  operationPath?: string;
+  /** Absent until the request is authenticated. */
+  caller?: Caller;
+  /** The operation that the caller may run, once somebody has judged that. */
+  admittedTo?: object;
+  /** What the handler adds to the entry of the audit trail. */
+  auditFacts?: Partial<Pick<NewAuditEntry, 'workspaceId' | 'reason'>>;
+  /** The code of the problem that it was answered with. */
+  problem?: string;
   /** The trace of the request, for work that outlives it (W3C Trace Context). Absent: the request is not traced. */
   traceparent?: string;
   /** Makes the ids of what the request creates, the same in every run of it. Absent without an `Idempotency-Key`. */
@@ -25,6 +43,7 @@ export type RequestState = {
 };
 
 const states = new WeakMap<Request, RequestState>();
+const current = new AsyncLocalStorage<Request>();
 
 export function stateOf(req: Request): RequestState {
   const known = states.get(req);
@@ -34,16 +53,46 @@ export function stateOf(req: Request): RequestState {
   return state;
 }
 
-/** @throws Error if the route asks for no key */
-export function apiKeyOf(req: Request): Caller {
-  const { apiKey } = stateOf(req);
-  if (!apiKey) throw new Error('this route asks for no API key');
-  return apiKey;
+/** The request that is being answered; undefined outside of one. */
+export function currentRequest(): Request | undefined {
+  return current.getStore();
+}
+
+/** Calls back so that `currentRequest` finds the request, then and in all that follows from it. */
+export function withinRequest(req: Request, callback: () => void): void {
+  current.run(req, callback);
+}
+
+/**
+ * Notes where a request has come to.
+ * @param pattern for logs, metrics and traces, such as `/tasks/:id`
+ * @param operationPath the same of an operation, such as `/tasks/{id}`
+ */
+export function atRoute(pattern: string, operationPath?: string): RequestHandler {
+  const route = pattern.replace(/(?<=.)\/$/, '');
+  return (req, _res, next) => {
+    const state = stateOf(req);
+    state.route = route;
+    if (operationPath !== undefined) state.operationPath = operationPath;
+    next();
+  };
+}
+
+/** Lets a request run an operation. Only who has judged the caller calls it. */
+export function admit(req: Request, operation: object): void {
+  stateOf(req).admittedTo = operation;
+}
+
+/** @throws Error if the route asks for no credentials */
+export function callerOf(req: Request): Caller {
+  const { caller } = stateOf(req);
+  if (!caller) throw new Error('this route asks for no API key');
+  return caller;
 }
 
 /** The controller workspace of the request's key. @throws Error if the key belongs to no workspace */
 export function workspaceOf(req: Request): WorkspaceId {
-  const { workspaceId } = apiKeyOf(req);
+  const { workspaceId } = callerOf(req);
   if (workspaceId === undefined) throw new Error('only keys of a workspace have the scopes of this route');
   return workspaceId;
 }

@@ -3,7 +3,7 @@ import express from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rememberRoutes } from './route-of.ts';
+import { atRoute } from './request-state.ts';
 import { createRequestTrace } from './trace-requests.ts';
 
 type Ended = Parameters<ReturnType<Tracing['startRequest']>['end']>[0];
@@ -17,9 +17,8 @@ test.each([
   const ended = Promise.withResolvers<Ended>();
   const startRequest: Tracing['startRequest'] = () => ({ traceparent: undefined, end: ended.resolve });
   const app = express();
-  rememberRoutes(app);
   app.use(createRequestTrace({ startRequest } as Tracing));
-  app.get('/things/:id', (_req, res) => void res.sendStatus(status));
+  app.get('/things/:id', atRoute('/things/:id'), (_req, res) => void res.sendStatus(status));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

@@ -1,7 +1,6 @@
 import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import type { RequestHandler } from 'express';
 import { stateOf } from './request-state.ts';
-import { routeOf } from './route-of.ts';
 
 /** Makes one span per request, in the trace of its caller. The pattern of the route is its name. */
 export function createRequestTrace(tracing: Tracing): RequestHandler {
@@ -11,7 +10,7 @@ export function createRequestTrace(tracing: Tracing): RequestHandler {
     const state = stateOf(req);
     if (span.traceparent !== undefined) state.traceparent = span.traceparent;
     res.once('close', () => {
-      const route = routeOf(req);
+      const { route } = state;
       span.end({
         failed: res.statusCode >= 500 || !res.writableFinished,
         name: route === undefined ? method : `${method} ${route}`,

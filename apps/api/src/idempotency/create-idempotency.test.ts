@@ -5,9 +5,10 @@ import express, { type RequestHandler } from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuthenticate } from '../auth/authenticate.ts';
+import { createAccessJudge } from '../auth/judge-access.ts';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { createErrorHandler } from '../http/handle-error.ts';
+import { atRoute } from '../http/request-state.ts';
 import { createIdempotency } from './create-idempotency.ts';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -31,16 +32,21 @@ async function startApp(handle: RequestHandler) {
       return note(`acquire ${path} ${idempotencyKey}`, { kind: 'acquired' as const, record });
     },
   };
-  const authenticate = createAuthenticate({
+  const judge = createAccessJudge({
     findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
     findLink: () => Promise.resolve(undefined),
     failures: createFailureLimiter(1, Date.now),
     noteUse: () => undefined,
-    logger: silent,
   });
   const app = express();
-  const table = { tag: '', path: '/tasks', scope: 'tasks', ids: {}, operations: [] } as const;
-  app.use('/tasks', authenticate(table), createIdempotency({ records, logger: silent }), handle);
+  const table = { tag: '', path: '/tasks', access: 'tasks', ids: {}, operations: [] } as const;
+  app.all(
+    '/tasks/:id/cancel',
+    atRoute('/tasks/:id/cancel', '/tasks/{id}/cancel'),
+    judge({ method: 'post' } as never, table),
+    createIdempotency({ records, logger: silent }),
+    handle,
+  );
   app.use(createErrorHandler(silent));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

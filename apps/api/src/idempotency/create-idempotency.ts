@@ -1,8 +1,8 @@
 import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { HttpFault } from '../http/problem.ts';
-import { apiKeyOf, stateOf } from '../http/request-state.ts';
+import { callerOf, stateOf } from '../http/request-state.ts';
 import { bodyFingerprint } from './body-fingerprint.ts';
 import { startRefresher } from './start-refresher.ts';
 import { REPLAYED, toAnswerBody, toKeptAnswer } from './kept-answer.ts';
@@ -24,7 +24,7 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
       next();
       return;
     }
-    const name = { apiKeyId: apiKeyOf(req).id, method: req.method, path: req.baseUrl + req.path, idempotencyKey };
+    const name = { apiKeyId: callerOf(req).by, method: req.method, path: pathOf(req), idempotencyKey };
     const state = stateOf(req);
     const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, state.lossyBatch?.text);
     const reply = await records.acquire(name, fingerprint);
@@ -60,6 +60,13 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
       }
     }
   };
+}
+
+/** The path of the operation with the request's ids, however the caller has spelled it. */
+function pathOf(req: Request): string {
+  const { operationPath } = stateOf(req);
+  if (operationPath === undefined) throw new Error('the request has come to no operation');
+  return operationPath.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(req.params[name]));
 }
 
 /** Keeps the answer of a success. A 4xx changed nothing, so its key is free again. A 5xx may have changed something. */

@@ -4,7 +4,7 @@ import { LISTENER_LIMIT } from '@herald/store/listening/listener-store';
 import { z } from 'zod';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import { workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, SENT, type KeyedRouteTable } from '../routing/operation.ts';
 import type { Listeners } from './create-listeners.ts';
 
 export type ListenRoutesDeps = { readonly listeners: Listeners; readonly apiKeys: Pick<ApiKeyStore, 'find'> };
@@ -25,7 +25,7 @@ const Listen = z.strictObject({
 export const LISTEN_ROUTES: KeyedRouteTable<ListenRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/listen',
-  scope: 'webhooks',
+  access: 'webhooks',
   ids: {},
   operations: [
     operation('listen', 'GET /', {
@@ -42,11 +42,12 @@ export const LISTEN_ROUTES: KeyedRouteTable<ListenRoutesDeps> = {
       async handle({ listeners, apiKeys }, req, res, { events = [] }) {
         if (req.method === 'HEAD') {
           res.type('text/event-stream').end();
-          return;
+          return SENT;
         }
         const token = bearerTokenOf(req) ?? '';
         const isAllowed = async () => (await apiKeys.find(token)) !== undefined;
         await listeners.listen({ workspaceId: workspaceOf(req), events, isAllowed }, res);
+        return SENT;
       },
     }),
   ],

@@ -9,8 +9,7 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import type { Operation, RouteTable } from '../routing/operation.ts';
-import { isForPortalLinks } from '../routing/judge-portal-link.ts';
+import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { problemResponses } from './problem-responses.ts';
 
@@ -57,19 +56,19 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
 
 /** What the operation needs, in words. */
 function credentialsText(operation: Described, table: Table): string | undefined {
-  const { scope } = table;
-  if (scope === undefined) return undefined;
-  if (scope === 'operator') return 'For operators, who sign in as on the board.';
-  const key = scope === 'any' ? 'an API key of a workspace' : `an API key with the scope \`${scope}\``;
+  const { access } = table;
+  if (access === 'public') return undefined;
+  if (access === 'operator') return 'For operators, who sign in as on the board.';
+  const key = access === 'any' ? 'an API key of a workspace' : `an API key with the scope \`${access}\``;
   if (!isForPortalLinks(operation, table)) return `Needs ${key}.`;
   return `Needs ${key}, or a portal link${operation.method === 'get' ? '' : ' that is not read-only'}.`;
 }
 
 function securityOf(operation: Described, table: Table): Record<string, string[]>[] {
-  const { scope } = table;
-  if (scope === undefined) return [];
-  if (scope === 'operator') return [{ operator: [] }];
-  const key = { apiKey: scope === 'any' ? [] : [scope] };
+  const { access } = table;
+  if (access === 'public') return [];
+  if (access === 'operator') return [{ operator: [] }];
+  const key = { apiKey: access === 'any' ? [] : [access] };
   return isForPortalLinks(operation, table) ? [key, { portalLink: [] }] : [key];
 }
 
@@ -79,19 +78,19 @@ function idsOf({ path }: Described, { ids }: Table) {
 }
 
 /** Every POST with a key takes an `Idempotency-Key`. */
-function isIdempotent(operation: Described, { scope }: Table): boolean {
-  return operation.method === 'post' && scope !== undefined && scope !== 'operator';
+function isIdempotent(operation: Described, { access }: Table): boolean {
+  return operation.method === 'post' && access !== 'public' && access !== 'operator';
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {
   const { description, schema, type = 'application/json', headers = [], isPageToo } = operation.answer;
-  const { scope } = table;
+  const { access } = table;
   const names: readonly HeaderName[] = [
     'x-request-id',
     ...headers,
     ...(isIdempotent(operation, table) ? (['idempotency-replayed'] as const) : []),
     // Executor keys and operators have no limit.
-    ...(scope === undefined || scope === 'execute' || scope === 'operator' ? [] : RATE_LIMIT_HEADERS),
+    ...(['public', 'execute', 'operator'].includes(access) ? [] : RATE_LIMIT_HEADERS),
   ];
   return {
     description,
@@ -103,13 +102,13 @@ function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseO
 /** Every code that the operation may answer with. */
 function problemsOf(operation: Described, table: Table): ProblemCode[] {
   const { body, problems = [] } = operation;
-  if (table.scope === undefined) return ['malformed_request', ...problems];
+  if (table.access === 'public') return ['malformed_request', ...problems];
   const notFound = idsOf(operation, table).map(([, thing]) => `${thing}_not_found` as const);
   const codes: ProblemCode[] = ['malformed_request'];
   if (body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   // Every operation refuses unknown query parameters.
   codes.push('validation_failed', 'unauthenticated');
-  if (table.scope !== 'operator') codes.push('insufficient_scope');
+  if (table.access !== 'operator') codes.push('insufficient_scope');
   else if (operation.method !== 'get') codes.push('foreign_origin');
   // A path parameter that cannot be decoded leads to no route.
   if (notFound.length > 0) codes.push('route_not_found', ...notFound);

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
+import { atRoute } from '../http/request-state.ts';
 import { refuseQuery } from '../routing/judge-query.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
 import { PAGE_CACHE_CONTROL, PAGE_POLICY } from '../pages/page-routes.ts';
@@ -48,13 +49,13 @@ export function createDocumentRoutes(): Router {
   for (const [path, type, render] of texts) {
     // Rendered when somebody first asks: few processes are ever asked, and all have to start.
     let text: string | undefined;
-    router.get(path, (_req, res) => {
+    router.get(path, atRoute(path), (_req, res) => {
       text ??= render();
       res.type(type).send(text);
     });
   }
   for (const name of ASSETS) {
-    router.get(`/docs/${name}`, (_req, res) => {
+    router.get(`/docs/${name}`, atRoute(`/docs/${name}`), (_req, res) => {
       res.sendFile(name, { root: FOLDER, cacheControl: false });
     });
   }

@@ -2,7 +2,7 @@ import type { Express } from 'express';
 import { createApp } from '../create-app.ts';
 import { createBoard } from '../operators/board/create-board.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import { createRouter } from '../routing/create-router.ts';
+import { admitEverybody, createRouter } from '../routing/create-router.ts';
 import { createOpenApiDocument } from './create-document.ts';
 
 /** Pages for people and programs that read about the API; they are no part of it. */
@@ -57,6 +57,7 @@ function createWholeApp() {
   return createApp({
     config: { rateLimit: 0, proxyCount: 0, frameAncestors: [] },
     metrics: {},
+    audit: () => Promise.resolve(),
     apiKeys: {},
     keyspace: { shards: [] },
     operators: { createBoard, operator: { user: 'olga', password: 'correct horse', canWrite: true } },
@@ -72,6 +73,9 @@ test('every mounted route is documented, and every documented one is mounted', (
 
 test('a route that nobody documented is found', () => {
   const app = createWholeApp();
-  app.use('/surprise', createRouter(REPLAY_ROUTES, {} as never));
+  app.use(
+    '/surprise',
+    createRouter(REPLAY_ROUTES, {} as never, { judge: admitEverybody, audit: () => Promise.resolve() }),
+  );
   expect(routesOf(stackOf(app))).toEqual(expect.arrayContaining(['GET /surprise/{id}', 'DELETE /surprise/{id}']));
 });

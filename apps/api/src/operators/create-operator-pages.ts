@@ -3,8 +3,10 @@ import type { BuiltFiles } from '../console/built-files.ts';
 import { createAdminRoutes } from '../console/console-routes.ts';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
-import { createRouter, refuseOtherMethods, refuseUnknownPath } from '../routing/create-router.ts';
-import { createQueryJudge } from '../routing/judge-query.ts';
+import { HttpFault } from '../http/problem.ts';
+import type { Audit } from '../reports/create-audit.ts';
+import { admit, atRoute } from '../http/request-state.ts';
+import { createRouter, refuseOtherMethods, refuseUnknownPath, type Steps } from '../routing/create-router.ts';
 import { BOARD_PATH } from './board/board-path.ts';
 import type { BoardDeps } from './board/create-board.ts';
 import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
@@ -15,7 +17,7 @@ import { createOperatorGuard } from './guard-operators.ts';
 const SIGN_IN_FAILURES_PER_MINUTE = 30;
 
 export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
-  Pick<OperatorRoutesDeps, 'portalLinks'> & { readonly builtConsole: BuiltFiles | undefined };
+  Pick<OperatorRoutesDeps, 'portalLinks'> & { readonly builtConsole: BuiltFiles | undefined; readonly audit: Audit };
 
 /** The pages for operators: `/metrics` for Prometheus, the board, the console and what it reads, behind one guard. */
 export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
@@ -24,7 +26,7 @@ export function createOperatorPages(deps: OperatorPagesDeps, operators: Operator
   const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
   const guard = createOperatorGuard({ credentials: operator, failures, logger });
   const router = Router();
-  router.use('/metrics', guard);
+  router.use('/metrics', atRoute('/metrics'), guard);
   router
     .route('/metrics')
     .get(async (_req, res) => {
@@ -35,12 +37,28 @@ export function createOperatorPages(deps: OperatorPagesDeps, operators: Operator
   router.use(
     OPERATOR_ROUTES.path,
     guard,
-    createQueryJudge(OPERATOR_ROUTES),
-    ...parseJson(BODY_LIMIT_BYTES),
-    createRouter(OPERATOR_ROUTES, { ...operators, portalLinks: deps.portalLinks }),
+    createRouter(
+      OPERATOR_ROUTES,
+      { ...operators, portalLinks: deps.portalLinks },
+      { judge: createWriteJudge(operator.canWrite), parse: () => parseJson(BODY_LIMIT_BYTES), audit: deps.audit },
+    ),
     refuseUnknownPath,
   );
-  router.use(BOARD_PATH, guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
+  router.use(BOARD_PATH, atRoute(BOARD_PATH), guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
   router.use('/admin', guard, createAdminRoutes(deps.builtConsole));
   return router;
+}
+
+/** Of those who have signed in: changes are for operators whose pages may change things. */
+function createWriteJudge(canWrite: boolean): Steps['judge'] {
+  return (operation) => (req, _res, next) => {
+    if (operation.method !== 'get' && !operation.forReaders && !canWrite) {
+      throw new HttpFault(
+        'insufficient_scope',
+        'the pages of operators are read-only; OPERATOR_WRITE=true allows changes',
+      );
+    }
+    admit(req, operation);
+    next();
+  };
 }

@@ -54,6 +54,7 @@ export function createOperatorGuard({ credentials, failures, logger }: OperatorG
       logger.warn('operator.sign_in_failed', { requestId: stateOf(req).requestId, address: clientAddressOf(req) });
       throw failures.judge(req, fault);
     }
+    stateOf(req).caller = { by: 'operator', user: credentials.user, scopes: [] };
     next();
   };
   const refuseForeign: RequestHandler = (req, _res, next) => {

@@ -1,8 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
-import { createRouter } from '../routing/create-router.ts';
-import { createQueryJudge } from '../routing/judge-query.ts';
-import { operation, type RouteTable } from '../routing/operation.ts';
+import { admitEverybody, createRouter } from '../routing/create-router.ts';
+import { operation, SENT, type RouteTable } from '../routing/operation.ts';
 import { ErrorCodes, ERROR_CODES } from './error-codes.ts';
 import { ERRORS_PAGE } from './errors-page.ts';
 import { START_LINKS, START_PAGE, StartLinks } from './start-page.ts';
@@ -21,16 +20,23 @@ export const PAGE_POLICY: ContentSecurityPolicy = {
 export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 
 /** Answers with JSON, or with a page if the request prefers HTML, as a browser's does. */
-function sendEither<Body>(req: Pick<Request, 'accepts'>, res: Response<Body>, json: Body, page: string): void {
+function either<Body>(
+  req: Pick<Request, 'accepts'>,
+  res: Response<Body>,
+  json: Body,
+  page: string,
+): Body | typeof SENT {
   res.set('cache-control', PAGE_CACHE_CONTROL).vary('accept');
-  if (req.accepts(['json', 'html']) === 'html') res.type('html').end(page);
-  else res.json(json);
+  if (req.accepts(['json', 'html']) !== 'html') return json;
+  res.type('html').end(page);
+  return SENT;
 }
 
 /** What the API says of itself. */
 export const PAGE_ROUTES: RouteTable<unknown> = {
   tag: 'Documents',
   path: '',
+  access: 'public',
   ids: {},
   operations: [
     operation('start', 'GET /', {
@@ -38,7 +44,7 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
       answer: { status: 200, description: 'The links.', schema: StartLinks, isPageToo: true },
       problems: ['validation_failed'],
       handle(_deps, req, res) {
-        sendEither(req, res, START_LINKS, START_PAGE);
+        return either(req, res, START_LINKS, START_PAGE);
       },
     }),
     operation('listErrorCodes', 'GET /errors', {
@@ -46,7 +52,7 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
       answer: { status: 200, description: 'The codes.', schema: ErrorCodes, isPageToo: true },
       problems: ['validation_failed'],
       handle(_deps, req, res) {
-        sendEither(req, res, ERROR_CODES, ERRORS_PAGE);
+        return either(req, res, ERROR_CODES, ERRORS_PAGE);
       },
     }),
   ],
@@ -55,6 +61,6 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
 export function createPageRoutes(): Router {
   const router = Router();
   const paths = PAGE_ROUTES.operations.map(({ path }) => path);
-  router.all(paths, createSecurityHeaders(PAGE_POLICY), createQueryJudge(PAGE_ROUTES));
-  return router.use(createRouter(PAGE_ROUTES, undefined));
+  router.all(paths, createSecurityHeaders(PAGE_POLICY));
+  return router.use(createRouter(PAGE_ROUTES, undefined, { judge: admitEverybody }));
 }

@@ -1,6 +1,6 @@
 import { SCOPES } from '@herald/store/api-keys/api-key-store';
 import { z } from 'zod';
-import { apiKeyOf, workspaceOf } from '../http/request-state.ts';
+import { callerOf, workspaceOf } from '../http/request-state.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 
@@ -18,22 +18,22 @@ const AccessView = z
 export const ACCESS_ROUTES: RouteTable<object> = {
   tag: 'Console',
   path: '/api/public/access',
-  scope: 'any',
+  access: 'any',
   forPortalLinks: true,
   ids: {},
   operations: [
     operation('readAccess', 'GET /', {
       summary: 'Read what these credentials may do',
       answer: { status: 200, description: 'The workspace and its limits.', schema: AccessView },
-      handle(_deps, req, res) {
-        const { scopes, expiresAt, portalLink } = apiKeyOf(req);
-        res.json({
+      handle(_deps, req) {
+        const { scopes, expiresAt, portalLink } = callerOf(req);
+        return {
           workspaceId: workspaceOf(req),
-          kind: portalLink ? 'portal_link' : 'api_key',
+          kind: portalLink ? ('portal_link' as const) : ('api_key' as const),
           scopes: [...scopes],
           readOnly: portalLink?.readOnly ?? false,
           ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
-        });
+        };
       },
     }),
   ],

@@ -1,10 +1,9 @@
 import type { CreatePortalLink, OpenWorkspace, PortalLinkView } from './portal-link-view.ts';
 import { NotFoundError, type WorkspaceId } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
 import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import type { z } from 'zod';
 import { HttpFault } from '../http/problem.ts';
+import type { Caller } from '../http/request-state.ts';
 import { toTime } from '../http/to-time.ts';
 
 /** The life of a link that an operator makes, in ms. */
@@ -17,11 +16,10 @@ export type ManagePortalLinksDeps = {
   readonly publicUrl: string | undefined;
   /** Undefined: there are no operator pages. */
   readonly operator: { readonly user: string; readonly canWrite: boolean } | undefined;
-  readonly logger: Logger;
 };
 
 export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
-  const { portalLinks, isKnownWorkspace, publicUrl = '', operator, logger } = deps;
+  const { portalLinks, isKnownWorkspace, publicUrl = '', operator } = deps;
   const toView = (
     made: NonNullable<Awaited<ReturnType<PortalLinkStore['create']>>>,
   ): z.infer<typeof PortalLinkView> => ({
@@ -32,16 +30,14 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
     readOnly: made.link.readOnly,
   });
   return {
-    async create(apiKey: ApiKey, { expiresInSeconds, readOnly }: z.infer<typeof CreatePortalLink>) {
-      const { id: keyId, workspaceId = '' } = apiKey;
+    async create({ by, workspaceId = '', expiresAt }: Caller, asked: z.infer<typeof CreatePortalLink>) {
       const made = await portalLinks.create({
         workspaceId,
-        readOnly,
-        lifeMs: expiresInSeconds * 1_000,
-        madeBy: apiKey,
+        readOnly: asked.readOnly,
+        lifeMs: asked.expiresInSeconds * 1_000,
+        madeBy: { id: by, ...(expiresAt !== undefined && { expiresAt }) },
       });
       if (!made) throw new HttpFault('unauthenticated', 'this API key was revoked just now');
-      logger.info('portal_link.created', { portalLinkId: made.link.id, workspaceId, keyId, readOnly });
       return toView(made);
     },
     async createAsOperator(workspaceId: WorkspaceId, { readOnly }: z.infer<typeof OpenWorkspace>) {
@@ -54,13 +50,6 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
         madeBy: { operator: operator.user },
       });
       if (!made) throw new Error('no key has to be there for it');
-      const { id: portalLinkId, readOnly: isReadOnly } = made.link;
-      logger.info('operator.opened_workspace', {
-        operator: operator.user,
-        workspaceId,
-        portalLinkId,
-        readOnly: isReadOnly,
-      });
       return toView(made);
     },
   };

@@ -18,7 +18,6 @@ import {
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { DestinationHealth, FindDestinations } from '@herald/store/endpoints/find-destinations';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { Logger } from '@herald/runtime/log/logger';
 import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
@@ -33,7 +32,6 @@ export type ManageReceiversDeps = {
   readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
-  readonly logger: Logger;
   readonly now: () => number;
 };
 
@@ -50,7 +48,7 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 export function createManageReceivers(deps: ManageReceiversDeps) {
-  const { receivers, findDestinations, encryptSecret, sealHeaders, findUrlProblem, metrics, logger, now } = deps;
+  const { receivers, findDestinations, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
     const [destination] = await findDestinations([receiver]);
     return { receiver, destination };
@@ -94,7 +92,6 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const sealed = headers && sealHeaders(headers, receiver.id);
       const reply = await receivers.register(receiver, encryptedSecret, sealed);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
-      if (reply === 'registered') logger.info('receiver.registered', { endpointId: receiver.id, workspaceId });
       const registered = await find(workspaceId, receiver.id);
       // It exists with this very secret if the Redis client lost the reply and sent the script again.
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
@@ -110,7 +107,6 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
       if (!(await receivers.patch(workspaceId, id, change, now()))) throw new NotFoundError('receiver', id);
       if (isDisabling) metrics.endpointDisabled('by_request');
-      logger.info('receiver.changed', { endpointId: id, workspaceId, fields: Object.keys(change).join(',') });
       return await withHealth(await find(workspaceId, id));
     },
     /** Returns the new signing secret in clear, and when the old one stops being in force. */
@@ -120,12 +116,10 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const overlapEndsAt = overlapSeconds > 0 ? at + overlapSeconds * 1_000 : undefined;
       const isRotated = await receivers.rotateSecret(workspaceId, id, encryptSecret(secret, id), overlapEndsAt, at);
       if (!isRotated) throw new NotFoundError(isCallbackId(id) ? 'callback' : 'receiver', id);
-      logger.info('endpoint.secret_rotated', { endpointId: id, workspaceId, overlapSeconds });
       return { secret, overlapEndsAt };
     },
     async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<void> {
       if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
-      logger.info('receiver.removed', { endpointId: id, workspaceId });
     },
   };
 }

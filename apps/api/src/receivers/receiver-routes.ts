@@ -13,7 +13,7 @@ import type { ReplayOperations } from '@herald/store/replays/create-replay-opera
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
-import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
@@ -43,19 +43,20 @@ export type ReceiverRoutesDeps = {
 export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
   tag: 'Receivers',
   path: '/api/public/webhooks',
-  scope: 'webhooks',
+  access: 'webhooks',
   forPortalLinks: true,
   ids: { id: 'receiver' },
   operations: [
     operation('listReceivers', 'GET /', {
       summary: 'List the receivers of the workspace',
       answer: { status: 200, description: 'All receivers and all event names.', schema: ReceiverList },
-      async handle({ receivers }, req, res) {
+      async handle({ receivers }, req) {
         const list = await receivers.list(workspaceOf(req));
-        res.json({ webhooks: list.map(toReceiverView), events: [...EVENT_NAMES] });
+        return { webhooks: list.map(toReceiverView), events: [...EVENT_NAMES] };
       },
     }),
     operation('registerReceiver', 'POST /', {
+      audit: 'answer',
       summary: 'Register a receiver',
       description: `A workspace has at most ${RECEIVER_LIMIT} receivers. The signing secret is shown only in this answer.`,
       body: RegisterReceiver,
@@ -69,53 +70,57 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       async handle({ receivers }, req, res, request) {
         const { receiver, secret } = await receivers.register(workspaceOf(req), request, stateOf(req).seed);
         if (secret === undefined) res.set(REPLAYED, 'true');
-        res.location(`${req.baseUrl}/${receiver.receiver.id}`);
-        res.json({ ...toReceiverView(receiver), ...(secret !== undefined && { secret }) });
+        res.location(`/api/public/webhooks/${receiver.receiver.id}`);
+        return { ...toReceiverView(receiver), ...(secret !== undefined && { secret }) };
       },
     }),
     operation('readReceiver', 'GET /{id}', {
       summary: 'Read a receiver',
       answer: { status: 200, description: 'The receiver.', schema: ReceiverView },
-      async handle({ receivers }, req, res) {
-        res.json(toReceiverView(await receivers.find(workspaceOf(req), req.params.id)));
+      async handle({ receivers }, req) {
+        return toReceiverView(await receivers.find(workspaceOf(req), req.params.id));
       },
     }),
     operation('changeReceiver', 'PATCH /{id}', {
+      audit: 'path',
       summary: 'Change a receiver',
       description:
         'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.',
       body: PatchReceiver,
       answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
-      async handle({ receivers }, req, res, patch) {
-        res.json(toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch)));
+      async handle({ receivers }, req, _res, patch) {
+        return toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch));
       },
     }),
     operation('removeReceiver', 'DELETE /{id}', {
+      audit: 'path',
       summary: 'Remove a receiver',
       description: 'Its pending deliveries are canceled.',
       answer: { status: 200, description: 'The receiver is removed.', schema: ReceiverDeleted },
-      async handle({ receivers }, req, res) {
+      async handle({ receivers }, req) {
         await receivers.remove(workspaceOf(req), req.params.id);
-        res.json({ deleted: true });
+        return { deleted: true as const };
       },
     }),
     operation('testReceiver', 'POST /{id}/test', {
+      audit: 'path',
       summary: 'Send a test event',
       description:
         'Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).',
       body: RequestTest,
       answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
-      async handle({ sendTestEvent }, req, res, { event }) {
-        res.json(toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event)));
+      async handle({ sendTestEvent }, req, _res, { event }) {
+        return toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event));
       },
     }),
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
+      audit: 'path',
       summary: "Rotate a receiver's signing secret",
       body: RotateSecret,
       answer: ROTATION_ANSWER,
       async handle({ receivers }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-        sendRotatedSecret(res, await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
+        return toRotatedSecret(await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
       },
     }),
     operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
@@ -124,23 +129,24 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ receivers, deliveryLog }, req, res, { limit, cursor, ...filter }) {
+      async handle({ receivers, deliveryLog }, req, _res, { limit, cursor, ...filter }) {
         const after = readCursor(cursor);
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const { workspaceId, id } = receiver;
-        res.json(toDeliveryPage(await deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after)));
+        return toDeliveryPage(await deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after));
       },
     }),
     operation('readReceiverStats', 'GET /{id}/stats', {
       summary: 'Read what attempts to a receiver came to',
       query: ReadStats,
       answer: { status: 200, description: 'The statistics.', schema: StatsView },
-      async handle({ receivers, readStats }, req, res, { window }) {
+      async handle({ receivers, readStats }, req, _res, { window }) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
-        res.json(await readStats.ofReceiver(receiver.workspaceId, receiver.id, window));
+        return await readStats.ofReceiver(receiver.workspaceId, receiver.id, window);
       },
     }),
     operation('replayDeliveries', 'POST /{id}/replay', {
+      audit: 'path',
       summary: 'Send the deliveries of a time range again',
       description: 'Sends the same bytes under the same delivery ids.',
       body: RequestReplay,
@@ -154,7 +160,8 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       async handle({ receivers, replays }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const replay = await replays.request(receiver.workspaceId, receiver.id, request, stateOf(req).seed);
-        res.location(`/api/public/replays/${replay.id}`).json(toReplayView(replay));
+        res.location(`/api/public/replays/${replay.id}`);
+        return toReplayView(replay);
       },
     }),
   ],

@@ -12,7 +12,7 @@ import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/sen
 import { z } from 'zod';
 import { AnswerText, AttemptErrorCode, toAttemptError } from '../deliveries/attempt-view.ts';
 import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
-import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
+import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 import { OrderingFields, toOrderingView } from './ordering-view.ts';

@@ -2,7 +2,6 @@ import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, Work
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
 import type { CanceledByErasure } from '@herald/store/erasing/payload-eraser';
-import type { Replay } from '@herald/store/replays/replay-record';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
 import { NO_EVENT, type ApiMetrics } from './create-api-metrics.ts';
 
@@ -41,9 +40,8 @@ export function createReports(logger: Logger, { acceptance, deliveries }: ApiMet
     },
   };
   const redeliveries: RedeliveryReport = {
-    requested(workspaceId, deliveryId) {
+    requested() {
       acceptance.redeliveryRequested({});
-      logger.info('delivery.redelivery_requested', { deliveryId, workspaceId });
     },
   };
   return {
@@ -77,16 +75,13 @@ export function createReports(logger: Logger, { acceptance, deliveries }: ApiMet
         logger.debug('transition.refused', { taskId, code });
       },
     },
-    payloadsErased: (taskId: TaskId, workspaceId: WorkspaceId, canceled: readonly CanceledByErasure[]) => {
+    payloadsErased: (canceled: readonly CanceledByErasure[]) => {
       for (const { event, count } of canceled) {
         deliveries.settled({ event, status: 'canceled', reason: 'payload_erased' }, count);
       }
-      const pending = canceled.reduce((sum, { count }) => sum + count, 0);
-      logger.info('task.payloads_erased', { taskId, workspaceId, canceled: pending });
     },
-    replayRequested: ({ id, endpointId }: Pick<Replay, 'id' | 'endpointId'>, workspaceId: WorkspaceId) => {
+    replayRequested: () => {
       acceptance.replayRequested({});
-      logger.info('replay.requested', { replayId: id, endpointId, workspaceId });
     },
   };
 }

@@ -1,40 +1,100 @@
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
 import { HttpFault } from '../http/problem.ts';
-import type { Operation, RouteTable } from './operation.ts';
+import { admit, atRoute, stateOf } from '../http/request-state.ts';
+import type { Audit } from '../reports/create-audit.ts';
+import { judgeQuery } from './judge-query.ts';
+import { SENT, type Operation, type RouteTable } from './operation.ts';
 import { readFields, readInput } from './read-input.ts';
 
+/** What a request passes before its operation runs. Each step is made for the operation that the route runs. */
+export type Steps = {
+  /** Refuses a caller who may not use the operation. To let a request pass it calls `admit`. */
+  readonly judge: (operation: Operation<never>, table: RouteTable<never>) => RequestHandler;
+  /** Limits of what the caller may ask for. They come before the body is read. */
+  readonly limits?: readonly RequestHandler[];
+  /** The handlers that read the body. */
+  readonly parse?: (operation: Operation<never>) => readonly RequestHandler[];
+  readonly audit?: Audit;
+};
+
 /**
- * Builds the router of a table.
- * @param parse the handlers that read the body of an operation, if it is not read before the router
+ * Builds the router of a table. A request is judged, limited and read by the steps of the route that matched, so that
+ * nothing has to find out by other means which operation it is for.
  */
-export function createRouter<Deps>(
-  { ids, operations }: RouteTable<Deps>,
-  deps: Deps,
-  parse: (operation: Operation<Deps>) => readonly RequestHandler[] = () => [],
-): Router {
+export function createRouter<Deps>(table: RouteTable<Deps>, deps: Deps, steps: Steps): Router {
   const router = Router();
-  for (const [param, thing] of Object.entries(ids)) {
-    router.param(param, (_req, _res, next, id: string) => {
-      // No such thing can exist. The id is not repeated: it may be a key in the wrong place.
-      if (!ID_PATTERNS[thing].test(id)) throw new NotFoundError(thing, 'of this id');
-      next();
-    });
-  }
-  for (const [path, some] of Map.groupBy(operations, ({ path }) => path)) {
-    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const each of some) route[each.method](...parse(each), toHandler(each, deps));
-    route.all(refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
+  for (const [path, some] of Map.groupBy(table.operations, (each) => each.path)) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const enter = atRoute(`${table.path}${pattern}`, `${table.path}${path}`);
+    const route = router.route(pattern);
+    for (const each of some) {
+      route[each.method](
+        enter,
+        steps.judge(each, table),
+        ...(steps.limits ?? []),
+        ...(table.ignoresQuery ? [] : [createQueryJudge(each)]),
+        createIdJudge(table),
+        ...(steps.parse?.(each) ?? []),
+        toHandler(each, table, deps, steps.audit),
+      );
+    }
+    route.all(enter, refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
   }
   return router;
 }
 
-function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler {
-  const { query, body, batch, answer } = operation;
+/** For what everybody may use. */
+export const admitEverybody: Steps['judge'] = (operation) => (req, _res, next) => {
+  admit(req, operation);
+  next();
+};
+
+function createQueryJudge({ query }: Pick<Operation<never>, 'query'>): RequestHandler {
+  return (req, _res, next) => {
+    // Nearly no request has a query.
+    if (req.originalUrl.includes('?')) judgeQuery(req.query, query);
+    next();
+  };
+}
+
+function createIdJudge({ ids }: Pick<RouteTable<never>, 'ids'>): RequestHandler {
+  return (req, _res, next) => {
+    for (const [name, id] of Object.entries(req.params)) {
+      const thing = ids[name];
+      if (thing === undefined) throw new Error(`the table says nothing of {${name}}`);
+      // No such thing can exist. The id is not repeated: it may be a key in the wrong place.
+      if (typeof id !== 'string' || !ID_PATTERNS[thing].test(id)) throw new NotFoundError(thing, 'of this id');
+    }
+    next();
+  };
+}
+
+function toHandler<Deps>(
+  operation: Operation<Deps>,
+  { ids }: RouteTable<Deps>,
+  deps: Deps,
+  audit: Audit | undefined,
+): RequestHandler {
+  const { id: action, method, query, body, batch, answer, audit: audited = 'none' } = operation;
+  if (audited !== 'none' && !audit) throw new Error(`nobody would write down who used ${action}`);
   const readBody = batch ? readFields : readInput;
-  return (req, res) => {
+  return async (req, res) => {
+    if (stateOf(req).admittedTo !== operation) throw new Error(`nobody has judged who may use ${action}`);
     const input = query ? readFields(query, req.query) : body && readBody(body, req.body === undefined ? {} : req.body);
-    return operation.handle(deps, req, res.status(answer.status), input);
+    const answered = await operation.handle(deps, req, res.status(answer.status), input);
+    if (answered === SENT) return;
+    if (audited !== 'none') {
+      const target = audited === 'path' ? req.params.id : (answered as { readonly id?: unknown }).id;
+      await audit?.({
+        action,
+        ...(typeof target === 'string' && { target }),
+        ...(method === 'patch' && { fields: Object.keys(input as object) }),
+        ...(ids.id === 'workspace' && { workspaceId: String(req.params.id) }),
+        ...stateOf(req).auditFacts,
+      });
+    }
+    res.json(answered);
   };
 }
 
@@ -42,6 +102,12 @@ function toHandler<Deps>(operation: Operation<Deps>, deps: Deps): RequestHandler
 export function refuseUnknownPath(): never {
   throw new HttpFault('route_not_found', 'there is nothing at this path');
 }
+
+/** Refuses paths with an empty segment: some programs on the way take `//` for `/`, and others don't. */
+export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
+  if (req.path.includes('//')) refuseUnknownPath();
+  next();
+};
 
 /** Ends a route: answers every other method with the allowed ones. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {

@@ -10,6 +10,18 @@ type IdsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer 
   ? Readonly<Record<Name, string>> & IdsIn<Rest>
   : Request['params'];
 
+class SentAnswer {
+  readonly isSent = true;
+}
+/** What a handler returns that has sent its answer by itself: a stream or a page. */
+export const SENT = new SentAnswer();
+
+/**
+ * What the audit trail names as the thing that an operation changed: the `id` in its path, or that in its answer. `none`
+ * is for the life of Tasks, which is the customers' work itself and has records of its own (ADR 37).
+ */
+export type AuditTarget = 'path' | 'answer' | 'none';
+
 /** An operation: its entry in the OpenAPI document, and the handler that answers it. */
 export type Operation<
   Deps,
@@ -43,16 +55,22 @@ export type Operation<
   readonly unavailable?: string;
   /** Portal links may use it, although they may not use the other operations of its table. */
   readonly forPortalLinks?: true;
+  /** Operators may use it without OPERATOR_WRITE, although it is no GET. */
+  readonly forReaders?: true;
+  /** Every operation but a GET has it. */
+  readonly audit?: AuditTarget;
   /** Problem codes of this operation. Those that follow from its form are added, such as `task_not_found`. */
   readonly problems?: readonly ProblemCode[];
-  /** Sends the answer. Its status is already set. */
+  /** Returns the body of the answer. Its status is already set, and headers may be added. */
   handle(
     deps: Deps,
     req: Request<IdsIn<Path>>,
     res: Response<z.output<Answer>>,
     input: z.output<Input>,
-  ): Promise<void> | void;
+  ): Promise<z.output<Answer> | typeof SENT> | z.output<Answer> | typeof SENT;
 };
+
+export type Access = Scope | 'any' | 'operator' | 'public';
 
 /** The operations under one path. */
 export type RouteTable<Deps> = {
@@ -60,27 +78,47 @@ export type RouteTable<Deps> = {
   readonly tag: string;
   readonly path: string;
   /**
-   * The scope that an API key needs. `any`: any key of a workspace will do. `operator`: operators alone, who sign in.
-   * Absent: no key is needed.
+   * Who may use its operations: API keys with this scope, `any` key of a workspace, operators alone, who sign in, or the
+   * `public`. There is no default.
    */
-  readonly scope?: Scope | 'any' | 'operator';
+  readonly access: Access;
   /** Portal links may use all its operations, read-only ones those with GET. */
   readonly forPortalLinks?: true;
+  /** Load balancers may add parameters. Else, those that an operation doesn't name are refused. */
+  readonly ignoresQuery?: true;
   /** The kind of thing that each id in a path names. */
   readonly ids: Readonly<Record<string, keyof typeof ID_PATTERNS>>;
   readonly operations: readonly Operation<Deps>[];
 };
-export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly scope: Scope };
+export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly access: Scope };
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});
 
-/** Makes an operation. The compiler checks its handler against its path and schemas. */
-export function operation<Deps, const Path extends string, Input extends z.ZodType, Answer extends z.ZodType>(
+/**
+ * Makes an operation. The compiler checks its handler against its path and schemas, and that whatever is no GET says what
+ * the audit trail names.
+ */
+export function operation<
+  Deps,
+  const Verb extends Uppercase<Method>,
+  const Path extends string,
+  Input extends z.ZodType,
+  Answer extends z.ZodType,
+>(
   id: string,
-  route: `${Uppercase<Method>} ${Path}`,
-  rest: Omit<Operation<Deps, Path, Input, Answer>, 'id' | 'method' | 'path'>,
+  route: `${Verb} ${Path}`,
+  rest: Omit<Operation<Deps, Path, Input, Answer>, 'id' | 'method' | 'path'> &
+    (Verb extends 'GET' ? object : { readonly audit: AuditTarget }),
 ): Operation<Deps> {
   const [method = '', path = ''] = route.split(' ');
   return { id, method: method.toLowerCase() as Method, path, ...rest };
+}
+
+/** Whether portal links may use an operation of a table. */
+export function isForPortalLinks(
+  operation: Pick<Operation<never>, 'forPortalLinks'>,
+  table: Pick<RouteTable<never>, 'forPortalLinks'>,
+): boolean {
+  return table.forPortalLinks === true || operation.forPortalLinks === true;
 }

@@ -9,7 +9,7 @@ export type StatsRoutesDeps = { readonly readStats: ReadWorkspaceStats };
 export const STATS_ROUTES: KeyedRouteTable<StatsRoutesDeps> = {
   tag: 'Deliveries',
   path: '/api/public/stats',
-  scope: 'webhooks',
+  access: 'webhooks',
   forPortalLinks: true,
   ids: {},
   operations: [
@@ -18,8 +18,8 @@ export const STATS_ROUTES: KeyedRouteTable<StatsRoutesDeps> = {
       description: 'Those to receivers and to callbacks, by time.',
       query: ReadStats,
       answer: { status: 200, description: 'The statistics.', schema: StatsView },
-      async handle({ readStats }, req, res, { window }) {
-        res.json(await readStats.ofWorkspace(workspaceOf(req), window));
+      async handle({ readStats }, req, _res, { window }) {
+        return await readStats.ofWorkspace(workspaceOf(req), window);
       },
     }),
   ],

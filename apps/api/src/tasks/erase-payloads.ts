@@ -13,7 +13,7 @@ export const PayloadsErased = z
 type PayloadsErased = z.infer<typeof PayloadsErased>;
 
 /** Tells operators about erasures. */
-export type ErasureReport = (taskId: TaskId, workspaceId: WorkspaceId, canceled: readonly CanceledByErasure[]) => void;
+export type ErasureReport = (canceled: readonly CanceledByErasure[]) => void;
 
 export type ErasePayloadsDeps = {
   readonly eraser: PayloadEraser;
@@ -30,7 +30,7 @@ export function createErasePayloads({ eraser, report, now }: ErasePayloadsDeps) 
     const reply = await eraser.erase(workspaceId, taskId, now());
     if (reply.kind === 'missing') throw new NotFoundError('task', taskId);
     if (reply.kind === 'open') throw new TaskOpenError(taskId, reply.status);
-    report(taskId, workspaceId, reply.canceled);
+    report(reply.canceled);
     return { taskId, erasedAt: toTime(reply.erasedAt) };
   };
 }

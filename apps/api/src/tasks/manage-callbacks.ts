@@ -6,7 +6,6 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { CallbackStore } from '@herald/store/endpoints/callback-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
@@ -17,13 +16,12 @@ export type ManageCallbacksDeps = {
   readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
   readonly metrics: Pick<DeliveryMetrics, 'endpointDisabled'>;
-  readonly logger: Logger;
   readonly now: () => number;
 };
 
 /** The operations on the callbacks of Tasks. */
 export function createManageCallbacks(deps: ManageCallbacksDeps) {
-  const { callbacks, sealHeaders, findUrlProblem, metrics, logger, now } = deps;
+  const { callbacks, sealHeaders, findUrlProblem, metrics, now } = deps;
   const find = async (workspaceId: WorkspaceId, taskId: TaskId) => {
     const callback = await callbacks.find(workspaceId, callbackIdOf(taskId));
     if (!callback) throw new NotFoundError('callback', `of Task ${taskId}`);
@@ -40,7 +38,6 @@ export function createManageCallbacks(deps: ManageCallbacksDeps) {
       if (!(await callbacks.patch(workspaceId, id, change, now())))
         throw new NotFoundError('callback', `of Task ${taskId}`);
       if (wasEnabled && patch.enabled === false) metrics.endpointDisabled('by_request');
-      logger.info('callback.changed', { endpointId: id, workspaceId, fields: Object.keys(change).join(',') });
       return await find(workspaceId, taskId);
     },
   };

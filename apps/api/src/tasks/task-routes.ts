@@ -19,7 +19,7 @@ import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
-import { ROTATION_ANSWER, sendRotatedSecret } from '../http/send-rotated-secret.ts';
+import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
@@ -58,6 +58,7 @@ async function accept(
   const [result] = await acceptTransitions([
     { taskId: req.params.id, report, workspaceId, impliesStart, traceparent: stateOf(req).traceparent },
   ]);
+  if (result === undefined) throw new Error('every report has its result');
   if (result instanceof DomainError) throw result;
   return result;
 }
@@ -66,10 +67,11 @@ async function accept(
 export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
   tag: 'Tasks',
   path: '/tasks',
-  scope: 'tasks',
+  access: 'tasks',
   ids: { id: 'task', approvalId: 'approval' },
   operations: [
     operation('createTask', 'POST /', {
+      audit: 'none',
       summary: 'Create a Task',
       description: 'The signing secret of a callback is shown only in this answer.',
       body: CreateTask,
@@ -77,61 +79,65 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       async handle({ tasks, callbacks }, req, res, request) {
         const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
-        res.location(`${req.baseUrl}/${task.id}`);
+        res.location(`/tasks/${task.id}`);
         const view: CreatedTask = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
         if (view.callback && callback) view.callback.secret = callback.secret;
-        res.json(view);
+        return view;
       },
     }),
     operation('readTask', 'GET /{id}', {
       summary: 'Read a Task',
       description: 'Has the result, outcome and usage that terminal events omit.',
       answer: { status: 200, description: 'The Task.', schema: TaskView },
-      async handle({ tasks, callbacks }, req, res) {
+      async handle({ tasks, callbacks }, req) {
         const task = await tasks.find(workspaceOf(req), req.params.id);
-        res.json(toTaskView(task, await callbacks.findOf(task)));
+        return toTaskView(task, await callbacks.findOf(task));
       },
     }),
     operation('addMessage', 'POST /{id}/messages', {
+      audit: 'none',
       summary: 'Add context to a Task',
       description: 'Use it when a `task.requires_action` event arrives.',
       body: AddMessage,
       answer: { status: 200, description: 'The message.', schema: MessageAdded },
       problems: ['task_closed', 'invalid_transition'],
-      async handle({ tasks }, req, res, request) {
+      async handle({ tasks }, req, _res, request) {
         const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, stateOf(req).seed);
-        res.json({ taskId: req.params.id, text, createdAt: toTime(createdAt) });
+        return { taskId: req.params.id, text, createdAt: toTime(createdAt) };
       },
     }),
     operation('resolveApproval', 'POST /{id}/approvals/{approvalId}/resolve', {
+      audit: 'path',
       summary: 'Resolve an approval request',
       description: 'Resolving the primary request sets the Task running.',
       body: ResolveApproval,
       answer: { status: 200, description: 'The decision.', schema: ApprovalResolved },
       problems: ['task_closed', 'stale_action_version', 'invalid_transition'],
-      async handle({ tasks }, req, res, request) {
+      async handle({ tasks }, req, _res, request) {
         const { id, approvalId } = req.params;
-        res.json(await tasks.resolve(workspaceOf(req), id, approvalId, request));
+        return await tasks.resolve(workspaceOf(req), id, approvalId, request);
       },
     }),
     operation('cancelTask', 'POST /{id}/cancel', {
+      audit: 'path',
       summary: 'Cancel a Task',
       body: NoBody,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
       problems: ['invalid_transition'],
-      async handle(deps, req, res) {
-        res.json(await accept(deps, req, { type: 'canceled' }));
+      async handle(deps, req) {
+        return await accept(deps, req, { type: 'canceled' });
       },
     }),
     operation('closeTask', 'POST /{id}/close', {
+      audit: 'none',
       summary: 'Close a Task (legacy)',
       description: 'Makes the same transition as the canonical paths, with the same delivery ids.',
       body: CloseTask,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
       problems: ['invalid_transition'],
-      async handle(deps, req, res, { status }) {
+      async handle(deps, req, _res, { status }) {
         // This states the same fact as the executor's report, so it yields the same ids.
-        res.json(await accept(deps, req, { type: status }, true));
+        return await accept(deps, req, { type: status }, true);
       },
     }),
     operation('listTaskDeliveries', 'GET /{id}/deliveries', {
@@ -141,26 +147,28 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ deliveryLog }, req, res, { limit, cursor }) {
+      async handle({ deliveryLog }, req, _res, { limit, cursor }) {
         const { id } = req.params;
         const page = await deliveryLog.listByTask(workspaceOf(req), id, limit, readCursor(cursor));
         if (!page) throw new NotFoundError('task', id);
-        res.json(toDeliveryPage(page));
+        return toDeliveryPage(page);
       },
     }),
     operation('changeCallback', 'PATCH /{id}/callback', {
+      audit: 'path',
       summary: "Change a Task's callback",
       description:
         'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.',
       body: PatchCallback,
       answer: { status: 200, description: 'The callback as it is now.', schema: CallbackView },
       problems: ['callback_not_found'],
-      async handle({ tasks, callbacks }, req, res, patch) {
+      async handle({ tasks, callbacks }, req, _res, patch) {
         const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
-        res.json(toCallbackView(await callbacks.patch(workspaceId, id, patch)));
+        return toCallbackView(await callbacks.patch(workspaceId, id, patch));
       },
     }),
     operation('rotateCallbackSecret', 'POST /{id}/callback/secret/rotate', {
+      audit: 'path',
       summary: "Rotate the signing secret of a Task's callback",
       body: RotateSecret,
       answer: ROTATION_ANSWER,
@@ -168,17 +176,18 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       async handle({ tasks, receivers }, req, res, request) {
         const { callback } = await tasks.find(workspaceOf(req), req.params.id);
         if (!callback) throw new NotFoundError('callback', `of Task ${req.params.id}`);
-        sendRotatedSecret(res, await receivers.rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request));
+        return toRotatedSecret(await receivers.rotateSecret(workspaceOf(req), callbackIdOf(req.params.id), request));
       },
     }),
     operation('erasePayloads', 'DELETE /{id}/payloads', {
+      audit: 'path',
       summary: 'Erase what a closed Task held',
       description:
         "Erases its input, messages, decisions, result and outcome, the bodies of its webhooks, and what their endpoints answered. What stays: that it was delivered, to which endpoint, when and with which status, and the Task's `usage`. Pending deliveries of the Task end as `canceled` with the reason `payload_erased`; a request that is under way at that moment may still arrive. Repeat it until it is answered: that changes nothing, or finishes what was interrupted.",
       answer: { status: 200, description: 'Nothing of it is left.', schema: PayloadsErased },
       problems: ['task_open', 'history_unavailable'],
-      async handle({ erasePayloads }, req, res) {
-        res.json(await erasePayloads(workspaceOf(req), req.params.id));
+      async handle({ erasePayloads }, req) {
+        return await erasePayloads(workspaceOf(req), req.params.id);
       },
     }),
   ],

@@ -1,7 +1,7 @@
 import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint, type Outcome } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
-import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/send-rotated-secret.ts';
+import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { CallbackView, toCallbackView } from './callback-view.ts';
 

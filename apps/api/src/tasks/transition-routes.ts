@@ -68,32 +68,35 @@ const ListTasks = z.strictObject({
 export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
   tag: 'Executors',
   path: '/api/internal',
-  scope: 'execute',
+  access: 'execute',
   ids: { id: 'task' },
   operations: [
     operation('reportTransition', 'POST /tasks/{id}/transitions', {
+      audit: 'none',
       summary: 'Report a transition of a Task',
       description:
         'A fact that is reported again changes nothing. The answer is `duplicate: true`, with `differs: true` if its contents are others.',
       body: TransitionReport,
       answer: { status: 200, description: 'Accepted. Its events will be delivered.', schema: AcceptedTransition },
       problems: ['invalid_transition', 'stale_action_version'],
-      async handle({ acceptTransitions }, req, res, report) {
+      async handle({ acceptTransitions }, req, _res, report) {
         const [result] = await acceptTransitions([
           { taskId: req.params.id, report, traceparent: stateOf(req).traceparent },
         ]);
+        if (result === undefined) throw new Error('every report has its result');
         if (result instanceof DomainError) throw result;
-        res.json(result);
+        return result;
       },
     }),
     operation('reportTransitions', 'POST /transitions', {
+      audit: 'none',
       summary: `Report up to ${BATCH_LIMIT} transitions`,
       description:
         "Items are judged one by one, in order. An invalid item doesn't affect the others. The body may have 4 MiB.",
       body: TransitionBatch,
       batch: Batch,
       answer: { status: 200, description: 'A result or a problem for each item.', schema: BatchResults },
-      async handle({ acceptTransitions }, req, res, { transitions }) {
+      async handle({ acceptTransitions }, req, _res, { transitions }) {
         const { traceparent, lossyBatch } = stateOf(req);
         const items = transitions.map((item, index) => readItem(item, traceparent, lossyBatch?.problems.get(index)));
         const reports = items.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
@@ -103,7 +106,7 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
           if (result === undefined) throw new Error('every report has its result');
           return result instanceof DomainError ? { error: toProblem(result) } : result;
         });
-        res.json({ results });
+        return { results };
       },
     }),
     operation('listTasks', 'GET /tasks', {
@@ -111,18 +114,18 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
       description: 'Longest unchanged first.',
       query: ListTasks,
       answer: { status: 200, description: 'A page.', schema: ExecutorTaskPage },
-      async handle({ tasks }, _req, res, { status, limit, cursor }) {
+      async handle({ tasks }, _req, _res, { status, limit, cursor }) {
         const after = readCursor(cursor);
         const page = await tasks.listByStatus(status, limit, after && { updatedAt: after.at, id: after.id });
         const nextCursor = page.next ? writeCursor({ at: page.next.updatedAt, id: page.next.id }) : null;
-        res.json({ tasks: page.tasks.map(toTaskFields), nextCursor });
+        return { tasks: page.tasks.map(toTaskFields), nextCursor };
       },
     }),
     operation('readExecutorTask', 'GET /tasks/{id}', {
       summary: "Read a Task's input, messages and decisions",
       answer: { status: 200, description: 'The Task.', schema: ExecutorTaskView },
-      async handle({ tasks }, req, res) {
-        res.json(toExecutorTask(await tasks.findForExecutor(req.params.id)));
+      async handle({ tasks }, req) {
+        return toExecutorTask(await tasks.findForExecutor(req.params.id));
       },
     }),
   ],

@@ -18,15 +18,15 @@ export type OperatorRoutesDeps = {
 export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
   tag: 'Operators',
   path: '/api/operator',
-  scope: 'operator',
+  access: 'operator',
   ids: { id: 'workspace' },
   operations: [
     operation('readOverview', 'GET /overview', {
       summary: 'Read the state of the service',
       query: ReadOverview,
       answer: { status: 200, description: 'The state now.', schema: OverviewView },
-      async handle({ readOverview }, _req, res, { window }) {
-        res.json(await readOverview(window));
+      async handle({ readOverview }, _req, _res, { window }) {
+        return await readOverview(window);
       },
     }),
     operation('listDestinations', 'GET /destinations', {
@@ -34,8 +34,8 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
       description: 'Those with the most first. Of very many, only those that are served soonest.',
       query: ListDestinations,
       answer: { status: 200, description: 'The destinations.', schema: DestinationList },
-      async handle({ reads }, _req, res, { limit, find }) {
-        res.json({ destinations: await reads.listDestinations(limit, find) });
+      async handle({ reads }, _req, _res, { limit, find }) {
+        return { destinations: await reads.listDestinations(limit, find) };
       },
     }),
     operation('search', 'GET /search', {
@@ -44,8 +44,8 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
         'An id is looked up exactly. A host, or a part of one, is looked for among the receivers for two seconds at most, until twenty or more are found: `complete` says whether that was all of them.',
       query: Search,
       answer: { status: 200, description: 'What was found.', schema: SearchResults },
-      async handle({ reads }, _req, res, { q }) {
-        res.json(await reads.search(q));
+      async handle({ reads }, _req, _res, { q }) {
+        return await reads.search(q);
       },
     }),
     operation('listFailedDeliveries', 'GET /deliveries/failed', {
@@ -53,18 +53,20 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
       description: 'Newest first, at most a thousand of each shard.',
       query: ListFailed,
       answer: { status: 200, description: 'A page.', schema: FailedPage },
-      async handle({ reads }, _req, res, { limit, cursor }) {
-        res.json(await reads.listFailed(limit, cursor));
+      async handle({ reads }, _req, _res, { limit, cursor }) {
+        return await reads.listFailed(limit, cursor);
       },
     }),
     operation('openWorkspace', 'POST /workspaces/{id}/portal-links', {
+      forReaders: true,
+      audit: 'answer',
       summary: "Make a link to a workspace's console, as operator",
       description:
         'Without `OPERATOR_WRITE=true` the link is read-only whatever is asked. The log names who made it, and what was changed with it.',
       body: OpenWorkspace,
       answer: { status: 201, description: 'The link.', schema: PortalLinkView, headers: ['cache-control'] },
-      async handle({ portalLinks }, req, res, request) {
-        res.json(await portalLinks.createAsOperator(req.params.id, request));
+      async handle({ portalLinks }, req, _res, request) {
+        return await portalLinks.createAsOperator(req.params.id, request);
       },
     }),
   ],

@@ -26,7 +26,7 @@ const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
 
 /** bull-board with the queue of every shard. */
 export function createBoard(deps: BoardDeps): RequestHandler {
-  const { redis, keyspace, canWrite, logger, now } = deps;
+  const { redis, keyspace, canWrite, audit, logger, now } = deps;
   const hasShards = keyspace.shards.length > 1;
   const queues = keyspace.shards.map((keys, shard) => {
     const queue = createBoardQueue(hasShards ? `shard-${shard}.deliveries` : 'deliveries', {
@@ -51,13 +51,19 @@ export function createBoard(deps: BoardDeps): RequestHandler {
     serverAdapter,
     options: {
       handlerHooks: {
-        before({ method, route, request }) {
-          const { queueName, jobId } = request.params as { queueName?: string; jobId?: string };
+        before({ method, route }) {
           const verdict = judgeAction({ method, route, canWrite });
-          if (!verdict.allow) return { ...verdict, errorKey: 'ERRORS.FORBIDDEN' };
-          if (verdict.action)
-            logger.info('operator.acted', { action: verdict.action, queue: queueName, deliveryId: jobId });
-          return { allow: true };
+          return verdict.allow ? { allow: true } : { ...verdict, errorKey: 'ERRORS.FORBIDDEN' };
+        },
+        async after({ method, route, request }, result) {
+          const verdict = judgeAction({ method, route, canWrite });
+          const isDone = result.status === undefined || result.status < 300;
+          // The redelivery of a job writes its entry itself: it knows the workspace.
+          if (isDone && verdict.allow && verdict.action !== undefined && verdict.action !== 'redeliver') {
+            const { queueName } = request.params as { queueName?: string };
+            await audit({ action: verdict.action, target: queueName ?? 'every queue' });
+          }
+          return result;
         },
       },
       uiConfig: {

@@ -7,7 +7,9 @@ import { listClients } from '@herald/store/redis/list-clients';
 import { readAttempts } from '@herald/store/deliveries/delivery-reader';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
+import { workspaceOfOwner } from '@herald/store/keyspace/platform';
 import type { BoardJobs } from '@herald/queue';
+import type { Audit } from '../../reports/create-audit.ts';
 import { toLogLine } from './attempt-words.ts';
 import { toBoardJob } from './to-board-job.ts';
 
@@ -15,17 +17,23 @@ export type DeliveryJobsDeps = {
   readonly redis: RedisClient;
   readonly config: Pick<ApiConfig, 'retentionMs'>;
   readonly redeliver: Redeliver;
+  readonly audit: Audit;
   readonly now: () => number;
 };
 
 /** The deliveries of one shard, as the jobs of a board. */
-export function createDeliveryJobs({ redis, config, redeliver, now }: DeliveryJobsDeps, keys: ShardKeys): BoardJobs {
+export function createDeliveryJobs(
+  { redis, config, redeliver, audit, now }: DeliveryJobsDeps,
+  keys: ShardKeys,
+): BoardJobs {
   const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: config.retentionMs });
   const describe = (id: string) => describeDelivery(redis, keys, id);
   const sendNow = async (id: string) => {
     const description = await describe(id);
     if (!description) throw new NotFoundError('delivery', id);
-    await redeliver(description.delivery.workspaceId, id);
+    const { workspaceId } = description.delivery;
+    await redeliver(workspaceId, id);
+    await audit({ action: 'redeliver', target: id, workspaceId: workspaceOfOwner(workspaceId) });
   };
   return {
     async find(id) {

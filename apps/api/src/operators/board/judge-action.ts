@@ -1,14 +1,14 @@
-/** The actions of the board. Each is safe while the service runs. */
-export type BoardAction = 'pause' | 'resume' | 'promote' | 'retry';
+/** The actions of the board, as the audit trail names them. Each is safe while the service runs. */
+export type BoardAction = 'pauseQueue' | 'resumeQueue' | 'redeliver';
 
 /** The routes of bull-board that operators may use for a change. Every other change is refused. */
 const ACTIONS: Readonly<Record<string, BoardAction>> = {
-  'put /api/queues/:queueName/pause': 'pause',
-  'put /api/queues/:queueName/resume': 'resume',
-  'put /api/queues/pause': 'pause',
-  'put /api/queues/resume': 'resume',
-  'put /api/queues/:queueName/:jobId/promote': 'promote',
-  'put /api/queues/:queueName/:jobId/retry': 'retry',
+  'put /api/queues/:queueName/pause': 'pauseQueue',
+  'put /api/queues/:queueName/resume': 'resumeQueue',
+  'put /api/queues/pause': 'pauseQueue',
+  'put /api/queues/resume': 'resumeQueue',
+  'put /api/queues/:queueName/:jobId/promote': 'redeliver',
+  'put /api/queues/:queueName/:jobId/retry': 'redeliver',
 };
 
 export type ActionVerdict =

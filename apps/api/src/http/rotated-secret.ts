@@ -1,4 +1,3 @@
-import type { Response } from 'express';
 import { z } from 'zod';
 import { TimeText, toTime } from './to-time.ts';
 
@@ -35,9 +34,6 @@ export const ROTATION_ANSWER = {
 export type RotatedSecret = { readonly secret: string; readonly overlapEndsAt: number | undefined };
 
 /** Shows a new signing secret, this once, and when the old one stops being in force. */
-export function sendRotatedSecret(
-  res: Response<z.infer<typeof SecretRotated>>,
-  { secret, overlapEndsAt }: RotatedSecret,
-): void {
-  res.json({ secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) });
+export function toRotatedSecret({ secret, overlapEndsAt }: RotatedSecret): z.infer<typeof SecretRotated> {
+  return { secret, overlapEndsAt: overlapEndsAt === undefined ? null : toTime(overlapEndsAt) };
 }

@@ -1,0 +1,92 @@
+import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
+import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { bearerTokenOf } from '../http/bearer-token.ts';
+import { HttpFault } from '../http/problem.ts';
+import { admit, stateOf, type Caller } from '../http/request-state.ts';
+import type { Steps } from '../routing/create-router.ts';
+import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
+import type { FailureLimiter } from './failure-limiter.ts';
+
+export type JudgeAccessDeps = {
+  /** Called for every request, so that a revoked key is refused at once. */
+  readonly findKey: ApiKeyStore['find'];
+  /** Likewise. */
+  readonly findLink: PortalLinkStore['find'];
+  readonly failures: FailureLimiter;
+  /** Called for every request with a valid key. */
+  readonly noteUse: (key: ApiKey) => void;
+};
+
+/**
+ * Lets a request run an operation if it carries a valid key with the scope of the table (spec section 5), or a portal
+ * link for which the operation is.
+ */
+export function createAccessJudge({ findKey, findLink, failures, noteUse }: JudgeAccessDeps) {
+  const findCaller = async (token: string): Promise<Caller | undefined> => {
+    if (looksLikePortalToken(token)) {
+      const link = await findLink(token);
+      return link && toCallerByLink(link);
+    }
+    const key = await findKey(token);
+    if (!key) return undefined;
+    noteUse(key);
+    const { id: by, workspaceId, scopes, expiresAt } = key;
+    return {
+      by,
+      scopes,
+      ...(workspaceId !== undefined && { workspaceId }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+  };
+  const judgeAccess: Steps['judge'] = (operation, table) => {
+    return async (req, _res, next) => {
+      const token = bearerTokenOf(req);
+      const caller = token === undefined ? undefined : await findCaller(token);
+      if (!caller) throw failures.judge(req, unauthenticated(token));
+      // Whoever is refused has a name, too.
+      stateOf(req).caller = caller;
+      const refusal = caller.portalLink
+        ? findRefusalOfLink(caller.portalLink, operation, table)
+        : findRefusalOfKey(caller, table.access);
+      if (refusal !== undefined) throw new HttpFault('insufficient_scope', refusal);
+      admit(req, operation);
+      next();
+    };
+  };
+  return judgeAccess;
+}
+
+/** A link counts as a key of its own, which has Idempotency-Keys of its own. */
+function toCallerByLink(portalLink: PortalLink): Caller {
+  const { id: by, workspaceId, expiresAt, operator: user } = portalLink;
+  return { by, workspaceId, scopes: ['webhooks'], expiresAt, portalLink, ...(user !== undefined && { user }) };
+}
+
+function findRefusalOfLink(
+  { readOnly }: PortalLink,
+  operation: Operation<never>,
+  table: RouteTable<never>,
+): string | undefined {
+  if (!isForPortalLinks(operation, table)) return 'a portal link may not do this; use an API key';
+  if (operation.method !== 'get' && readOnly)
+    return 'this portal link is read-only; ask for one that may change things';
+  return undefined;
+}
+
+function findRefusalOfKey({ scopes, workspaceId }: Caller, access: RouteTable<never>['access']): string | undefined {
+  if (access === 'any') return workspaceId === undefined ? 'this API key belongs to no workspace' : undefined;
+  return scopes.some((each) => each === access) ? undefined : `this API key lacks the scope ${access}`;
+}
+
+function unauthenticated(token: string | undefined): HttpFault {
+  return new HttpFault('unauthenticated', describeFailure(token), { 'www-authenticate': 'Bearer' });
+}
+
+function describeFailure(token: string | undefined): string {
+  if (token === undefined) return 'send the header Authorization: Bearer <API key>';
+  if (looksLikePortalToken(token)) {
+    return 'this link has ended: it has expired or was revoked; go back to where you got it, and open a new one';
+  }
+  return 'this API key is unknown, expired or revoked';
+}

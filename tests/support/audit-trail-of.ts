@@ -1,0 +1,8 @@
+import { createAuditTrail, type AuditTrail } from '@herald/store/audit/audit-trail';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+
+/** The audit trail of a service, to read. */
+export function auditTrailOf({ redis }: { readonly redis: RedisClient }, shardCount = 1): AuditTrail {
+  return createAuditTrail({ redis, keyspace: createKeyspace(shardCount), length: 10_000, now: Date.now });
+}
