@@ -24,8 +24,8 @@ const burst = (count: number, key: string, path = RECEIVERS) =>
 const countOf = (answers: readonly { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
-test('one key gets its limit in a second from all API processes together, and another key its own', async () => {
-  const [one, two] = [await herald.createKey('ws_rate', ['webhooks']), await herald.createKey('ws_rate', ['webhooks'])];
+test('one workspace gets its limit in a second from all API processes together, and another one its own', async () => {
+  const [one, two] = [await herald.createKey('ws_rate', ['webhooks']), await herald.createKey('ws_calm', ['webhooks'])];
   const startedAt = performance.now();
   const [ofOne, ofTwo] = await Promise.all([burst(60, one), burst(LIMIT, two)]);
   // The burst may fall into more than one second; each lets through the limit at most.

@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../http/request-state.ts';
+import { workspaceOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
-/** The bodies of one API key's unfinished requests: 128 of the largest, or many thousands of the usual size. */
+/** The bodies of one workspace's unfinished requests: 128 of the largest, or many thousands of the usual size. */
 const LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 
 /**
- * Limits the memory that the bodies of one API key's unfinished requests take in this process. Under the rate limit
- * alone, a key could start thousands of large bodies and send each slowly. It must come after authentication and before
+ * Limits the memory that the bodies of one workspace's unfinished requests take in this process, whichever keys and links
+ * they come with. Under the rate limit alone, thousands of large bodies could be started, and each be sent slowly. It must come after authentication and before
  * the body is read.
  */
 export function createBodyLimit(): RequestHandler {
@@ -22,10 +22,10 @@ export function createBodyLimit(): RequestHandler {
       next();
       return;
     }
-    const { id } = apiKeyOf(req);
+    const id = workspaceOf(req);
     const before = taken.get(id) ?? 0;
     if (before + bytes > LIMIT_BYTES) {
-      const detail = 'this API key has too many large requests under way; wait until some are answered';
+      const detail = 'this workspace has too many large requests under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
     taken.set(id, before + bytes);

@@ -104,8 +104,8 @@ export function createKeyspace(shardCount: number): Keyspace {
 export const GLOBAL_KEYS = {
   /** hash: an API key's record, found by the key's SHA-256 */
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
-  /** string: number of requests of an API key; expires after a second */
-  apiKeyRate: (id: string) => `herald:rate:${id}`,
+  /** string: number of requests of a workspace; expires after a second */
+  workspaceRate: (id: WorkspaceId) => `herald:rate:${id}`,
   /** hash: a portal link's record, found by the SHA-256 of its token; expires with the link */
   portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
