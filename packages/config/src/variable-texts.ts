@@ -98,7 +98,11 @@ export const VARIABLE_TEXTS = {
       what: 'Origins, separated by commas, whose pages may show [the console](console.md#in-a-page-of-yours) in a frame',
       usual: NOT_NEEDED,
     },
-    RATE_LIMIT: { readBy: 'api', what: 'Requests per second of one workspace key; 0: no limit', usual: '200' },
+    RATE_LIMIT: {
+      readBy: 'api',
+      what: 'Requests per second of one workspace, with all its keys and links; 0: no limit',
+      usual: '200',
+    },
     TRUST_PROXY: { readBy: 'api', what: 'The number of your proxies in front ([limits](http.md#limits))', usual: '0' },
     OPERATOR_USER: {
       readBy: 'api',

@@ -2094,7 +2094,7 @@ export interface components {
          *     - `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
          *     - `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB.
          *     - `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed.
-         *     - `rate_limited`: Too many requests with this key, or too many failed authentications from this address.
+         *     - `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
          *     - `headers_too_large`: The request line and headers are larger than 16 KiB together.
          *     - `internal`: An internal error. The request id finds it in the log of the service.
          *     - `workspace_not_found`: Nothing is known of such a workspace.
@@ -2175,7 +2175,7 @@ export interface components {
                 };
             };
         };
-        /** @description `rate_limited`: Too many requests with this key, or too many failed authentications from this address. */
+        /** @description `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address. */
         rate_limited: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];

@@ -158,7 +158,7 @@ const REQUEST_PROBLEMS = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'Too many requests with this key, or too many failed authentications from this address.',
+    meaning: 'Too many requests of this workspace, or too many failed authentications from this address.',
     action: 'Wait as long as `Retry-After` says, then send more slowly.',
   },
   headers_too_large: {
