@@ -4,7 +4,7 @@ import { dumpRedis } from '../../support/redis-dump.ts';
 import { runBuiltCli, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-const KEY = /^hrld_[0-9A-Za-z]{38}$/;
+const KEY = /^hrld_[0-9a-f]{16}_[0-9A-Za-z]{38}$/;
 
 let herald: Herald;
 beforeAll(async () => {

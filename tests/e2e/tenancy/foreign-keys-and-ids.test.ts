@@ -73,7 +73,7 @@ async function createDeadKeys() {
   const expired = await create({ ...of, expiresAt: Date.now() + 500 });
   const isRefused = async () => (await send('GET', '/api/public/webhooks', { key: expired.key })).status === 401;
   await waitFor('the key to expire', isRefused, { until: Boolean });
-  return { unknown: newApiKey(), expired: expired.key, revoked: revoked.key };
+  return { unknown: newApiKey(`key_${'0'.repeat(16)}`), expired: expired.key, revoked: revoked.key };
 }
 
 let addresses = 0;

@@ -56,9 +56,10 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
      * @throws UnavailableError when too few replicas have it in time
      */
     async create(request: NewApiKey) {
-      const key = newApiKey();
+      const id = `key_${randomBytes(8).toString('hex')}`;
+      const key = newApiKey(id);
       const { lookUp, proof } = digestApiKey(key);
-      const record: ApiKey = { ...request, id: `key_${randomBytes(8).toString('hex')}`, createdAt: now() };
+      const record: ApiKey = { ...request, id, createdAt: now() };
       // The index first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke.
       await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
       await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...record, scopes: record.scopes.join(','), proof });
