@@ -1,6 +1,7 @@
 import { deliveryIdOf, ListenerLimitReachedError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createApiKeyStore, type NewApiKey } from '@herald/store/api-keys/api-key-store';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listener-store';
 import { isListened } from '@herald/store/keyspace/subscription-version';
@@ -104,10 +105,18 @@ describe('a stream', () => {
   interface StreamOptions {
     isAllowed?: () => Promise<boolean>;
     events?: string[];
+    workspaceId?: string;
+    expiresAt?: number;
+    beatMs?: number;
   }
   /** One API process: the streams of a workspace behind a server. */
-  async function startProcess({ isAllowed = () => Promise.resolve(true), events = [] }: StreamOptions = {}) {
-    const workspaceId = newWorkspaceId();
+  async function startProcess({
+    isAllowed = () => Promise.resolve(true),
+    events = [],
+    workspaceId = newWorkspaceId(),
+    expiresAt,
+    beatMs = 20,
+  }: StreamOptions = {}) {
     const { target } = stores;
     const subscriber = await connectRedis({ target, use: 'subscriptions', name: 'sub', onError: () => undefined });
     const registry = createMetricsRegistry('api');
@@ -119,13 +128,13 @@ describe('a stream', () => {
       metrics: createListenMetrics(registry),
       logger: { ...SILENT, info: (event) => told.push(event), warn: (...warning) => warnings.push(warning) },
       now: Date.now,
-      beatMs: 20,
+      beatMs,
     });
     const failures: unknown[] = [];
     const answers: express.Response[] = [];
     const app = express().get('/', async (_req, res) => {
       answers.push(res);
-      await listeners.listen({ workspaceId, events, isAllowed }, res).catch((error: unknown) => {
+      await listeners.listen({ workspaceId, events, isAllowed, expiresAt }, res).catch((error: unknown) => {
         failures.push(error);
         res.destroy();
       });
@@ -230,6 +239,86 @@ describe('a stream', () => {
     isAllowed = false;
     expect(await stream.until('event: end')).toMatch(/event: end\ndata: {"reason":"key_ended","detail":"[^"]+"}\n\n/);
     await waitFor('its place', () => held(api.workspaceId), { until: ({ count }) => count === 0 });
+  });
+
+  /** So rare that it ends no stream of a test: only what is told can. */
+  const NO_BEAT_MS = 600_000;
+  const createKeys = (redis = stores.redis) => createApiKeyStore({ redis, now: Date.now });
+  /** Streams of two processes with a key, as the API opens them. */
+  async function startKeyed(more: Partial<NewApiKey> = {}) {
+    const workspaceId = newWorkspaceId();
+    const { key, record } = await createKeys().create({ workspaceId, scopes: ['webhooks'], ...more });
+    const isAllowed = async () => (await createKeys().find(key)) !== undefined;
+    const options = { workspaceId, isAllowed, beatMs: NO_BEAT_MS, ...more };
+    const both = [await startProcess(options), await startProcess(options)] as const;
+    return {
+      id: record.id,
+      workspaceId,
+      publish: both[0].publish,
+      streams: [await both[0].open(), await both[1].open()],
+      async [Symbol.asyncDispose]() {
+        for (const api of both) await api[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test('ends within a second of the revocation of its key, in every process, and not at its next beat', async () => {
+    await using keyed = await startKeyed();
+    const revokedAt = performance.now();
+    expect(await createKeys(stores.second.redis).revoke(keyed.id)).toEqual({});
+    const texts = await Promise.all(keyed.streams.map((stream) => stream.until('event: end')));
+    expect(performance.now() - revokedAt).toBeLessThan(1_000);
+    for (const text of texts) expect(text).toContain('"reason":"key_ended"');
+  });
+
+  test('goes on when another key of its workspace is revoked, and shows nothing of it', async () => {
+    await using keyed = await startKeyed();
+    const { workspaceId } = keyed;
+    const { record } = await createKeys().create({ workspaceId, scopes: ['webhooks'] });
+    await createKeys().revoke(record.id);
+    await keyed.publish();
+    for (const stream of keyed.streams) {
+      expect(await stream.until(EVENT.body)).toMatch(/^event: listening\ndata: \{.*\}\n\nid: \S+\nevent: task\.done\n/);
+    }
+  });
+
+  test('ends when its key expires, at that moment, without asking anybody', async () => {
+    const expiresAt = Date.now() + 300;
+    await using api = await startProcess({ expiresAt, beatMs: NO_BEAT_MS });
+    const stream = await api.open();
+    expect(await stream.until('event: end')).toContain('"reason":"key_ended"');
+    const lateMs = Date.now() - expiresAt;
+    expect(lateMs).toBeGreaterThanOrEqual(-5);
+    expect(lateMs).toBeLessThan(1_000);
+  });
+
+  test('goes on with a key that expires beyond what a timer takes', async () => {
+    await using api = await startProcess({ expiresAt: Date.now() + 2 ** 40, beatMs: NO_BEAT_MS });
+    const stream = await api.open();
+    await api.publish();
+    expect(await stream.until('event: task.done')).not.toContain('event: end');
+  });
+
+  test('ends at once when its key was revoked while it connected', async () => {
+    await using api = await startProcess({ isAllowed: () => Promise.resolve(false), beatMs: NO_BEAT_MS });
+    const stream = await api.open();
+    expect(await stream.until('event: end')).toContain('"reason":"key_ended"');
+  });
+
+  test('ends at its next beat when Redis passes no word of the revocation on: it counts all the same', async () => {
+    const workspaceId = newWorkspaceId();
+    const { key, record } = await createKeys().create({ workspaceId, scopes: ['webhooks'] });
+    const isAllowed = async () => (await createKeys().find(key)) !== undefined;
+    await using api = await startProcess({ workspaceId, isAllowed });
+    const stream = await api.open();
+    const { redis } = stores.second;
+    const mute = new Proxy(redis, {
+      get: (target, name) =>
+        name === 'publish' ? () => Promise.reject(new Error('muted')) : (Reflect.get(target, name) as unknown),
+    });
+    expect(await createKeys(mute).revoke(record.id)).toEqual({ untold: new Error('muted') });
+    expect(await createKeys().find(key)).toBeUndefined();
+    expect(await stream.until('event: end')).toContain('"reason":"key_ended"');
   });
 
   test('goes on when the key can’t be asked for, which is logged', async () => {

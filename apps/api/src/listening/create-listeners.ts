@@ -8,8 +8,13 @@ import type { Response } from 'express';
 import type { ListenMetrics } from '../reports/create-listen-metrics.ts';
 import { openEventStream, type EventStream } from './event-stream.ts';
 
-/** How often a stream shows that it lives, keeps its place and asks whether its key is still valid, in ms. */
+/**
+ * How often a stream shows that it lives, keeps its place and asks whether its key is still valid, in ms. A revocation is
+ * told, and asked about at once; this is for one that could not be told.
+ */
 const BEAT_MS = 10_000;
+/** The longest time that a timer of Node takes, in ms. */
+const TIMER_LIMIT_MS = 2 ** 31 - 1;
 
 export type ListenersDeps = {
   readonly store: ListenerStore;
@@ -24,8 +29,10 @@ export type ListenRequest = {
   readonly workspaceId: WorkspaceId;
   /** Empty: every event. */
   readonly events: readonly string[];
-  /** Whether the key of the request is still valid. */
+  /** Whether the credential that the request came with is still valid. */
   readonly isAllowed: () => Promise<boolean>;
+  /** When that credential expires (epoch ms). Absent: never. */
+  readonly expiresAt?: number | undefined;
 };
 
 /** The streams of this process. They show what happens while they are open, at most once, and keep nothing. */
@@ -43,19 +50,44 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
     if (isStopping) stream.end('stopping');
     return stream;
   };
-  const startBeat = (stream: EventStream, { workspaceId, isAllowed }: ListenRequest, listenerId: string) => {
+  /** Ends a stream that may not go on. */
+  const startWatch = (stream: EventStream, request: ListenRequest, listenerId: string) => {
+    const { workspaceId, isAllowed, expiresAt } = request;
+    const ask = async (judge: () => Promise<void>) => {
+      try {
+        await judge();
+      } catch (error) {
+        logger.warn('listen.beat_failed', { workspaceId, listenerId }, error);
+      }
+    };
     const beat = oneAtATime(async () => {
       stream.beat();
-      try {
+      await ask(async () => {
         if (!(await isAllowed())) stream.end('key_ended');
         // It may have ended meanwhile, and given its place back.
         else if (streams.has(stream) && (await store.hold(workspaceId, listenerId, now())) === 'full')
           stream.end('place_taken');
-      } catch (error) {
-        logger.warn('listen.beat_failed', { workspaceId, listenerId }, error);
-      }
+      });
     });
-    return setInterval(() => void beat(), beatMs);
+    let expiry: NodeJS.Timeout | undefined;
+    const endAtExpiry = (at: number) => {
+      const leftMs = at - now();
+      if (leftMs <= 0) stream.end('key_ended');
+      else expiry = setTimeout(endAtExpiry, Math.min(leftMs, TIMER_LIMIT_MS), at);
+    };
+    if (expiresAt !== undefined) endAtExpiry(expiresAt);
+    const beats = setInterval(() => void beat(), beatMs);
+    return {
+      /** Each call asks anew: an answer that is on its way may be older than the revocation. */
+      judgeCredential: () =>
+        ask(async () => {
+          if (!(await isAllowed())) stream.end('key_ended');
+        }),
+      stop: () => {
+        clearInterval(beats);
+        clearTimeout(expiry);
+      },
+    };
   };
 
   const serve = async (request: ListenRequest, res: Response): Promise<void> => {
@@ -67,24 +99,29 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
       throw new ListenerLimitReachedError(LISTENER_LIMIT);
     }
     let stream: EventStream | undefined;
-    let timer: NodeJS.Timeout | undefined;
+    let watch: ReturnType<typeof startWatch> | undefined;
     try {
-      const leave = await follow(workspaceId, ({ transitionId, event, body }) => {
-        if (!stream || (events.length > 0 && !events.includes(event))) return;
-        // Each listener is an endpoint of its own, so that two programs behind two of them don't share ids.
-        stream.send(event, body, deliveryIdOf(transitionId, listenerId));
-        metrics.sent({});
+      const leave = await follow(workspaceId, {
+        onEvent({ transitionId, event, body }) {
+          if (!stream || (events.length > 0 && !events.includes(event))) return;
+          // Each listener is an endpoint of its own, so that two programs behind two of them don't share ids.
+          stream.send(event, body, deliveryIdOf(transitionId, listenerId));
+          metrics.sent({});
+        },
+        onRevoked: () => void watch?.judgeCredential(),
       });
       try {
         stream = openStream(res, request, listenerId);
-        timer = startBeat(stream, request, listenerId);
+        watch = startWatch(stream, request, listenerId);
         logger.info('listen.started', { workspaceId, listenerId });
+        // Of a revocation before `follow` nobody told it.
+        await watch.judgeCredential();
         await closed;
       } finally {
         await leave();
       }
     } finally {
-      clearInterval(timer);
+      watch?.stop();
       if (stream) streams.delete(stream);
       metrics.showOpen(streams.size);
       logger.info('listen.ended', { workspaceId, listenerId });

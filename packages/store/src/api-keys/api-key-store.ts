@@ -3,6 +3,7 @@ import type { WorkspaceId } from '@herald/core';
 import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { tellRevoked, type Told } from '../listening/listen-channel.ts';
 import { defineScript } from '../scripts/script.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
@@ -88,17 +89,21 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
         .sort((a, b) => a.createdAt - b.createdAt);
     },
     /**
-     * From the moment this resolves every process refuses the key. False when there is no key with this id.
+     * From the moment this resolves every process refuses the key, and its open streams end. Undefined when there is no
+     * key with this id.
      * @throws UnavailableError when it is refused, and too few replicas know that in time
      */
-    async revoke(id: string) {
+    async revoke(id: string): Promise<Told | undefined> {
       const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
-      if (lookUp === null) return false;
+      if (lookUp === null) return undefined;
       const key = GLOBAL_KEYS.apiKey(lookUp);
+      const workspaceId = await redis.hget(key, 'workspaceId');
       await redis.del(key);
+      // An executor key has no workspace, and may not listen.
+      const told = workspaceId === null ? {} : await tellRevoked(redis, workspaceId);
       // Before the index forgets the key: a failover could bring it back, and nobody could revoke it.
       await demandReplicated(awaitReplication, { key, isGone: true });
-      return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0;
+      return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0 ? told : undefined;
     },
     /** Notes that a key was used (epoch ms); does nothing when it is gone. */
     writeLastUse: async (id: string, at: number) => {
