@@ -42,13 +42,21 @@ export class ListenerLimitReachedError extends DomainError {
   }
 }
 
-type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay';
+/** The workspace already has as many portal links as it may. */
+export class PortalLinkLimitReachedError extends DomainError {
+  readonly code = 'portal_link_limit_reached';
+  constructor(limit: number) {
+    super(`this workspace already has ${limit} portal links; end one first, or wait until one has ended`);
+  }
+}
+
+type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay' | 'portal_link';
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
 export class NotFoundError extends DomainError {
   readonly code: `${Thing}_not_found`;
   constructor(thing: Thing, id: string) {
-    super(`there is no ${thing} ${id} here`);
+    super(`there is no ${thing.replace('_', ' ')} ${id} here`);
     this.code = `${thing}_not_found`;
   }
 }

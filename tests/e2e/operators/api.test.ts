@@ -1,4 +1,5 @@
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { waitFor } from '@herald/test-kit';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
@@ -214,17 +215,18 @@ describe('portal links', () => {
     const made = await send('POST', '/api/public/portal-links', { key, body: {} });
     const { token } = bodyOf(made, 201) as PortalLink;
     expect((await send('GET', RECEIVERS, { key: token })).status).toBe(200);
-    const links = createPortalLinkStore({ redis, now: Date.now });
+    const links = createPortalLinkStore({ redis, keyspace: createKeyspace(1), now: Date.now });
     const short = await links.create({
       workspaceId: workspace.id,
       readOnly: false,
       lifeMs: 300,
       madeBy: { operator: 'olga' },
     });
+    if (typeof short === 'string') throw new Error(short);
     await keys.revoke(record.id);
-    const isRefused = async () => (await send('GET', RECEIVERS, { key: short?.token ?? '' })).status === 401;
+    const isRefused = async () => (await send('GET', RECEIVERS, { key: short.token })).status === 401;
     await waitFor('the link to expire', isRefused, { until: Boolean });
-    for (const ended of [token, short?.token ?? '', token.slice(0, -1), 'hrlp_']) {
+    for (const ended of [token, short.token, token.slice(0, -1), 'hrlp_']) {
       const answer = await send('GET', RECEIVERS, { key: ended });
       expect(problemOf(answer)).toMatchObject({ status: 401, code: 'unauthenticated' });
       expect(problemOf(answer).detail).toMatch(/^this link has ended/);

@@ -13,7 +13,16 @@ export interface Layout {
   readonly shards: ReadonlySet<number>;
 }
 
-const INDEXES = new Set(['tasksIn', 'replays', 'failed', 'failedTests', 'notices', 'settled', 'purge']);
+const INDEXES = new Set([
+  'tasksIn',
+  'replays',
+  'failed',
+  'failedTests',
+  'notices',
+  'settled',
+  'purge',
+  'portalWorkspaces',
+]);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
 const APART = new Set([
   'waiting',

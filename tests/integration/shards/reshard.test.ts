@@ -5,6 +5,7 @@ import { createDestinationView } from '@herald/store/operators/destination-view'
 import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createPortalLinkStore, type PortalLink } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
@@ -99,8 +100,12 @@ async function readAll(redis: RedisClient, shardCount: number) {
       };
     }),
   );
+  const links = createPortalLinkStore({ redis, keyspace, now: Date.now });
   const { tasks: running } = await tasks.listByStatus('running', 100);
-  return { perWorkspace, running: running.map(({ id }) => id).sort() };
+  const allLinks: PortalLink[] = [];
+  for await (const some of links.listAll()) allLinks.push(...some);
+  const owners = await Promise.all(allLinks.map(({ id }) => links.findWorkspace(id)));
+  return { perWorkspace, running: running.map(({ id }) => id).sort(), allLinks, owners };
 }
 
 test('there is a key of every kind in what is resharded, or this test proves too little', async () => {
@@ -111,6 +116,7 @@ test('there is a key of every kind in what is resharded, or this test proves too
 test('from one shard to four, to two, and back to one: everything is there, with its times, and nothing is left behind', async () => {
   const { redis } = data;
   const [layout, read] = [await readLayout(redis), await readAll(redis, 1)];
+  expect(read.owners).toEqual(filled.map(({ workspaceId }) => workspaceId).sort());
   for (const to of [4, 2, 1]) {
     const { report } = await reshard(redis, to);
     expect(report).toMatchObject({ kind: 'moved', to, dropped: 0 });

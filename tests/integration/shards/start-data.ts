@@ -12,6 +12,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
+import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
@@ -119,6 +120,7 @@ export async function startData() {
     deliveries: stores.deliveries,
     log: createDeliveryLog({ redis, keyspace }),
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),
+    portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
     register,
     accept,
     acceptToCallback,

@@ -1,7 +1,7 @@
 import { ID_PATTERNS } from '@herald/core';
 
-const { receiver, task, delivery, replay } = ID_PATTERNS;
-const KNOWN = [/^[a-z-]{0,16}$/, receiver, task, delivery, replay];
+const { receiver, task, delivery, replay, portal_link: portalLink } = ID_PATTERNS;
+const KNOWN = [/^[a-z-]{0,16}$/, receiver, task, delivery, replay, portalLink];
 
 /** The path of a request for the log: words, Herald's ids, and `*` for all else, which may be a misplaced secret. */
 export function pathForLog(originalUrl: string): string {

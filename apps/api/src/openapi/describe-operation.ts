@@ -2,6 +2,7 @@ import {
   ApprovalIdText,
   DeliveryIdText,
   ReceiverIdText,
+  PortalLinkIdText,
   ReplayIdText,
   TaskIdText,
   WorkspaceIdText,
@@ -23,6 +24,7 @@ const ID_TEXTS = {
   task: TaskIdText,
   delivery: DeliveryIdText,
   replay: ReplayIdText,
+  portal_link: PortalLinkIdText,
   approval: ApprovalIdText,
   workspace: WorkspaceIdText,
 } as const;

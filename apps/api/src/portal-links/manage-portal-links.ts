@@ -1,6 +1,10 @@
 import type { CreatePortalLink, OpenWorkspace, PortalLinkView } from './portal-link-view.ts';
-import { NotFoundError, type WorkspaceId } from '@herald/core';
-import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { NotFoundError, PortalLinkLimitReachedError, type WorkspaceId } from '@herald/core';
+import {
+  PORTAL_LINK_LIMIT,
+  type NewPortalLink,
+  type PortalLinkStore,
+} from '@herald/store/portal-links/portal-link-store';
 import type { z } from 'zod';
 import { HttpFault } from '../http/problem.ts';
 import type { Caller } from '../http/request-state.ts';
@@ -20,9 +24,13 @@ export type ManagePortalLinksDeps = {
 
 export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
   const { portalLinks, isKnownWorkspace, publicUrl = '', operator } = deps;
-  const toView = (
-    made: NonNullable<Awaited<ReturnType<PortalLinkStore['create']>>>,
-  ): z.infer<typeof PortalLinkView> => ({
+  const make = async (request: NewPortalLink) => {
+    const made = await portalLinks.create(request);
+    if (made === 'full') throw new PortalLinkLimitReachedError(PORTAL_LINK_LIMIT);
+    if (made === 'key_ended') throw new HttpFault('unauthenticated', 'this API key was revoked just now');
+    return made;
+  };
+  const toView = (made: Awaited<ReturnType<typeof make>>): z.infer<typeof PortalLinkView> => ({
     // Browsers keep a fragment to themselves: no server and no log sees the token.
     url: `${publicUrl}/console#token=${made.token}`,
     token: made.token,
@@ -31,25 +39,23 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
   });
   return {
     async create({ by, workspaceId = '', expiresAt }: Caller, asked: z.infer<typeof CreatePortalLink>) {
-      const made = await portalLinks.create({
+      const made = await make({
         workspaceId,
         readOnly: asked.readOnly,
         lifeMs: asked.expiresInSeconds * 1_000,
         madeBy: { id: by, ...(expiresAt !== undefined && { expiresAt }) },
       });
-      if (!made) throw new HttpFault('unauthenticated', 'this API key was revoked just now');
       return toView(made);
     },
     async createAsOperator(workspaceId: WorkspaceId, { readOnly }: z.infer<typeof OpenWorkspace>) {
       if (!operator) throw new Error('only operators get here');
       if (!(await isKnownWorkspace(workspaceId))) throw new NotFoundError('workspace', workspaceId);
-      const made = await portalLinks.create({
+      const made = await make({
         workspaceId,
         readOnly: readOnly || !operator.canWrite,
         lifeMs: OPERATOR_LIFE_MS,
         madeBy: { operator: operator.user },
       });
-      if (!made) throw new Error('no key has to be there for it');
       return toView(made);
     },
   };

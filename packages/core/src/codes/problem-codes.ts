@@ -26,6 +26,12 @@ const DOMAIN_PROBLEMS = {
   },
   delivery_not_found: { status: 404, meaning: 'The workspace has no such delivery.', action: CHECK_ID },
   replay_not_found: { status: 404, meaning: 'The workspace has no such replay.', action: CHECK_ID },
+  portal_link_not_found: {
+    status: 404,
+    meaning: 'The workspace has no such portal link: it has ended, or there never was one.',
+    action:
+      '`GET /api/public/portal-links` lists those that there are. Check that the API key belongs to the right workspace.',
+  },
   receiver_limit_reached: {
     status: 409,
     meaning: 'The workspace already has as many receivers as it may.',
@@ -40,6 +46,11 @@ const DOMAIN_PROBLEMS = {
     status: 409,
     meaning: 'As many listen to the workspace as may.',
     action: 'End one first. The place of one that died is free after half a minute.',
+  },
+  portal_link_limit_reached: {
+    status: 409,
+    meaning: 'The workspace already has as many portal links as it may.',
+    action: 'End one with `DELETE /api/public/portal-links/{id}`, or wait until one ends. Give links a shorter life.',
   },
   receiver_disabled: {
     status: 409,

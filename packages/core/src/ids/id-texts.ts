@@ -35,6 +35,12 @@ export const DeliveryIdText = idText(
   'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
 );
 export const ReplayIdText = idText('ReplayId', ID_PATTERNS.replay, 'Id of a replay.', 'rpl_0f1e2d3c4b5a69788796a5b4');
+export const PortalLinkIdText = idText(
+  'PortalLinkId',
+  ID_PATTERNS.portal_link,
+  'Id of a portal link. It lets nobody in: the token does.',
+  'plk_0f1e2d3c4b5a6978',
+);
 export const ApprovalIdText = idText(
   'ApprovalId',
   ID_PATTERNS.approval,

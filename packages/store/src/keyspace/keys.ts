@@ -18,6 +18,10 @@ export function createShardKeys(tag: string) {
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
     /** zset: ids of those who listen to a workspace, by the time at which the slot of each ends */
     listeners: (id: WorkspaceId) => `${prefix}w:${id}:listeners`,
+    /** zset: entries of a workspace's portal links, by the time at which each ends; at most a hundred */
+    portalLinks: (id: WorkspaceId) => `${prefix}w:${id}:portals`,
+    /** zset: workspaces with portal links, by the time at which the last link of each ends */
+    portalWorkspaces: `${prefix}portals`,
     /**
      * zset: ids of a workspace's newest deliveries to callbacks, by time of acceptance; see `LOG_LUA`. Each callback has
      * a log of its own, but a workspace has as many callbacks as Tasks.

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
 import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { z } from 'zod';
 import type { ApiKey } from '../api-keys/api-key-store.ts';
 import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken } from '../api-keys/api-key-text.ts';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
+import { tellRevoked, type Told } from '../listening/listen-channel.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
-import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 
 /** A link to the console of one workspace. Its token is shown once and never stored. Times are epoch ms. */
 export type PortalLink = {
@@ -14,7 +16,9 @@ export type PortalLink = {
   readonly readOnly: boolean;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The user name of the operator who made it. Absent: a platform made it, with an API key. */
+  /** The API key by which a platform made it. Absent: an operator made it. */
+  readonly keyId?: string;
+  /** The user name of the operator who made it. Absent: a platform made it. */
   readonly operator?: string;
 };
 
@@ -24,37 +28,137 @@ export type NewPortalLink = Pick<PortalLink, 'workspaceId' | 'readOnly'> & {
   readonly madeBy: Pick<ApiKey, 'id' | 'expiresAt'> | { readonly operator: string };
 };
 
+/** Living links of a workspace. */
+export const PORTAL_LINK_LIMIT = 100;
 /** Links whose API keys are remembered. */
 const MAKERS_LIMIT = 10_000;
+/** After this long, an entry without a record is one whose process died before it wrote the record, in ms. */
+const MAKING_MS = 60_000;
+/** Workspaces whose entries are read at a time. */
+const WORKSPACES_AT_ONCE = 100;
 
-export function createPortalLinkStore(deps: ReplicatedStoreDeps & { readonly now: () => number }) {
-  const { redis, awaitReplication, now } = deps;
+const ENTER_LUA = /* lua */ `
+-- Enter a new link into the indexes, unless its workspace has as many as it may. What has ended leaves them.
+-- KEYS[1] links of the workspace (zset: entry → its end, ms)
+-- KEYS[2] workspaces with links (zset: id → end of its last link, ms)
+-- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] entry   ARGV[4] its end (ms)   ARGV[5] workspace
+-- Returns 'entered' | 'full'.
+local function enter(index, member)
+  redis.call('ZADD', index, 'GT', ARGV[4], member)
+  redis.call('PEXPIREAT', index, string.format('%.0f', redis.call('ZRANGE', index, -1, -1, 'WITHSCORES')[2]))
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
+enter(KEYS[1], ARGV[3])
+enter(KEYS[2], ARGV[5])
+return 'entered'
+`;
+const EnterReply = z.enum(['entered', 'full']);
+
+/** The members of the index of a workspace: the id, when it was entered, and where the record is. */
+type Entry = { readonly id: string; readonly enteredAt: number; readonly lookUp: string };
+const writeEntry = ({ id, enteredAt, lookUp }: Entry) => `${id}:${enteredAt}:${lookUp}`;
+function readEntry(member: string): Entry {
+  const [id = '', enteredAt, lookUp = ''] = member.split(':');
+  return { id, enteredAt: Number(enteredAt), lookUp };
+}
+
+export type PortalLinkStoreDeps = ReplicatedStoreDeps & {
+  readonly keyspace: Keyspace;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/**
+ * A link's record is found by the digest of its token. The index of its workspace, by which it is listed and ended, has
+ * an entry before there is a record: a crash in between leaves an entry that leads nowhere, which no list shows and
+ * which leaves when the workspace is full or with its time, never a link that nobody can end.
+ */
+export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
+  const { redis, awaitReplication, keyspace, now } = deps;
+  const enter = defineReplicatedScript(deps, ENTER_LUA);
   // Which key made a link never changes. Knowing it, a request asks for the link and for its key at once.
   const makers = createBoundedMap<string, string>(MAKERS_LIMIT);
   const hasKey = async (keyLookUp: string) => (await redis.exists(GLOBAL_KEYS.apiKey(keyLookUp))) > 0;
+  const indexOf = (workspaceId: WorkspaceId) => keyspace.of(workspaceId).portalLinks(workspaceId);
+
+  /** The entries of a workspace whose time is not over. */
+  const readIndex = async (workspaceId: WorkspaceId) =>
+    (await redis.zrange(indexOf(workspaceId), `(${now()}`, '+inf', 'BYSCORE')).map(readEntry);
+
+  /** Each entry with what became of it. `making`: its record is not there yet. */
+  const readStates = async (workspaceId: WorkspaceId) => {
+    const entries = await readIndex(workspaceId);
+    const records = await Promise.all(entries.map(({ lookUp }) => redis.hgetall(GLOBAL_KEYS.portalLink(lookUp))));
+    const keyLookUps = [...new Set(records.flatMap(({ keyLookUp }) => keyLookUp ?? []))];
+    const found = await Promise.all(keyLookUps.map(hasKey));
+    const ended = new Set(keyLookUps.filter((_, index) => !found[index]));
+    return entries.map((entry, index) => {
+      const fields = records[index] ?? {};
+      const link = readPortalLink(fields);
+      if (!link) return { entry, state: entry.enteredAt > now() - MAKING_MS ? 'making' : 'gone' } as const;
+      const isEnded = link.expiresAt <= now() || (fields.keyLookUp !== undefined && ended.has(fields.keyLookUp));
+      return isEnded ? ({ entry, state: 'gone' } as const) : ({ entry, state: 'living', link } as const);
+    });
+  };
+
+  /** Takes entries that lead nowhere out of the index, and those whose API keys are gone. Returns how many. */
+  const dropGone = async (workspaceId: WorkspaceId): Promise<number> => {
+    const gone = (await readStates(workspaceId)).filter(({ state }) => state === 'gone');
+    if (gone.length === 0) return 0;
+    return await redis.zrem(indexOf(workspaceId), ...gone.map(({ entry }) => writeEntry(entry)));
+  };
+
+  /** The living links of a workspace, newest first. */
+  const list = async (workspaceId: WorkspaceId): Promise<PortalLink[]> => {
+    const states = await readStates(workspaceId);
+    const links = states.flatMap((each) => (each.state === 'living' ? [each.link] : []));
+    return links.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+  };
+
+  /** Workspaces that have links, or had some until lately. */
+  const listWorkspaces = async (): Promise<WorkspaceId[]> => {
+    const found = await Promise.all(
+      keyspace.shards.map(({ portalWorkspaces }) => redis.zrange(portalWorkspaces, `(${now()}`, '+inf', 'BYSCORE')),
+    );
+    return found.flat().sort();
+  };
+
   return {
     /**
-     * Stores a new link, and returns its token in clear, this once. Undefined when the API key was revoked meanwhile.
+     * Stores a new link, and returns its token in clear, this once. `key_ended`: the API key was revoked meanwhile.
+     * `full`: the workspace has as many living links as it may.
      * @throws UnavailableError when too few replicas have it in time
      */
     async create({ workspaceId, readOnly, lifeMs, madeBy }: NewPortalLink) {
       const createdAt = now();
-      const maker =
-        'operator' in madeBy
-          ? { operator: madeBy.operator }
-          : { keyLookUp: await redis.hget(GLOBAL_KEYS.apiKeyIndex, madeBy.id) };
-      if ('keyLookUp' in maker && maker.keyLookUp === null) return undefined;
-      const keyEndsAt = 'operator' in madeBy ? Infinity : (madeBy.expiresAt ?? Infinity);
-      const expiresAt = Math.min(createdAt + lifeMs, keyEndsAt);
-      const id = `plk_${randomBytes(8).toString('hex')}`;
+      const isOperators = 'operator' in madeBy;
+      const keyLookUp = isOperators ? undefined : await redis.hget(GLOBAL_KEYS.apiKeyIndex, madeBy.id);
+      if (keyLookUp === null) return 'key_ended';
+      const keyEndsAt = isOperators ? Infinity : (madeBy.expiresAt ?? Infinity);
+      const link: PortalLink = {
+        id: `plk_${randomBytes(8).toString('hex')}`,
+        workspaceId,
+        readOnly,
+        createdAt,
+        expiresAt: Math.min(createdAt + lifeMs, keyEndsAt),
+        ...(isOperators ? { operator: madeBy.operator } : { keyId: madeBy.id }),
+      };
       const token = newPortalToken();
       const { lookUp, proof } = digestApiKey(token);
+      const indexes = [indexOf(workspaceId), keyspace.of(workspaceId).portalWorkspaces];
+      const entry = writeEntry({ id: link.id, enteredAt: createdAt, lookUp });
+      const tryToEnter = async () =>
+        EnterReply.parse(await enter(indexes, [PORTAL_LINK_LIMIT, now(), entry, link.expiresAt, workspaceId]));
+      if ((await tryToEnter()) === 'full') {
+        if ((await dropGone(workspaceId)) === 0 || (await tryToEnter()) === 'full') return 'full';
+      }
       const key = GLOBAL_KEYS.portalLink(lookUp);
-      const fields = { id, workspaceId, createdAt, expiresAt, proof, ...maker, ...(readOnly && { readOnly: '1' }) };
-      await redis.multi().hset(key, fields).pexpireat(key, expiresAt).exec();
+      const fields = { ...link, readOnly: readOnly ? '1' : '0', proof, ...(keyLookUp !== undefined && { keyLookUp }) };
+      await redis.multi().hset(key, fields).pexpireat(key, link.expiresAt).exec();
       await demandReplicated(awaitReplication, { key });
-      const link: PortalLink = { id, workspaceId, readOnly, createdAt, expiresAt };
-      return { token, link: 'operator' in madeBy ? { ...link, operator: madeBy.operator } : link };
+      return { token, link };
     },
     /** The link of a token, if it works now. It ends with the API key that made it. */
     find: async (token: string): Promise<PortalLink | undefined> => {
@@ -73,12 +177,43 @@ export function createPortalLinkStore(deps: ReplicatedStoreDeps & { readonly now
       makers.set(lookUp, keyLookUp);
       return (await hasKey(keyLookUp)) ? link : undefined;
     },
+    list,
+    /** The living links of every workspace, by workspace, and then newest first. */
+    async *listAll(): AsyncGenerator<readonly PortalLink[]> {
+      for (const some of chunksOf(await listWorkspaces(), WORKSPACES_AT_ONCE)) {
+        yield (await Promise.all(some.map(list))).flat();
+      }
+    },
+    /** The workspace of a link, for operators, who have its id alone. Undefined when no living link has it. */
+    async findWorkspace(id: string): Promise<WorkspaceId | undefined> {
+      for (const some of chunksOf(await listWorkspaces(), WORKSPACES_AT_ONCE)) {
+        const indexes = await Promise.all(some.map(readIndex));
+        const found = some.find((_, index) => indexes[index]?.some((entry) => entry.id === id));
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    /**
+     * From the moment this resolves every process refuses the link, and its open streams end. Undefined when the
+     * workspace has no link with this id.
+     * @throws UnavailableError when it is refused, and too few replicas know that in time
+     */
+    async revoke(workspaceId: WorkspaceId, id: string): Promise<Told | undefined> {
+      const entry = (await readIndex(workspaceId)).find((each) => each.id === id);
+      if (!entry) return undefined;
+      const key = GLOBAL_KEYS.portalLink(entry.lookUp);
+      await redis.del(key);
+      const told = await tellRevoked(redis, workspaceId);
+      // Before the index forgets the link: a failover could bring it back, and nobody could end it.
+      await demandReplicated(awaitReplication, { key, isGone: true });
+      return (await redis.zrem(indexOf(workspaceId), writeEntry(entry))) > 0 ? told : undefined;
+    },
   };
 }
 export type PortalLinkStore = ReturnType<typeof createPortalLinkStore>;
 
 function readPortalLink(fields: Record<string, string>): PortalLink | undefined {
-  const { id, workspaceId, createdAt, expiresAt, readOnly, operator } = fields;
+  const { id, workspaceId, createdAt, expiresAt, readOnly, keyId, operator } = fields;
   if (id === undefined || workspaceId === undefined) return undefined;
   return {
     id,
@@ -86,6 +221,13 @@ function readPortalLink(fields: Record<string, string>): PortalLink | undefined 
     readOnly: readOnly === '1',
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
+    ...(keyId !== undefined && { keyId }),
     ...(operator !== undefined && { operator }),
   };
+}
+
+function chunksOf<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
 }

@@ -124,6 +124,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'receivers':
     case 'subscriptionVersion':
     case 'listeners':
+    case 'portalLinks':
     case 'removedReceivers':
     case 'workspaceReplays':
     case 'callbackStats':

@@ -24,6 +24,10 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
   failedTests: { keysIn: (keys) => [keys.failedTests], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   notices: { keysIn: (keys) => [keys.notices], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   settled: { keysIn: (keys) => [keys.settled], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
+  portalWorkspaces: {
+    keysIn: (keys) => [keys.portalWorkspaces],
+    ownerOf: (_owners, _keys, workspaceId) => Promise.resolve(workspaceId),
+  },
   purge: {
     keysIn: (keys) => [keys.purge],
     ownerOf: (owners, keys, mark) => owners.ofEndpoint(keys, readPurgeMark(mark).endpointId),
