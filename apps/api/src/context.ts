@@ -136,7 +136,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     tracing: base.tracing,
     audit: createAudit(createAuditTrail({ redis, keyspace, length: config.auditLength, now }), logger),
     apiKeys: createApiKeyStore({ redis, now }),
-    ...createConsoleDeps({ ...replicated, config, now }),
+    ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis),
     idempotencyRecords: createIdempotencyStore({

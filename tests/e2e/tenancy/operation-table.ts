@@ -41,6 +41,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   readActivity: { params: [], portalLinks: 'read' },
   listen: { params: [] },
   createPortalLink: { params: [], body: () => ({ expiresInSeconds: 60 }) },
+  listPortalLinks: { params: [] },
+  revokePortalLink: { params: ['portalLink'] },
   readAccess: { params: [], portalLinks: 'read' },
   readReplay: { params: ['replay'], portalLinks: 'read' },
   stopReplay: { params: ['replay'], portalLinks: 'change' },

@@ -24,13 +24,14 @@ export interface Inhabited {
     receiverDelivery: string;
     callbackDelivery: string;
     replay: string;
+    portalLink: string;
   };
 }
 
 /** Every kind of id that a workspace has. */
 export const ID_KINDS = [
   ...(['receiver', 'task', 'waitingTask', 'callback', 'approval', 'transition'] as const),
-  ...(['receiverDelivery', 'callbackDelivery', 'replay'] as const),
+  ...(['receiverDelivery', 'callbackDelivery', 'replay', 'portalLink'] as const),
 ];
 
 export async function inhabit(herald: Herald, approval: string): Promise<Inhabited> {
@@ -48,6 +49,7 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
   await deliveries.waitForStatus(emitted.toCallback, 'delivered');
   const body = { since: '2020-01-01T00:00:00Z' };
   const replayed = await workspace.request('POST', `/api/public/webhooks/${receiverId}/replay`, { body });
+  const link = await workspace.request('POST', '/api/public/portal-links', { body: { expiresInSeconds: 86_400 } });
   return {
     workspace,
     receiver,
@@ -63,6 +65,7 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
       receiverDelivery: emitted.to({ id: receiverId }),
       callbackDelivery: emitted.toCallback,
       replay: (bodyOf(replayed, 202) as { id: string }).id,
+      portalLink: (bodyOf(link, 201) as { id: string }).id,
     },
   };
 }

@@ -1,14 +1,21 @@
-import type { CreatePortalLink, OpenWorkspace, PortalLinkView } from './portal-link-view.ts';
 import { NotFoundError, PortalLinkLimitReachedError, type WorkspaceId } from '@herald/core';
 import {
   PORTAL_LINK_LIMIT,
   type NewPortalLink,
   type PortalLinkStore,
 } from '@herald/store/portal-links/portal-link-store';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { z } from 'zod';
 import { HttpFault } from '../http/problem.ts';
 import type { Caller } from '../http/request-state.ts';
 import { toTime } from '../http/to-time.ts';
+import {
+  toListedLink,
+  type CreatePortalLink,
+  type OpenWorkspace,
+  type PortalLinkList,
+  type PortalLinkView,
+} from './portal-link-view.ts';
 
 /** The life of a link that an operator makes, in ms. */
 const OPERATOR_LIFE_MS = 3_600_000;
@@ -20,10 +27,11 @@ export type ManagePortalLinksDeps = {
   readonly publicUrl: string | undefined;
   /** Undefined: there are no operator pages. */
   readonly operator: { readonly user: string; readonly canWrite: boolean } | undefined;
+  readonly logger: Logger;
 };
 
 export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
-  const { portalLinks, isKnownWorkspace, publicUrl = '', operator } = deps;
+  const { portalLinks, isKnownWorkspace, publicUrl = '', operator, logger } = deps;
   const make = async (request: NewPortalLink) => {
     const made = await portalLinks.create(request);
     if (made === 'full') throw new PortalLinkLimitReachedError(PORTAL_LINK_LIMIT);
@@ -31,6 +39,7 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
     return made;
   };
   const toView = (made: Awaited<ReturnType<typeof make>>): z.infer<typeof PortalLinkView> => ({
+    id: made.link.id,
     // Browsers keep a fragment to themselves: no server and no log sees the token.
     url: `${publicUrl}/console#token=${made.token}`,
     token: made.token,
@@ -57,6 +66,16 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
         madeBy: { operator: operator.user },
       });
       return toView(made);
+    },
+    async list(workspaceId: WorkspaceId): Promise<z.infer<typeof PortalLinkList>> {
+      return { portalLinks: (await portalLinks.list(workspaceId)).map(toListedLink) };
+    },
+    /** @throws NotFoundError */
+    async revoke(workspaceId: WorkspaceId, id: string): Promise<void> {
+      const told = await portalLinks.revoke(workspaceId, id);
+      if (!told) throw new NotFoundError('portal_link', id);
+      const { untold } = told;
+      if (untold !== undefined) logger.warn('listen.revocation_not_told', { workspaceId, portalLinkId: id }, untold);
     },
   };
 }

@@ -1,7 +1,8 @@
-import { callerOf } from '../http/request-state.ts';
+import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
+import { callerOf, workspaceOf } from '../http/request-state.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { ManagePortalLinks } from './manage-portal-links.ts';
-import { CreatePortalLink, PortalLinkView } from './portal-link-view.ts';
+import { CreatePortalLink, PortalLinkDeleted, PortalLinkList, PortalLinkView } from './portal-link-view.ts';
 
 export type PortalLinkRoutesDeps = { readonly portalLinks: ManagePortalLinks };
 
@@ -10,13 +11,12 @@ export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
   tag: 'Console',
   path: '/api/public/portal-links',
   access: 'webhooks',
-  ids: {},
+  ids: { id: 'portal_link' },
   operations: [
     operation('createPortalLink', 'POST /', {
       audit: 'answer',
       summary: 'Make a link to the console',
-      description:
-        'Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.',
+      description: `Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by \`DELETE /api/public/portal-links/{id}\`. A workspace has at most ${PORTAL_LINK_LIMIT} living links.`,
       body: CreatePortalLink,
       answer: {
         status: 201,
@@ -24,8 +24,28 @@ export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
         schema: PortalLinkView,
         headers: ['cache-control'],
       },
+      problems: ['portal_link_limit_reached'],
       async handle({ portalLinks }, req, _res, request) {
         return await portalLinks.create(callerOf(req), request);
+      },
+    }),
+    operation('listPortalLinks', 'GET /', {
+      summary: 'List the links to the console',
+      description:
+        'Those that work now, newest first, with those that operators of the service made. Never a token. Links that were made before this operation was there are not listed; they end within a day.',
+      answer: { status: 200, description: 'The links.', schema: PortalLinkList },
+      async handle({ portalLinks }, req) {
+        return await portalLinks.list(workspaceOf(req));
+      },
+    }),
+    operation('revokePortalLink', 'DELETE /{id}', {
+      audit: 'path',
+      summary: 'End a link to the console',
+      description: 'At once: every request with its token is refused from then on.',
+      answer: { status: 200, description: 'It has ended.', schema: PortalLinkDeleted },
+      async handle({ portalLinks }, req) {
+        await portalLinks.revoke(workspaceOf(req), req.params.id);
+        return { deleted: true };
       },
     }),
   ],

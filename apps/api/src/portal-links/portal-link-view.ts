@@ -1,5 +1,7 @@
+import { PortalLinkIdText } from '@herald/core';
+import { makerOf, type PortalLink } from '@herald/store/portal-links/portal-link-store';
 import { z } from 'zod';
-import { TimeText } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
 
 /** The longest life of a portal link, in seconds. */
 const LONGEST_S = 86_400;
@@ -23,9 +25,17 @@ export const CreatePortalLink = z
 export const OpenWorkspace = z.strictObject({ readOnly: READ_ONLY.default(false) }).meta({ id: 'OpenWorkspace' });
 
 const TOKEN_EXAMPLE = 'hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe';
+const LINK_EXAMPLE = {
+  id: 'plk_0f1e2d3c4b5a6978',
+  createdAt: '2030-01-31T12:00:00.000Z',
+  expiresAt: '2030-01-31T13:00:00.000Z',
+  readOnly: true,
+  createdBy: 'key_0123456789abcdef',
+};
 
 export const PortalLinkView = z
   .strictObject({
+    id: PortalLinkIdText,
     url: z
       .string()
       .meta({
@@ -41,10 +51,37 @@ export const PortalLinkView = z
     description: 'A link to the console of one workspace.',
     examples: [
       {
+        id: LINK_EXAMPLE.id,
         url: `https://herald.example.com/console#token=${TOKEN_EXAMPLE}`,
         token: TOKEN_EXAMPLE,
-        expiresAt: '2030-01-31T13:00:00.000Z',
+        expiresAt: LINK_EXAMPLE.expiresAt,
         readOnly: false,
       },
     ],
   });
+
+export const PortalLinkList = z
+  .strictObject({
+    portalLinks: z.array(
+      z.strictObject({
+        id: PortalLinkIdText,
+        createdAt: TimeText,
+        expiresAt: TimeText,
+        readOnly: READ_ONLY,
+        createdBy: z.string().meta({
+          description:
+            'The id of the API key that made it, or `operator` for one that an operator of the service made.',
+          examples: [LINK_EXAMPLE.createdBy],
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'PortalLinkList', examples: [{ portalLinks: [LINK_EXAMPLE] }] });
+
+/** A link in a list: never its token, nor the url that has it. */
+export function toListedLink(link: PortalLink): z.infer<typeof PortalLinkList>['portalLinks'][number] {
+  const { id, createdAt, expiresAt, readOnly } = link;
+  return { id, createdAt: toTime(createdAt), expiresAt: toTime(expiresAt), readOnly, createdBy: makerOf(link) };
+}
+
+export const PortalLinkDeleted = z.strictObject({ deleted: z.boolean() }).meta({ id: 'PortalLinkDeleted' });

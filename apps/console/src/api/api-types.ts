@@ -307,7 +307,7 @@ export interface paths {
         };
         /**
          * Listen to events while you develop
-         * @description The events of the workspace's Tasks, as server-sent events, from the moment of the first one, `listening`. Each has the name of its event as `event`, the body that receivers get as `data`, and as `id` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. When the service ends the stream, the last event is `end`, with `reason` (`stopping`, `key_ended`, `place_taken` or `too_slow`) and `detail`. At most 5 listeners a workspace. `npx herald-receiver listen` brings the events to a local program, signed.
+         * @description The events of the workspace's Tasks, as server-sent events, from the moment of the first one, `listening`. Each has the name of its event as `event`, the body that receivers get as `data`, and as `id` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. The stream ends when its key expires or is revoked. When the service ends the stream, the last event is `end`, with `reason` (`stopping`, `key_ended`, `place_taken` or `too_slow`) and `detail`. At most 5 listeners a workspace. `npx herald-receiver listen` brings the events to a local program, signed.
          *
          *     Needs an API key with the scope `webhooks`.
          */
@@ -700,16 +700,44 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the links to the console
+         * @description Those that work now, newest first, with those that operators of the service made. Never a token. Links that were made before this operation was there are not listed; they end within a day.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        get: operations["listPortalLinks"];
         put?: never;
         /**
          * Make a link to the console
-         * @description Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.
+         * @description Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by `DELETE /api/public/portal-links/{id}`. A workspace has at most 100 living links.
          *
          *     Needs an API key with the scope `webhooks`.
          */
         post: operations["createPortalLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/portal-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a link to the console
+         * @description At once: every request with its token is refused from then on.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        delete: operations["revokePortalLink"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1379,6 +1407,11 @@ export interface components {
              */
             readOnly?: boolean;
         };
+        /**
+         * @description Id of a portal link. It lets nobody in: the token does.
+         * @example plk_0f1e2d3c4b5a6978
+         */
+        PortalLinkId: string;
         OpenWorkspace: {
             /**
              * @description Whether the link can only read.
@@ -1865,9 +1898,11 @@ export interface components {
          *     - `callback_not_found`: The Task has no callback.
          *     - `delivery_not_found`: The workspace has no such delivery.
          *     - `replay_not_found`: The workspace has no such replay.
+         *     - `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
          *     - `receiver_limit_reached`: The workspace already has as many receivers as it may.
          *     - `replay_limit_reached`: The workspace already has as many replays under way as it may.
          *     - `listener_limit_reached`: As many listen to the workspace as may.
+         *     - `portal_link_limit_reached`: The workspace already has as many portal links as it may.
          *     - `receiver_disabled`: The receiver or the callback is disabled.
          *     - `invalid_transition`: The Task's state doesn't allow it.
          *     - `task_closed`: The Task is done or canceled and takes nothing more.
@@ -1880,7 +1915,7 @@ export interface components {
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -2945,6 +2980,7 @@ export interface components {
         /**
          * @description A link to the console of one workspace.
          * @example {
+         *       "id": "plk_0f1e2d3c4b5a6978",
          *       "url": "https://herald.example.com/console#token=hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
          *       "token": "hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
          *       "expiresAt": "2030-01-31T13:00:00.000Z",
@@ -2952,6 +2988,7 @@ export interface components {
          *     }
          */
         PortalLink: {
+            id: components["schemas"]["PortalLinkId"];
             /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
             url?: string;
             /** @description The bearer token in the url. Shown only in this answer. */
@@ -2964,6 +3001,46 @@ export interface components {
             expiresAt: string;
             /** @description Whether the link can only read. */
             readOnly: boolean;
+        };
+        /**
+         * @example {
+         *       "portalLinks": [
+         *         {
+         *           "id": "plk_0f1e2d3c4b5a6978",
+         *           "createdAt": "2030-01-31T12:00:00.000Z",
+         *           "expiresAt": "2030-01-31T13:00:00.000Z",
+         *           "readOnly": true,
+         *           "createdBy": "key_0123456789abcdef"
+         *         }
+         *       ]
+         *     }
+         */
+        PortalLinkList: {
+            portalLinks: {
+                id: components["schemas"]["PortalLinkId"];
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                expiresAt: string;
+                /** @description Whether the link can only read. */
+                readOnly: boolean;
+                /**
+                 * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
+                 * @example key_0123456789abcdef
+                 */
+                createdBy: string;
+            }[];
+        };
+        PortalLinkDeleted: {
+            deleted: boolean;
         };
         /** @description What the credentials of a request may do. */
         Access: {
@@ -5731,6 +5808,36 @@ export interface operations {
             422: components["responses"]["validation_failed"];
         };
     };
+    listPortalLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     createPortalLink: {
         parameters: {
             query?: never;
@@ -5781,7 +5888,9 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["insufficient_scope"];
             /**
-             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             * @description `portal_link_limit_reached`: The workspace already has as many portal links as it may.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
              *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
              */
@@ -5798,12 +5907,62 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
+                        code?: "portal_link_limit_reached" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    revokePortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a portal link. It lets nobody in: the token does. */
+                id: components["schemas"]["PortalLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkDeleted"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "portal_link_not_found";
+                    };
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -6033,6 +6192,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+            /** @description `portal_link_limit_reached`: The workspace already has as many portal links as it may. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "portal_link_limit_reached";
                     };
                 };
             };

@@ -206,11 +206,27 @@ export interface TenantOperations {
   /**
    * Make a link to the console: `POST /api/public/portal-links`.
    *
-   * Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.
+   * Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by `DELETE /api/public/portal-links/{id}`. A workspace has at most 100 living links.
    *
    * Needs an API key with the scope `webhooks`.
    */
   readonly createPortalLink: Operation<'createPortalLink'>;
+  /**
+   * List the links to the console: `GET /api/public/portal-links`.
+   *
+   * Those that work now, newest first, with those that operators of the service made. Never a token. Links that were made before this operation was there are not listed; they end within a day.
+   *
+   * Needs an API key with the scope `webhooks`.
+   */
+  readonly listPortalLinks: Operation<'listPortalLinks'>;
+  /**
+   * End a link to the console: `DELETE /api/public/portal-links/{id}`.
+   *
+   * At once: every request with its token is refused from then on.
+   *
+   * Needs an API key with the scope `webhooks`.
+   */
+  readonly revokePortalLink: Operation<'revokePortalLink'>;
   /**
    * Read what these credentials may do: `GET /api/public/access`.
    *
@@ -282,6 +298,8 @@ export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
   rotateCallbackSecret: { method: 'post', path: '/tasks/{id}/callback/secret/rotate' },
   erasePayloads: { method: 'delete', path: '/tasks/{id}/payloads' },
   createPortalLink: { method: 'post', path: '/api/public/portal-links' },
+  listPortalLinks: { method: 'get', path: '/api/public/portal-links' },
+  revokePortalLink: { method: 'delete', path: '/api/public/portal-links/{id}' },
   readAccess: { method: 'get', path: '/api/public/access' },
 };
 

@@ -212,6 +212,11 @@ export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
 }
 export type PortalLinkStore = ReturnType<typeof createPortalLinkStore>;
 
+/** Who made a link, for people and programs: the id of an API key, or `operator`. */
+export function makerOf({ keyId }: Pick<PortalLink, 'keyId'>): string {
+  return keyId ?? 'operator';
+}
+
 function readPortalLink(fields: Record<string, string>): PortalLink | undefined {
   const { id, workspaceId, createdAt, expiresAt, readOnly, keyId, operator } = fields;
   if (id === undefined || workspaceId === undefined) return undefined;

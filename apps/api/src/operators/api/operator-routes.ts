@@ -65,6 +65,7 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
         'Without `OPERATOR_WRITE=true` the link is read-only whatever is asked. The log names who made it, and what was changed with it.',
       body: OpenWorkspace,
       answer: { status: 201, description: 'The link.', schema: PortalLinkView, headers: ['cache-control'] },
+      problems: ['portal_link_limit_reached'],
       async handle({ portalLinks }, req, _res, request) {
         return await portalLinks.createAsOperator(req.params.id, request);
       },
