@@ -67,6 +67,22 @@ describeWithBrowser('a customer with the console', () => {
   }
 
   test.each(WAYS)(
+    'who came by a link signs out, and nobody on the same computer comes in again ($way)',
+    async ({ way }) => {
+      const workspace = await herald.createWorkspace();
+      await using user = await openConsole(workspace, '/console', way);
+      await user.sees('No receiver yet', workspace.id);
+      await user.press('button', 'Sign out');
+      await user.sees('Open the console');
+      expect(await user.page.evaluate('sessionStorage.length')).toBe(0);
+      await user.page.reload();
+      await user.sees('Open the console');
+      expect(await user.page.evaluate('document.body.innerText')).not.toContain(workspace.id);
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
+
+  test.each(WAYS)(
     'adds a receiver, copies its secret, and sends it a test event that the secret verifies ($way)',
     async ({ way }) => {
       const receiver = await herald.startReceiver([{ status: 200, body: 'well received' }]);

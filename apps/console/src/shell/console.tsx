@@ -99,11 +99,9 @@ function WhoseConsole({ onSignOut }: { readonly onSignOut: () => void }) {
           {texts.endsIn} <Time at={data.expiresAt} />
         </span>
       )}
-      {data.kind === 'api_key' && (
-        <button type="button" class="link-button" onClick={onSignOut}>
-          {texts.signOut}
-        </button>
-      )}
+      <button type="button" class="link-button" onClick={onSignOut}>
+        {texts.signOut}
+      </button>
     </span>
   );
 }

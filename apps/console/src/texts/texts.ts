@@ -8,7 +8,7 @@ export const texts = {
   find: 'Find by id',
   notAnId: 'An id starts with dlv_, task_ or wh_.',
   readOnly: 'read-only link',
-  signOut: 'Forget the key',
+  signOut: 'Sign out',
   endsIn: 'link ends',
   help: 'Keyboard',
   helpTitle: 'Keyboard',
