@@ -18,13 +18,13 @@ address of Redis it uses the service of \`npm start\`, and says so on stderr. Ru
 \`npm run --silent herald -- <command>\`) in the folder of the repository, after \`npm run build\`, and as \`herald <command>\` in the
 image.
 
-- An id is enough. No command needs the workspace of a delivery or receiver.
+- An id is enough. No command needs the workspace of a delivery, a receiver or a portal link.
 - A terminal gets tables and relative times. A pipe gets tab-separated columns with a header line and exact times.
-  \`--json\` prints one document (camelCase, ISO times); every command has it.
+  \`--json\` prints one document (camelCase, ISO times, null for what there is not); every command has it.
 - Results go to stdout, everything else to stderr.
 - The exit code is 0, also with warnings. It is 1 if something is wrong, the command was mistyped, or a test event was
   not delivered.
-- No command prints a secret, except \`keys create\` its new key.
+- No command prints a secret, except \`keys create\` its new key. A key that is given where an id belongs is not repeated.
 - \`--help\` of a command says the same as this page.
 
 ${renderTable(
@@ -54,6 +54,7 @@ function buildProgram(): Program {
       serviceEnv,
       output,
       startProgress: createStartProgress(stderr),
+      readInput: () => Promise.resolve(''),
       onInterrupt: () => undefined,
       setExitCode: () => undefined,
     },

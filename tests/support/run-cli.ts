@@ -13,6 +13,8 @@ export interface CliOptions {
   /** The folder of `npm start`. */
   readonly localFolder?: string;
   readonly onInterrupt?: (listener: () => void) => void;
+  /** What stands on standard input. */
+  readonly input?: string;
 }
 
 /**
@@ -20,10 +22,11 @@ export interface CliOptions {
  * its environment when it starts, such as NODE_EXTRA_CA_CERTS, is without effect.
  */
 export async function runCli(args: readonly string[], env: Env, options: CliOptions = {}) {
-  const { localFolder = NOWHERE, onInterrupt = () => undefined } = options;
+  const { localFolder = NOWHERE, onInterrupt = () => undefined, input = '' } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const openStdin = () => new PassThrough().end(input);
   const written = [text(stdout), text(stderr)] as const;
-  const { code } = await runCommand(args, { stdout, stderr, env, localFolder, onInterrupt }).finally(() => {
+  const { code } = await runCommand(args, { openStdin, stdout, stderr, env, localFolder, onInterrupt }).finally(() => {
     stdout.end();
     stderr.end();
   });

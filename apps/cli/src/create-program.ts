@@ -5,10 +5,11 @@ import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createHistoryCommand } from './history/history-command.ts';
 import { createKeysCommand } from './keys/keys-command.ts';
+import { createLinksCommand } from './links/links-command.ts';
 import { createQueuesCommand } from './queues/queues-command.ts';
 import { createReceiversCommand } from './receivers/receivers-command.ts';
 import { createReplayCommand } from './replays/replay-command.ts';
-import type { OutputStream } from './output/create-output.ts';
+import { hideCredentials, type OutputStream } from './output/create-output.ts';
 import { createShardsCommand } from './shards/shards-command.ts';
 import { createSecretsCommand } from './secrets/secrets-command.ts';
 
@@ -37,6 +38,7 @@ export function createProgram(deps: CommandDeps, streams: Streams): Command {
     .addCommand(createDeliveriesCommand(deps))
     .addCommand(createReplayCommand(deps))
     .addCommand(createKeysCommand(deps))
+    .addCommand(createLinksCommand(deps))
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
     .addCommand(createHistoryCommand(deps))
@@ -49,7 +51,10 @@ export function createProgram(deps: CommandDeps, streams: Streams): Command {
 function complete(command: Command, streams: Streams): void {
   const { stdout, stderr } = streams;
   command.exitOverride();
-  command.configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
+  command.configureOutput({
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(hideCredentials(text)),
+  });
   command.showHelpAfterError('(--help shows what there is)');
   if (command.commands.length === 0) command.option('--json', 'print one JSON document, for programs');
   for (const each of command.commands) complete(each, streams);

@@ -11,6 +11,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const { code, hasLeftovers } = await runCommand(process.argv.slice(2), {
+  openStdin: () => process.stdin,
   stdout,
   stderr,
   env,

@@ -7,11 +7,14 @@ import { CommanderError } from 'commander';
 import { createHeraldAccess } from './context/open-herald.ts';
 import { createOutput, type OutputStream } from './output/create-output.ts';
 import { createProgram } from './create-program.ts';
+import { createReadInput, type InputStream } from './context/read-input.ts';
 import { createServiceEnv } from './context/service-env.ts';
 import { createStartProgress } from './context/start-progress.ts';
 
 /** What a command needs of its process. */
 export type CommandIo = {
+  /** Called by the command that reads it. */
+  readonly openStdin: () => InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: NodeJS.ProcessEnv;
@@ -32,7 +35,7 @@ export type CommandEnd = {
  * @param args without the program's own name
  */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<CommandEnd> {
-  const { stdout, stderr, env, localFolder, onInterrupt } = io;
+  const { openStdin, stdout, stderr, env, localFolder, onInterrupt } = io;
   let code = 0;
   const setExitCode = (next: number) => {
     code = next;
@@ -41,8 +44,9 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   const { openHerald, now } = createHeraldAccess(serviceEnv);
   const output = createOutput({ stdout, stderr, env, now, setExitCode });
   const startProgress = createStartProgress(stderr);
+  const readInput = createReadInput(openStdin, stderr);
   try {
-    const deps = { openHerald, output, startProgress, now, serviceEnv, onInterrupt, setExitCode };
+    const deps = { openHerald, output, startProgress, readInput, now, serviceEnv, onInterrupt, setExitCode };
     await createProgram(deps, { stdout, stderr }).parseAsync(args, { from: 'user' });
   } catch (error) {
     // Commander has said what was wrong, or printed the help or the version.

@@ -22,10 +22,11 @@ async function createKey(...args: readonly string[]): Promise<string> {
 
 interface ListedKey {
   id: string;
-  workspace: string;
-  scopes: string;
-  expires: string;
-  name?: string;
+  workspaceId: string | null;
+  scopes: string[];
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  name: string | null;
 }
 
 async function listKeys(): Promise<ListedKey[]> {
@@ -59,8 +60,8 @@ test('without scopes a key may do all that a customer may, and an executor key w
 
 test('the list shows every key by its id and never the key itself', async () => {
   const key = await createKey('--workspace', 'ws_listed', '--scopes', 'tasks', '--expires-in', '90d');
-  const [row] = (await listKeys()).filter(({ workspace }) => workspace === 'ws_listed');
-  expect(row).toMatchObject({ scopes: 'tasks', expires: expect.stringMatching(/^\d{4}-/) as string });
+  const [row] = (await listKeys()).filter(({ workspaceId }) => workspaceId === 'ws_listed');
+  expect(row).toMatchObject({ scopes: ['tasks'], expiresAt: expect.stringMatching(/^\d{4}-/) as string });
   for (const { stdout } of [await keys('list'), await keys('list', '--json')]) {
     expect(stdout).toContain(row?.id);
     expect(stdout).not.toContain(key.slice(5));
@@ -71,16 +72,35 @@ test('the list shows every key by its id and never the key itself', async () => 
 test('the list shows the name that a key was given, and nothing for a key without one', async () => {
   await createKey('--workspace', 'ws_named', '--name', 'billing, staging');
   await createKey('--workspace', 'ws_nameless');
-  const nameOf = (list: readonly ListedKey[], of: string) => list.find(({ workspace }) => workspace === of)?.name;
+  const nameOf = (list: readonly ListedKey[], of: string) => list.find(({ workspaceId }) => workspaceId === of)?.name;
   const list = await listKeys();
-  expect([nameOf(list, 'ws_named'), nameOf(list, 'ws_nameless')]).toEqual(['billing, staging', undefined]);
+  expect([nameOf(list, 'ws_named'), nameOf(list, 'ws_nameless')]).toEqual(['billing, staging', null]);
   expect((await keys('list')).stdout).toMatch(/^key_\w+\tws_named\t.*\tbilling, staging$/m);
+});
+
+test('for programs a key is the same as everything else: camelCase, ISO times, null for what there is not', async () => {
+  const key = await createKey('--executor');
+  const id = `key_${key.slice(5, 21)}`;
+  const executor = (await listKeys()).find((each) => each.id === id);
+  const createdAt = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+  expect(executor).toEqual({
+    id,
+    workspaceId: null,
+    scopes: ['execute'],
+    name: null,
+    createdAt,
+    expiresAt: null,
+    lastUsedAt: null,
+  });
+  expect((await keys('list')).stdout).toMatch(
+    new RegExp(`^${id}\\t\\(executor\\)\\texecute\\t.*\\tnever\\tnever\\t$`, 'm'),
+  );
 });
 
 test('a revoked key is refused at once by both API processes', async () => {
   const key = await createKey('--workspace', 'ws_revoked');
   expect([(await statusAt(key, 0)).status, (await statusAt(key, 1)).status]).toEqual([200, 200]);
-  const [row] = (await listKeys()).filter(({ workspace }) => workspace === 'ws_revoked');
+  const [row] = (await listKeys()).filter(({ workspaceId }) => workspaceId === 'ws_revoked');
   const revoked = await keys('revoke', row?.id ?? '');
   const after = [await statusAt(key, 0), await statusAt(key, 1)];
   expect(revoked).toEqual({ code: 0, stdout: `revoked ${row?.id ?? ''}`, stderr: '' });

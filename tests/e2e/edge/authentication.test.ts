@@ -58,14 +58,14 @@ test('the last use of a key shows in the list, and is written about once a minut
   const { key, record } = await keys.create({ workspaceId: 'ws_used', scopes: ['webhooks'] });
   const list = async () => (await runCli(['keys', 'list', '--json'], herald.topology.env)).stdout;
   const rowOf = async () =>
-    (JSON.parse(await list()) as { id: string; 'last used': string }[]).find(({ id }) => id === record.id);
-  expect((await rowOf())?.['last used']).toBe('never');
+    (JSON.parse(await list()) as { id: string; lastUsedAt: string | null }[]).find(({ id }) => id === record.id);
+  expect((await rowOf())?.lastUsedAt).toBeNull();
   await herald.request('GET', RECEIVERS, { key });
   const lastUse = async () => (await keys.list()).find(({ id }) => id === record.id)?.lastUsedAt;
   const first = await waitFor('the first use to be written', lastUse);
   for (let use = 0; use < 5; use++) await herald.request('GET', RECEIVERS, { key });
   expect(await lastUse()).toBe(first);
-  expect((await rowOf())?.['last used']).toBe(new Date(first).toISOString());
+  expect((await rowOf())?.lastUsedAt).toBe(new Date(first).toISOString());
 });
 
 test('who shares an address with somebody who guesses is not refused, and the guessing is slowed down', async () => {

@@ -27,7 +27,7 @@ test('commands work on the service of npm start, and say so on stderr alone', as
   });
   const there = await runCli(['keys', 'list', '--json'], { REDIS_URL: redis.url }, { localFolder });
   expect(there).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(there.stdout)).toMatchObject([{ workspace: 'ws_x', name: 'trial' }]);
+  expect(JSON.parse(there.stdout)).toMatchObject([{ workspaceId: 'ws_x', name: 'trial' }]);
 });
 
 test('an address in the environment is used instead', async () => {

@@ -1,5 +1,6 @@
 import type { OpenHerald } from './open-herald.ts';
 import type { Output } from '../output/create-output.ts';
+import type { ReadInput } from './read-input.ts';
 import type { ServiceEnv } from './service-env.ts';
 import type { StartProgress } from './start-progress.ts';
 
@@ -10,6 +11,7 @@ export type CommandDeps = {
   readonly serviceEnv: ServiceEnv;
   /** Epoch ms. */
   readonly now: () => number;
+  readonly readInput: ReadInput;
   /** Calls back at the first Ctrl-C. */
   readonly onInterrupt: (listener: () => void) => void;
   readonly setExitCode: (code: number) => void;

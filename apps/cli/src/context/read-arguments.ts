@@ -21,12 +21,13 @@ export function argumentReader<T>(read: (text: string) => T | undefined, message
 /** Checks the form of an id, so that a mistyped one is told apart from an unknown one. */
 function idReader(thing: keyof typeof ID_PATTERNS, example: string) {
   const read = (text: string) => (ID_PATTERNS[thing].test(text) ? text : undefined);
-  return argumentReader(read, `must be the id of a ${thing}, such as ${example}`);
+  return argumentReader(read, `must be the id of a ${thing.replace('_', ' ')}, such as ${example}`);
 }
 
 export const readReceiverId = idReader('receiver', 'wh_01m7wyndtadddfeszmz5b3xx5r');
 export const readDeliveryId = idReader('delivery', 'dlv_ixeizp4snsuommspdcs6oacmpu52wjbz');
 export const readReplayId = idReader('replay', 'rpl_00112233445566778899aabb');
+export const readPortalLinkId = idReader('portal_link', 'plk_0123456789abcdef');
 export const readTaskId = idReader('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
 
 const CALLBACK_ID = /^cb_[0-9a-hjkmnp-tv-z]{26}$/;

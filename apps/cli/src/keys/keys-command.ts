@@ -2,8 +2,11 @@ import { plainText, readDuration } from '@herald/core';
 import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
+import type { Cell } from '../output/cell.ts';
+import { sayUntold } from '../output/say-untold.ts';
 import { toDate } from '../output/time-text.ts';
 import { argumentReader, listReader, readWorkspace } from '../context/read-arguments.ts';
+import { createFindCommand } from './find-command.ts';
 
 type CreateOptions = JsonOption & {
   workspace?: string;
@@ -16,8 +19,9 @@ type CreateOptions = JsonOption & {
 const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
 
 /** `herald keys`: the only place that makes and revokes API keys. */
-export function createKeysCommand({ openHerald, output, now }: CommandDeps): Command {
-  const keys = new Command('keys').description('make, list and revoke API keys');
+export function createKeysCommand(deps: CommandDeps): Command {
+  const { openHerald, output, now } = deps;
+  const keys = new Command('keys').description('make, list, revoke and find API keys');
   keys
     .command('create')
     .description('print one new key; it is shown this once')
@@ -52,7 +56,7 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
           ? { scopes: ['execute'], ...facts }
           : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...facts },
       );
-      if (json) output.json({ key, ...describeKey(record) });
+      if (json) output.json({ key, ...toKeyJson(record) });
       else output.line(key);
     });
   keys
@@ -60,12 +64,9 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
     .description('every valid key, by its id: never the key itself')
     .action(async ({ json }: JsonOption) => {
       await using herald = await openHerald({ anyShards: true });
-      const list = (await createApiKeyStore(herald).list()).map(describeKey);
-      if (json) output.json(list);
-      else {
-        const rows = list.map((each) => Object.values(each));
-        output.table(COLUMNS, rows, 'No keys yet: "herald keys create --workspace ws_x" makes one.');
-      }
+      const list = await createApiKeyStore(herald).list();
+      if (json) output.json(list.map(toKeyJson));
+      else output.table(COLUMNS, list.map(toKeyRow), 'No keys yet: "herald keys create --workspace ws_x" makes one.');
     });
   keys
     .command('revoke <id>')
@@ -73,11 +74,13 @@ export function createKeysCommand({ openHerald, output, now }: CommandDeps): Com
     .addHelpText('after', examples('herald keys revoke key_0123456789abcdef'))
     .action(async (id: string, { json }: JsonOption, command: Command) => {
       await using herald = await openHerald({ anyShards: true });
-      if (!(await createApiKeyStore(herald).revoke(id)))
-        command.error(`error: there is no key ${id}; herald keys list shows those there are`);
+      const told = await createApiKeyStore(herald).revoke(id);
+      if (!told) return command.error(`error: there is no key ${id}; herald keys list shows those there are`);
       if (json) output.json({ id, revoked: true });
       else output.line(`revoked ${id}`);
+      sayUntold(output, told);
     });
+  keys.addCommand(createFindCommand(deps));
   return keys;
 }
 
@@ -94,17 +97,22 @@ const readKeyName = argumentReader((text) => {
   return isPlain && text.length > 0 && text.length <= NAME_LIMIT ? text : undefined;
 }, `must be 1 to ${NAME_LIMIT} characters on one line, without blanks around them`);
 
-/** A key for programs, and with the same fields as a row for people. */
-function describeKey({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey) {
+function toKeyJson({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey) {
   return {
     id,
-    workspace: workspaceId ?? '(executor)',
-    scopes: scopes.join(','),
-    created: new Date(createdAt),
-    expires: toDate(expiresAt) ?? 'never',
-    'last used': toDate(lastUsedAt) ?? 'never',
+    /** Null of an executor key. */
+    workspaceId,
+    scopes,
     name,
+    createdAt: new Date(createdAt),
+    expiresAt: toDate(expiresAt),
+    lastUsedAt: toDate(lastUsedAt),
   };
 }
 
 const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used', 'name'];
+
+function toKeyRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey): Cell[] {
+  const times = [new Date(createdAt), toDate(expiresAt) ?? 'never', toDate(lastUsedAt) ?? 'never'];
+  return [id, workspaceId ?? '(executor)', scopes.join(','), ...times, name];
+}

@@ -81,6 +81,24 @@ test('text of others in a JSON document is the same text, and can’t control a 
   expect(written.stdout).not.toMatch(/[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
 });
 
+test('what is undefined is null in a JSON document, however deep', () => {
+  const { output, written } = record(false);
+  output.json({ at: new Date(NOW), end: undefined, list: [{ name: undefined }] });
+  expect(JSON.parse(written.stdout)).toEqual({ at: '2030-01-31T12:00:00.000Z', end: null, list: [{ name: null }] });
+});
+
+test.each([
+  ['there is no key hrld_0123456789abcdef_aB3 here', 'there is no key hrld_… here'],
+  ["value 'hrlp_abc' is invalid, and HRLD_ABC too", "value 'hrlp_…' is invalid, and HRLD_… too"],
+  ['unknown option whsec_a+b/c=.', 'unknown option whsec_….'],
+  ['a key starts with hrld_', 'a key starts with hrld_'],
+])('%j goes to stderr without its credentials', (text, shown) => {
+  const { output, written } = record(false);
+  output.note(text);
+  output.problem(text);
+  expect(written.stderr).toBe(`${shown}\n${shown}\n`);
+});
+
 test('facts are shown one a line, relative and exact, without unknown ones', () => {
   const { output, written } = record(true, { NO_COLOR: '1' });
   output.facts({ id: 'dlv_1', accepted: new Date(NOW - 5_000), settled: undefined });

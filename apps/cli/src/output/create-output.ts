@@ -23,6 +23,16 @@ const toEscape = (character: string) =>
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }).join('');
 
+const CREDENTIAL = /(hrl[dp]_|whsec_)[\w+/=-]+/gi;
+
+/**
+ * A text for stderr without the keys, tokens and secrets in it: somebody may give one where an id belongs, and messages
+ * repeat what was given.
+ */
+export function hideCredentials(text: string): string {
+  return text.replace(CREDENTIAL, '$1…');
+}
+
 /** Writes answers to stdout. Notes and problems go to stderr, so that stdout holds only what was asked for. */
 export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDeps) {
   const isTerminal = stdout.isTTY === true;
@@ -32,7 +42,7 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
     stdout.write(`${text}\n`);
   };
   const note = (text: string): void => {
-    stderr.write(`${text}\n`);
+    stderr.write(`${hideCredentials(text)}\n`);
   };
   const paint = (cell: Cell): string => {
     if (cell === undefined) return isTerminal ? '-' : '';
@@ -53,9 +63,10 @@ export function createOutput({ stdout, stderr, env, now, setExitCode }: OutputDe
       note(text);
       setExitCode(1);
     },
-    /** Writes one JSON document, for programs. A Date becomes an ISO time. */
+    /** Writes one JSON document, for programs. A Date becomes an ISO time, and what is undefined null. */
     json(document: unknown): void {
-      line(JSON.stringify(document, undefined, 2).replace(RAW_IN_JSON, toEscape));
+      const text = JSON.stringify(document, (_name, value: unknown) => (value === undefined ? null : value), 2);
+      line(text.replace(RAW_IN_JSON, toEscape));
     },
     /**
      * Aligned columns on a terminal; elsewhere tab-separated values below the names of the columns. Without a row it

@@ -80,6 +80,12 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       const isValid = record && isSameProof(proof, fields.proof) && (record.expiresAt ?? Infinity) > now();
       return isValid ? record : undefined;
     },
+    /** The record of the key with this id, if it is valid now. */
+    async findById(id: string): Promise<ApiKey | undefined> {
+      const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
+      const record = lookUp === null ? undefined : readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
+      return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
+    },
     async list(): Promise<readonly ApiKey[]> {
       const lookUps = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
       const records = await Promise.all(lookUps.map((lookUp) => redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))));
