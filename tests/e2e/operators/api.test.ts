@@ -13,6 +13,7 @@ const PUBLIC_URL = 'https://herald.example.com/hooks';
 const PATHS = ['/overview', '/destinations', '/search?q=x', '/deliveries/failed'];
 
 interface PortalLink {
+  id: string;
   url: string;
   token: string;
   expiresAt: string;
@@ -248,10 +249,10 @@ describe('portal links', () => {
   test('a repeated request gets its answer without the token', async () => {
     const headers = { 'idempotency-key': 'the-same-link' };
     const first = bodyOf(await createLink({}, headers), 201) as PortalLink;
-    const { expiresAt, readOnly } = first;
+    const { id, expiresAt, readOnly } = first;
     const again = await createLink({}, headers);
     expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.body).toEqual({ expiresAt, readOnly });
+    expect(again.body).toEqual({ id, expiresAt, readOnly });
     expect(toText(await dumpRedis(scene.herald.redis))).not.toContain(first.token);
   });
 

@@ -168,9 +168,25 @@ test('after an eventful run no secret, key, password, internal field or token of
   const listed = await runCli(['keys', 'list', '--json'], herald.topology.env);
   const { id: keyId = '' } = (JSON.parse(listed.stdout) as { id: string }[]).at(-1) ?? {};
   cli.push(listed, await runCli(['keys', 'revoke', keyId], herald.topology.env));
-  const keys = [workspace.key, herald.executor.key, revoked.stdout];
+  const link = await workspace.request('POST', '/api/public/portal-links', { body: {} });
+  const { id: linkId, token } = bodyOf(link, 201) as { id: string; token: string };
+  const keys = [workspace.key, herald.executor.key, revoked.stdout, token];
   const [secret = ''] = signing;
   for (const misplaced of [...keys, secret]) {
+    for (const [args, input] of [
+      [['keys', 'find'], misplaced],
+      [['keys', 'find', '--json'], misplaced],
+      [['keys', 'find'], misplaced.slice(0, -1)],
+      [['keys', 'find', misplaced]],
+      [['keys', 'revoke', misplaced]],
+      [['links', 'list']],
+      [['links', 'revoke', misplaced]],
+      [['deliveries', 'show', misplaced]],
+    ] as const) {
+      cli.push(await runCli(args, herald.topology.env, { ...(input !== undefined && { input }) }));
+    }
+    await ask('DELETE', `/api/public/portal-links/${encodeURIComponent(misplaced)}`);
+    await ask('GET', '/api/public/portal-links');
     const text = encodeURIComponent(misplaced);
     await ask('GET', `/api/public/webhooks?token=${text}`);
     await ask('GET', `/api/public/webhooks/${text}`);
@@ -189,6 +205,7 @@ test('after an eventful run no secret, key, password, internal field or token of
     const credentials = basic(OPERATOR_ENV.OPERATOR_USER, misplaced);
     answers.push(await herald.request('GET', BOARD, { headers: credentials }));
   }
+  await ask('DELETE', `/api/public/portal-links/${linkId}`);
   const shown = receivers.map((receiver) => emitted.to(receiver));
   const during = await readPages(herald, shown);
 

@@ -5,6 +5,7 @@ import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { readCliConfig, type Herald } from '../context/open-herald.ts';
+import { toDate } from '../output/time-text.ts';
 import { describeHistory, type Backlog } from './describe-history.ts';
 
 /** Making indexes may take long. */
@@ -52,7 +53,8 @@ export function createHistoryCommand({ openHerald, output, serviceEnv, now }: Co
       const status = await inHistory(readHistoryStatus);
       await using herald = await openHerald();
       const backlog = await readBacklog(herald);
-      if (json) output.json({ ...status, waiting: backlog });
+      const { count, oldestAt } = backlog;
+      if (json) output.json({ ...status, waiting: { count, oldestAt: toDate(oldestAt) } });
       else for (const line of describeHistory(status, backlog, now())) output.line(line);
     });
   return history;
