@@ -14,6 +14,7 @@ import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-st
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore } from '@herald/store/listening/listener-store';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
@@ -31,6 +32,7 @@ import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
 import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { openBase, type ContextOptions } from './open-base.ts';
+import { createUntrustedProxyNote } from './http/note-untrusted-proxy.ts';
 import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createListeners } from './listening/create-listeners.ts';
@@ -76,6 +78,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
   const replicated = { redis, awaitReplication, keyspace };
   const presence = createWorkerPresence(redis);
+  const { proxyCount } = config;
+  const untrustedProxy = createUntrustedProxyNote({ proxyCount, mark: createUntrustedProxyMark(redis), logger, now });
 
   const receiverStore = createReceiverStore(replicated);
   const sealHeaders = createSealHeaders(cipher.encrypt);
@@ -132,6 +136,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     isSilent,
     shards,
     keyspace,
+    untrustedProxy,
     keyFingerprints: cipher.fingerprints,
     tracing: base.tracing,
     audit: createAudit(createAuditTrail({ redis, keyspace, length: config.auditLength, now }), logger),
@@ -152,6 +157,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       isSilent,
       skewMs: clock.skewMs,
       findProblem: shards.findProblem,
+      findWarning: () => Promise.resolve(untrustedProxy.findWarning()),
     }),
     receivers,
     callbacks,

@@ -71,7 +71,7 @@ export function createApp(context: AppContext): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
   app.set('trust proxy', config.proxyCount);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, refuseDoubledSlashes);
+  app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseDoubledSlashes);
   const beforeData = [refuseUnreachableData(context), ...(tracing ? [createRequestTrace(tracing)] : [])];
   // First, because nearly all requests are reports.
   const executor = createRouter(TRANSITION_ROUTES, context, {

@@ -103,7 +103,11 @@ export const VARIABLE_TEXTS = {
       what: 'Requests per second of one workspace, with all its keys and links; 0: no limit',
       usual: '200',
     },
-    TRUST_PROXY: { readBy: 'api', what: 'The number of your proxies in front ([limits](http.md#limits))', usual: '0' },
+    TRUST_PROXY: {
+      readBy: 'api',
+      what: 'The number of your proxies in front ([limits](http.md#limits)). While it is 0 and requests bring `X-Forwarded-For`, `/readyz` and `herald doctor` warn',
+      usual: '0',
+    },
     OPERATOR_USER: {
       readBy: 'api',
       what: 'The name of the operator who may see the [operator pages](runbook.md#the-board) and the metrics of the API',

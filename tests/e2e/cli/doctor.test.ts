@@ -1,11 +1,11 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { freePort, startRedis, type RedisOptions } from '@herald/test-kit';
+import { freePort, startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { runCli } from '../../support/run-cli.ts';
-import type { Env } from '../../support/start-herald-process.ts';
+import type { Env, HeraldProcess } from '../../support/start-herald-process.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
@@ -58,7 +58,16 @@ describe('of a running service', () => {
   test('a healthy set-up is well in every part', async () => {
     const { status, findings, skipped, text } = await examine(env());
     expect({ status, findings, skipped }).toEqual({ status: 'ok', findings: [], skipped: [] });
-    expect(text.split('\n').map((line) => line.split(/ +/)[0])).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'All']);
+    expect(text.split('\n').map((line) => line.split(/ +/)[0])).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'All',
+    ]);
   });
 
   test('a hint is a warning, and no failure', async () => {
@@ -104,7 +113,7 @@ test('Redis away: says what to start, and what was not looked at', async () => {
   const { findings, skipped, text } = await examine({ ...GOOD, REDIS_URL: url });
   expect(codesOf(findings)).toEqual(['error redis_unreachable']);
   expect(findings[0]?.sentence).toMatch(/can't be reached .*redis-server.*REDIS_URL/);
-  expect(skipped).toEqual(['shards', 'secrets', 'workers', 'work']);
+  expect(skipped).toEqual(['shards', 'secrets', 'proxy', 'workers', 'work']);
   expect(text).not.toContain('redis-password');
 });
 
@@ -113,7 +122,7 @@ test('a REDIS_URL that is none: Redis is not asked', async () => {
   expect(findings).toMatchObject([
     { check: 'configuration', sentence: expect.stringContaining('REDIS_URL') as string },
   ]);
-  expect(skipped).toEqual(['redis', 'shards', 'secrets', 'workers', 'work']);
+  expect(skipped).toEqual(['redis', 'shards', 'secrets', 'proxy', 'workers', 'work']);
 });
 
 test('a Redis that keeps nothing and throws data away: says which settings', async () => {
@@ -190,6 +199,42 @@ async function pretendAge(redis: RedisClient, ms: number): Promise<void> {
   const [id = ''] = await redis.zrange(waiting, '0', '-1');
   await redis.zincrby(waiting, -ms, id);
 }
+
+test('requests through a proxy that TRUST_PROXY leaves out: the API warns and serves, and the doctor says what to set', async () => {
+  await using herald = await startHerald({ apis: 2, env: GOOD, redis: GOOD_REDIS });
+  const env = { REDIS_URL: herald.server.url, ...GOOD };
+  const [api, other] = herald.apis;
+  if (!api || !other) throw new Error('there are two');
+  const warningsOf = async (via: HeraldProcess) => {
+    const { status, body } = await herald.request('GET', '/readyz', { via });
+    return { status, codes: (body as { warnings: Line[] }).warnings.map(({ code }) => code) };
+  };
+  expect((await examine(env)).findings).toEqual([]);
+  await herald.request('GET', '/healthz', { via: api, headers: { 'x-forwarded-for': '192.0.2.1' } });
+  await waitFor('the API to warn', () => warningsOf(api), {
+    until: ({ status, codes }) => status === 200 && codes.includes('proxy_not_trusted'),
+  });
+  // Only the process that saw it says so, and any may be asked by the doctor.
+  expect(await warningsOf(other)).toEqual({ status: 200, codes: [] });
+  const { findings, status } = await examine(env);
+  expect(status).toBe('warning');
+  expect(codesOf(findings)).toEqual(['warning proxy_not_trusted']);
+  expect(findings[0]).toMatchObject({
+    check: 'proxy',
+    sentence: expect.stringContaining('set TRUST_PROXY to') as string,
+  });
+  // It leaves by itself.
+  const ttlMs = await herald.redis.pttl('herald:untrusted-proxy');
+  expect(ttlMs).toBeGreaterThan(200_000);
+  expect(ttlMs).toBeLessThanOrEqual(300_000);
+  await herald.redis.del('herald:untrusted-proxy');
+  expect((await examine(env)).findings).toEqual([]);
+
+  const counted = await herald.startApi({ TRUST_PROXY: '1' });
+  await herald.request('GET', '/healthz', { via: counted, headers: { 'x-forwarded-for': '192.0.2.1' } });
+  expect(await warningsOf(counted)).toEqual({ status: 200, codes: [] });
+  expect((await examine(env)).findings).toEqual([]);
+});
 
 test('a destination that gives no answers is a warning, and names no other fault', async () => {
   await using herald = await startHerald({

@@ -60,6 +60,7 @@ function createWholeApp() {
     audit: () => Promise.resolve(),
     apiKeys: {},
     keyspace: { shards: [] },
+    untrustedProxy: { note: () => undefined },
     operators: { createBoard, operator: { user: 'olga', password: 'correct horse', canWrite: true } },
   } as never);
 }

@@ -2,6 +2,7 @@ import { checkRedis } from '@herald/store/requirements/check-redis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
 import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
+import { createUntrustedProxyMark, PROXY_NOT_TRUSTED } from '@herald/store/readiness/untrusted-proxy';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { describeMissingKey } from '@herald/store/secrets/register-key-version';
@@ -36,6 +37,16 @@ export async function checkShards({ redis, config }: Herald, counts: ShardCounts
     findings: isLost && isUnrecorded(record) ? [LOSS_KNOWN] : found,
     well:
       counts.sampled === 0 ? 'there is no data yet' : `the data lies where SHARDS=${config.shardCount} looks for it`,
+  };
+}
+
+/** Whether an API that trusts no proxy has got requests through one lately. The APIs note it. */
+export async function checkProxy({ redis }: Pick<Herald, 'redis'>): Promise<Check> {
+  const isNoted = await createUntrustedProxyMark(redis).isThere();
+  return {
+    name: 'proxy',
+    findings: isNoted ? [PROXY_NOT_TRUSTED] : [],
+    well: 'no request came lately through a proxy that TRUST_PROXY leaves out',
   };
 }
 

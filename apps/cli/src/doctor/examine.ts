@@ -7,7 +7,7 @@ import { readCliConfig, type Herald } from '../context/open-herald.ts';
 import { readQueues } from '../queues/read-queues.ts';
 import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';
-import { checkSecrets, checkServer, checkShards, type SecretsKeys } from './check-redis.ts';
+import { checkProxy, checkSecrets, checkServer, checkShards, type SecretsKeys } from './check-redis.ts';
 import { judgeWork, judgeWorkers } from './judge-work.ts';
 
 export type Examination = {
@@ -16,7 +16,7 @@ export type Examination = {
   readonly skipped: readonly Check['name'][];
 };
 
-const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'workers', 'work'];
+const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'proxy', 'workers', 'work'];
 
 /** Checks every part that can be checked: errors in one part don't hide those of another. */
 export async function examine(
@@ -50,6 +50,7 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
       server,
       shards,
       ...secrets,
+      await checkProxy(herald),
       { name: 'workers', findings: judgeWorkers(queues), well: `${queues.workers} seen lately` },
       { name: 'work', findings: judgeWork(queues), well: 'nothing is stuck, nothing failed lately' },
     ];

@@ -2933,12 +2933,13 @@ export interface components {
          *     - `layout_newer`: The data is laid out by a newer version.
          *     - `egress_proxy`: The proxy through which the worker sends is away, or refuses. Deliveries wait, and spend no try.
          *     - `no_worker`: No worker was seen lately. Transitions are accepted, and nothing is sent.
+         *     - `proxy_not_trusted`: Requests come through a proxy, and `TRUST_PROXY` is 0. All callers share the address of the proxy, and the limits of wrong keys and sign-ins. Only the API says it, for five minutes after the last such request.
          *     - `history_away`: PostgreSQL, where settled deliveries go, is away or refuses. They stay in Redis, and deliveries go on.
          *     - `clock_off`: The clock of the machine differs from the time of Redis by more than half a second.
          * @example redis_away
          * @enum {string}
          */
-        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_proxy" | "no_worker" | "history_away" | "clock_off";
+        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "clock_off";
         StartLinks: {
             links: {
                 path: string;

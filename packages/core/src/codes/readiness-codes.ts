@@ -72,6 +72,12 @@ export const READINESS_CODES = {
     meaning: 'No worker was seen lately. Transitions are accepted, and nothing is sent.',
     action: 'Start a worker.',
   },
+  proxy_not_trusted: {
+    meaning:
+      'Requests come through a proxy, and `TRUST_PROXY` is 0. All callers share the address of the proxy, and the limits of wrong keys and sign-ins. Only the API says it, for five minutes after the last such request.',
+    action:
+      'Set `TRUST_PROXY` to the number of your proxies that add to `X-Forwarded-For`. If there is none in front, somebody else sends the header: nothing is believed of it.',
+  },
   history_away: {
     meaning: 'PostgreSQL, where settled deliveries go, is away or refuses. They stay in Redis, and deliveries go on.',
     action:

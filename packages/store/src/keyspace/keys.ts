@@ -133,4 +133,6 @@ export const GLOBAL_KEYS = {
   dataLost: 'herald:data-lost',
   /** string: written to find whether Redis takes writes */
   probe: 'herald:probe',
+  /** string: an API with TRUST_PROXY=0 got requests through a proxy; expires minutes after the last of them */
+  untrustedProxy: 'herald:untrusted-proxy',
 } as const;
