@@ -10,7 +10,8 @@ type Window = { failures: number; endsAt: number };
 const ADDRESS_LIMIT = 10_000;
 
 /**
- * Limits failed sign-ins by address. This process counts alone: a guess must not cost Redis anything.
+ * Limits failed authentications with keys and tokens, which are too long to be guessed, by address. This process counts
+ * alone: a guess must not cost Redis anything.
  * @param limit failures of one address per minute that keep their own answer
  */
 export function createFailureLimiter(limit: number, now: () => number) {
@@ -49,15 +50,6 @@ export function createFailureLimiter(limit: number, now: () => number) {
       const at = now();
       const window = windowOf(clientAddressOf(req), at);
       return ++window.failures <= limit ? fault : toFault(window, at);
-    },
-    /**
-     * Throws `rate_limited` once the address has used up its budget. Call it before looking at credentials that are
-     * short enough to be guessed: a right guess then looks like a wrong one. Others behind the address wait too.
-     */
-    refuseGuessers: (req: Request): void => {
-      const at = now();
-      const window = windows.get(clientAddressOf(req));
-      if (window && window.endsAt > at && window.failures >= limit) throw toFault(window, at);
     },
   };
 }

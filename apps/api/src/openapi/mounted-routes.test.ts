@@ -55,7 +55,7 @@ function stackOf(app: Express): readonly Layer[] {
 /** The whole app. Nothing in it is called. */
 function createWholeApp() {
   return createApp({
-    config: { rateLimit: 0, proxyCount: 0, frameAncestors: [] },
+    config: { rateLimit: 0, proxyCount: 0, frameAncestors: [], secretsKeys: [] },
     metrics: {},
     audit: () => Promise.resolve(),
     apiKeys: {},

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { createCheckCredentials } from './check-credentials.ts';
 
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-const olga = createCheckCredentials({ user: 'olga', password: 'päss:wörd' });
+const { check, user } = createCheckCredentials({ user: 'olga', password: 'päss:wörd' });
+const olga = (header: string) => check(header)?.isRight === true;
 
 test('the user and his password are known, also with a colon in it and in any spelling of its letters', () => {
   expect(olga(basic('olga', 'päss:wörd'))).toBe(true);
@@ -11,7 +12,6 @@ test('the user and his password are known, also with a colon in it and in any sp
 });
 
 test.each([
-  undefined,
   '',
   'Basic',
   'Basic ',
@@ -35,4 +35,24 @@ test('whatever is sent is nobody, unless it is the very same', () => {
       expect(olga(basic(user, password))).toBe(false);
     }),
   );
+});
+
+test('whoever gets credentials can tell users and guesses apart, and can read neither', () => {
+  const [first, again, otherPassword, otherUser] = [
+    basic('olga', 'päss'),
+    basic('olga', 'päss'),
+    basic('olga', 'wörd'),
+    basic('otto', 'päss'),
+  ].map((header) => check(header));
+  expect(first).toEqual(again);
+  expect([first?.user, otherPassword?.user]).toEqual([user, user]);
+  expect(otherPassword?.guess).not.toBe(first?.guess);
+  expect(otherUser?.user).not.toBe(user);
+  expect(JSON.stringify(first)).not.toMatch(/olga|päss/);
+});
+
+test('what is no Basic at all is no guess, and what is unreadable is one', () => {
+  expect(check('Bearer hrld_x')).toBeUndefined();
+  expect(check('')).toBeUndefined();
+  expect(check('Basic !!!!')).toMatchObject({ isRight: false });
 });

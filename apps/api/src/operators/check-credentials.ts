@@ -2,27 +2,51 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type OperatorCredentials = { readonly user: string; readonly password: string };
 
-/** Whether an Authorization header carries the operator's credentials. */
-export type CheckCredentials = (authorization: string | undefined) => boolean;
+/** Credentials that came with a request. Whoever gets this can compare them, and can't read them. */
+export type SignIn = {
+  readonly isRight: boolean;
+  /** A digest of the user alone. */
+  readonly user: string;
+  /** A digest of user and password. */
+  readonly guess: string;
+};
+
+type Parts = { readonly user: Buffer; readonly password: Buffer };
 
 /**
  * Checks HTTP Basic credentials (RFC 7617) against one user. It always compares both parts, as digests of equal length
  * under a random key, so that the time it takes does not show which part was right.
  */
-export function createCheckCredentials({ user, password }: OperatorCredentials): CheckCredentials {
+export function createCheckCredentials(operator: OperatorCredentials) {
   const key = randomBytes(32);
-  const digest = (text: string) => createHmac('sha256', key).update(text.normalize('NFC')).digest();
-  const expected = { user: digest(user), password: digest(password) };
-  return (authorization) => {
-    const given = readBasic(authorization);
-    const isUser = timingSafeEqual(digest(given.user), expected.user);
-    const isPassword = timingSafeEqual(digest(given.password), expected.password);
-    return isUser && isPassword;
+  const digest = (data: string | Buffer) => createHmac('sha256', key).update(data).digest();
+  const toParts = ({ user, password }: OperatorCredentials): Parts => ({
+    user: digest(user.normalize('NFC')),
+    password: digest(password.normalize('NFC')),
+  });
+  const expected = toParts(operator);
+  /** What an Authorization header carries. Undefined: something else than HTTP Basic, which can't be right. */
+  const check = (authorization: string): SignIn | undefined => {
+    if (!/^Basic(?: |$)/i.test(authorization)) return undefined;
+    const given = toParts(readBasic(authorization));
+    const isUser = timingSafeEqual(given.user, expected.user);
+    const isPassword = timingSafeEqual(given.password, expected.password);
+    return {
+      isRight: isUser && isPassword,
+      user: given.user.toString('base64'),
+      guess: digest(Buffer.concat([given.user, given.password])).toString('base64'),
+    };
+  };
+  return {
+    check,
+    /** The digest of the user who can be right. */
+    user: expected.user.toString('base64'),
   };
 }
+export type CheckCredentials = ReturnType<typeof createCheckCredentials>['check'];
 
 /** Unreadable credentials count as an empty user and password, and are compared like any others. */
-function readBasic(authorization = ''): OperatorCredentials {
+function readBasic(authorization: string): OperatorCredentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
   const text = Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');

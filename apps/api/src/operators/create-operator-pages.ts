@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ApiConfig } from '@herald/config/api-config';
+import type { OperatorConfig } from '@herald/config/operator-env';
 import { Router } from 'express';
 import type { BuiltFiles } from '../console/built-files.ts';
 import { createAdminRoutes } from '../console/console-routes.ts';
-import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
 import type { Audit } from '../reports/create-audit.ts';
@@ -10,21 +12,23 @@ import { createRouter, refuseOtherMethods, refuseUnknownPath, type Steps } from 
 import { BOARD_PATH } from './board/board-path.ts';
 import type { BoardDeps } from './board/create-board.ts';
 import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
+import { createCheckCredentials } from './check-credentials.ts';
 import type { OperatorDeps } from './create-operator-deps.ts';
 import { createOperatorGuard } from './guard-operators.ts';
-
-/** Failed sign-ins of one address. An open board fails twelve times a minute when its password changes. */
-const SIGN_IN_FAILURES_PER_MINUTE = 30;
+import { createKnownBrowsers } from './known-browsers.ts';
+import { createSignInLimiter } from './limit-sign-ins.ts';
 
 export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
-  Pick<OperatorRoutesDeps, 'portalLinks'> & { readonly builtConsole: BuiltFiles | undefined; readonly audit: Audit };
+  Pick<OperatorRoutesDeps, 'portalLinks'> & {
+    readonly config: Pick<ApiConfig, 'publicUrl' | 'secretsKeys'>;
+    readonly builtConsole: BuiltFiles | undefined;
+    readonly audit: Audit;
+  };
 
 /** The pages for operators: `/metrics` for Prometheus, the board, the console and what it reads, behind one guard. */
 export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
   const { operator, createBoard, redis, exposition } = operators;
-  const { logger, now } = deps;
-  const failures = createFailureLimiter(SIGN_IN_FAILURES_PER_MINUTE, now);
-  const guard = createOperatorGuard({ credentials: operator, failures, logger });
+  const guard = createGuard(deps, operator);
   const router = Router();
   router.use('/metrics', atRoute('/metrics'), guard);
   router
@@ -47,6 +51,19 @@ export function createOperatorPages(deps: OperatorPagesDeps, operators: Operator
   router.use(BOARD_PATH, atRoute(BOARD_PATH), guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
   router.use('/admin', guard, createAdminRoutes(deps.builtConsole));
   return router;
+}
+
+function createGuard({ config, logger, now }: OperatorPagesDeps, operator: OperatorConfig): Router {
+  const { publicUrl, secretsKeys } = config;
+  const { check: checkCredentials, user } = createCheckCredentials(operator);
+  return createOperatorGuard({
+    checkCredentials,
+    limitSignIn: createSignInLimiter({ operator: user, now, wait }),
+    browsers: createKnownBrowsers({ secretsKeys, now }),
+    user: operator.user,
+    origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
+    logger,
+  });
 }
 
 /** Of those who have signed in: changes are for operators whose pages may change things. */

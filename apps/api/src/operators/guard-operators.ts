@@ -1,17 +1,22 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import { Router, type RequestHandler } from 'express';
-import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { clientAddressOf } from '../http/client-address.ts';
 import { HttpFault } from '../http/problem.ts';
 import { stateOf } from '../http/request-state.ts';
 import { createSecurityHeaders } from '../http/security-headers.ts';
-import { createCheckCredentials, type OperatorCredentials } from './check-credentials.ts';
+import type { CheckCredentials } from './check-credentials.ts';
 import { judgeOrigin } from './judge-origin.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
+import type { LimitSignIn } from './limit-sign-ins.ts';
 
 export type OperatorGuardDeps = {
-  readonly credentials: OperatorCredentials;
-  /** Not that of the API keys: guesses at keys must not lock out operators. */
-  readonly failures: FailureLimiter;
+  readonly checkCredentials: CheckCredentials;
+  readonly limitSignIn: LimitSignIn;
+  readonly browsers: KnownBrowsers;
+  /** Who signs in, for the audit trail. */
+  readonly user: string;
+  /** The origin of the operator pages, such as `https://herald.example.com`. Undefined: the one that is called. */
+  readonly origin: string | undefined;
   readonly logger: Logger;
 };
 
@@ -38,23 +43,26 @@ const PAGE_POLICY = {
 };
 
 /** Guards every operator page: security headers, sign-in, and proof that a change comes from the pages themselves. */
-export function createOperatorGuard({ credentials, failures, logger }: OperatorGuardDeps): Router {
-  const isOperator = createCheckCredentials(credentials);
-  const signIn: RequestHandler = (req, _res, next) => {
+export function createOperatorGuard(deps: OperatorGuardDeps): Router {
+  const { checkCredentials, limitSignIn, browsers, user, origin, logger } = deps;
+  const signIn: RequestHandler = async (req, res, next) => {
     const fault = new HttpFault(
       'unauthenticated',
       "sign in with the operator's user and password (HTTP Basic)",
       CHALLENGE,
     );
-    const given = req.get('authorization');
-    // A browser first asks without credentials. That is no guess.
-    if (given === undefined) throw fault;
-    failures.refuseGuessers(req);
-    if (!isOperator(given)) {
-      logger.warn('operator.sign_in_failed', { requestId: stateOf(req).requestId, address: clientAddressOf(req) });
-      throw failures.judge(req, fault);
+    // A browser first asks without credentials, and an API key is no password. Neither is a guess.
+    const given = checkCredentials(req.get('authorization') ?? '');
+    if (!given) throw fault;
+    const address = clientAddressOf(req);
+    const verdict = await limitSignIn(given, { address, browser: browsers.idOf(req) });
+    if (verdict.kind === 'later') throw toComeLater(verdict.afterMs);
+    if (verdict.kind === 'wrong') {
+      if (verdict.isNew) logger.warn('operator.sign_in_failed', { requestId: stateOf(req).requestId, address });
+      throw fault;
     }
-    stateOf(req).caller = { by: 'operator', user: credentials.user, scopes: [] };
+    stateOf(req).caller = { by: 'operator', user, scopes: [] };
+    browsers.remember(req, res);
     next();
   };
   const refuseForeign: RequestHandler = (req, _res, next) => {
@@ -62,10 +70,17 @@ export function createOperatorGuard({ credentials, failures, logger }: OperatorG
       method: req.method,
       fetchSite: req.get('sec-fetch-site'),
       origin: req.get('origin'),
-      ownOrigin: `${req.protocol}://${req.host}`,
+      ownOrigin: origin ?? `${req.protocol}://${req.host}`,
     });
     if (problem !== undefined) throw new HttpFault('foreign_origin', problem);
     next();
   };
   return Router().use(createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign);
+}
+
+function toComeLater(afterMs: number): HttpFault {
+  const afterS = Math.ceil(afterMs / 1_000);
+  return new HttpFault('rate_limited', `too many wrong sign-ins lately; try again in ${afterS} s`, {
+    'retry-after': String(afterS),
+  });
 }
