@@ -36,7 +36,7 @@ COPY --from=build /built ./
 # Nothing is written here: the file system may be read-only, and the user owns none of it. It is the image's user node;
 # by a number, Kubernetes sees that it isn't root.
 USER 1000:1000
-# The api; the worker's pages for operators.
-EXPOSE 8080 8081
+# The api; the worker's pages for operators; those of the api.
+EXPOSE 8080 8081 8082
 # Both processes handle SIGTERM themselves and start no others, so they need no init.
 CMD ["node", "apps/api/dist/main.js"]

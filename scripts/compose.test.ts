@@ -11,6 +11,8 @@ interface Service {
   build?: string;
   environment?: Record<string, string | number | null>;
   ports?: string[];
+  command?: string[];
+  tmpfs?: string[];
   labels?: Record<string, string>;
   profiles?: string[];
 }
@@ -42,10 +44,19 @@ const takes = ({ environment = {} }: Service, name: string) =>
 
 test.each(['api', 'worker'] as const)('each variable of the %s gets to it from .env', (name) => {
   const service = services[name] ?? { image: '' };
-  // The API listens on all addresses of its container. These two say where the machine publishes that.
-  const published = name === 'api' ? ['HOST', 'PORT'] : [];
+  // The API listens on all addresses of its container. These say where the machine publishes that.
+  const published = name === 'api' ? ['HOST', 'PORT', 'OPERATOR_HOST', 'OPERATOR_PORT'] : [];
   expect(VARIABLES[name].filter((each) => !published.includes(each) && !takes(service, each))).toEqual([]);
   expect(published.filter((each) => !service.ports?.join().includes(`\${${each}:-`))).toEqual([]);
+});
+
+test('nothing but the API is published beyond this machine, unless .env says so', () => {
+  const addresses = Object.values(services).flatMap(({ ports = [] }) =>
+    ports.map((port) => /^(.+?)(?::\d|:\$)/.exec(port)?.[1]),
+  );
+  expect(addresses).toEqual(['${HOST:-127.0.0.1}', '${OPERATOR_HOST:-127.0.0.1}', '127.0.0.1', '127.0.0.1']);
+  // Customers' and operators' pages have different ports.
+  expect(services.api?.environment).toMatchObject({ PORT: 8080, OPERATOR_PORT: 8082 });
 });
 
 test('every variable of the example gets somewhere', () => {
@@ -75,13 +86,21 @@ test('monitoring is a profile, and scrapes both processes at the ports that thei
   expect(ofProfile.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
   const { rule_files: rules, scrape_configs: jobs } = parse(read('ops/prometheus/prometheus.yml')) as {
     rule_files: string[];
-    scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    scrape_configs: {
+      job_name: string;
+      dns_sd_configs: { names: string[]; port: number }[];
+      authorization?: { credentials_file: string };
+    }[];
   };
   expect(rules).toEqual(['alerts.yml']);
   expect(jobs.map(({ dns_sd_configs: targets }) => targets.map(({ names, port }) => [...names, port]))).toEqual([
     [['worker', 8081]],
-    [['api', 8080]],
+    [['api', services.api?.environment?.OPERATOR_PORT]],
   ]);
+  // The token of the API, from the file that the container writes.
+  const [file] = jobs.flatMap(({ authorization }) => authorization?.credentials_file ?? []);
+  expect(services.prometheus?.command?.join()).toContain(`> ${file ?? 'nowhere'}\n`);
+  expect(services.prometheus?.tmpfs).toContain(file?.replace(/\/[^/]+$/, ''));
   // The alerts and the dashboard know processes by their job.
   expect(jobs.every(({ job_name: job }) => job.startsWith('herald'))).toBe(true);
 });

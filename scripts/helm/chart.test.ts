@@ -81,9 +81,17 @@ test('pods listen at the ports of the image', () => {
   const exposed = /^EXPOSE (.+)$/m.exec(read('Dockerfile'))?.[1]?.split(' ');
   const portOf = (variable: string) =>
     new RegExp(`name: ${variable}\\n *value: "(\\d+)"`).exec(readChartFile('templates/_environment.tpl'))?.[1];
-  expect([portOf('PORT'), portOf('WORKER_PORT')]).toEqual(exposed);
-  const containers = ['api', 'worker'].map((each) => readChartFile(`templates/${each}-deployment.yaml`));
-  expect(containers.map((text) => /containerPort: (\d+)/.exec(text)?.[1])).toEqual(exposed);
+  expect([portOf('PORT'), portOf('WORKER_PORT'), portOf('OPERATOR_PORT')]).toEqual(exposed);
+  const ports = ['api', 'worker'].flatMap((each) =>
+    [...readChartFile(`templates/${each}-deployment.yaml`).matchAll(/containerPort: (\d+)/g)].map(([, port]) => port),
+  );
+  expect(ports.sort()).toEqual(exposed);
+});
+
+test('the Ingress leads to the port of customers alone', () => {
+  const backends = [...readChartFile('templates/ingress.yaml').matchAll(/backend: .*/g)].map(([text]) => text);
+  expect(backends).toEqual([expect.stringContaining('-api, port: { name: http }')]);
+  expect(readChartFile('templates/services.yaml')).toMatch(/-api\n[^]*?targetPort: http \}\][^]*-operators\n/);
 });
 
 test('the alerts are those of ops/prometheus (cp ops/prometheus/alerts.yml ops/helm/herald/files/)', () => {

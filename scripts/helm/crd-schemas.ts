@@ -33,6 +33,7 @@ export const CRD_SCHEMAS: Readonly<Record<string, object>> = {
             path: text,
             interval: duration,
             relabelings: listOf(strict({ targetLabel: text, replacement: text })),
+            authorization: strict({ credentials: secretKey }),
             basicAuth: strict({ username: secretKey, password: secretKey }),
           },
           'port',

@@ -136,6 +136,60 @@ describeWithHelm('with helm (go install helm.sh/helm/v3/cmd/helm@v3.22.0)', () =
     );
   });
 
+  const servicesOf = (objects: readonly KubernetesObject[]) =>
+    objects
+      .filter(({ kind }) => kind === 'Service')
+      .map(({ metadata, spec }) => [
+        metadata.name,
+        ...(spec as { ports: { targetPort: string }[] }).ports.map(({ targetPort }) => targetPort),
+      ]);
+  const endpointOf = (objects: readonly KubernetesObject[], name: string) =>
+    (byName(objects, 'ServiceMonitor', name).spec.endpoints as Readonly<Record<string, unknown>>[])[0];
+
+  test('operators have a port and a Service of their own, to which neither the Ingress nor the world leads', () => {
+    const objects = renderChart(sentinels);
+    expect(servicesOf(objects)).toEqual([
+      ['herald-api', 'http'],
+      ['herald-operators', 'operators'],
+      ['herald-worker', 'http'],
+    ]);
+    expect(JSON.stringify(byName(objects, 'Ingress', 'herald').spec)).not.toContain('operators');
+    expect(readApiConfig(environmentOf(containerOf(objects, 'api'))).operatorListener).toEqual({
+      host: '0.0.0.0',
+      port: 8082,
+    });
+    const namespace = (name: string) => ({
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+    });
+    expect(byName(objects, 'NetworkPolicy', 'herald-api').spec.ingress).toEqual([
+      { ports: [{ port: 'http' }], from: [namespace('ingress-nginx'), namespace('executors')] },
+      { ports: [{ port: 'operators' }], from: [namespace('monitoring'), namespace('operators')] },
+    ]);
+  });
+
+  test('without operators and a token there is no such port', () => {
+    const objects = renderChart(oneServer);
+    expect(servicesOf(objects).map(([name]) => name)).toEqual(['herald-api', 'herald-worker']);
+    expect(readApiConfig(environmentOf(containerOf(objects, 'api'))).operatorListener).toBeUndefined();
+    expect(byName(objects, 'NetworkPolicy', 'herald-api').spec.ingress).toEqual([{ ports: [{ port: 'http' }] }]);
+  });
+
+  test('Prometheus reads the API at that port: with the token if there is one, otherwise as operator', () => {
+    const withToken = renderChart(sentinels);
+    expect(endpointOf(withToken, 'herald-api')).toMatchObject({
+      port: 'operators',
+      authorization: { credentials: { name: 'herald-operators', key: 'METRICS_TOKEN' } },
+    });
+    expect(endpointOf(withToken, 'herald-worker')).toMatchObject({ port: 'http' });
+    expect(endpointOf(renderChart(cluster), 'herald-api')).toMatchObject({
+      port: 'operators',
+      basicAuth: { username: { name: 'herald-operators', key: 'OPERATOR_USER' } },
+    });
+    const tokenAlone = renderChart(cluster, '--set', 'operators.existingSecret=,metricsToken.existingSecret=herald');
+    expect(endpointOf(tokenAlone, 'herald-api')).not.toHaveProperty('basicAuth');
+    expect(readApiConfig(environmentOf(containerOf(tokenAlone, 'api'))).operator).toBeUndefined();
+  });
+
   test('what is switched off is not made, and OpenShift chooses the user', () => {
     const off = ['podDisruptionBudget.enabled=false', 'networkPolicy.enabled=false', 'runAsUser=null'];
     const objects = renderChart(oneServer, '--set', off.join());
@@ -189,6 +243,7 @@ describeWithHelm('with helm (go install helm.sh/helm/v3/cmd/helm@v3.22.0)', () =
       'SECRETS_KEY',
       'OPERATOR_USER',
       'OPERATOR_PASSWORD',
+      'METRICS_TOKEN',
     ]);
     expect(objects.map(({ kind }) => kind)).not.toContain('Secret');
   });

@@ -28,6 +28,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   REDIS_CLUSTER_NODES: 'user:password@redis-0.redis.svc:6379,redis-1.redis.svc:6379',
   OPERATOR_USER: 'operator',
   OPERATOR_PASSWORD: 'correct horse battery',
+  METRICS_TOKEN: 'a token of sixteen'.replaceAll(' ', '-'),
   NOTICE_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   HISTORY_URL: 'postgres://user:password@10.0.5.10/herald?sslmode=verify-full',
   EGRESS_PROXY_URL: 'http://user:password@10.0.4.10:3128',

@@ -66,6 +66,9 @@ export async function startLocalHerald({ root, folder, settings, showLogs }: Loc
     ...settings.given,
     PORT: String(settings.api.port),
     WORKER_PORT: String(settings.worker.port),
+    // One port is enough on one's own machine.
+    OPERATOR_PORT: '',
+    OPERATOR_HOST: '',
   };
   const keys = await keepKeys(folder, { root, env });
   const start = async (name: 'api' | 'worker') =>

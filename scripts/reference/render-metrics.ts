@@ -23,8 +23,8 @@ export function renderMetrics(): string {
     );
   return `# Metrics
 
-The worker serves \`/metrics\` at \`WORKER_PORT\`. The API serves it at its own port to operators (\`OPERATOR_USER\`,
-\`OPERATOR_PASSWORD\`). The [runbook](runbook.md#metrics-and-alerts) has the configuration of Prometheus, the alerts, and what
+The worker serves \`/metrics\` at \`WORKER_PORT\`. The API serves it at \`OPERATOR_PORT\`, or without that at \`PORT\`: to
+whoever has \`METRICS_TOKEN\`, and to operators (\`OPERATOR_USER\`, \`OPERATOR_PASSWORD\`). The [runbook](runbook.md#metrics-and-alerts) has the configuration of Prometheus, the alerts, and what
 the gauges of the queue count.
 
 Counters and histograms belong to one process: sum them. Gauges "of the whole service" are the same in every process:

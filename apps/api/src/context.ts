@@ -20,6 +20,8 @@ import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { createScriptCommands } from '@herald/store/scripts/script-commands';
 import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
+import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -78,6 +80,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
   const replicated = { redis, awaitReplication, keyspace };
   const presence = createWorkerPresence(redis);
+  const readServiceState = operatorRedis && createServiceStateReader({ redis: operatorRedis, keyspace, presence, now });
   const { proxyCount } = config;
   const untrustedProxy = createUntrustedProxyNote({ proxyCount, mark: createUntrustedProxyMark(redis), logger, now });
 
@@ -197,10 +200,13 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
         now,
       }),
     ),
+    /** What `/metrics` shows. Absent: it isn't there. */
+    exposition: readServiceState && createExposition(metrics.registry, readServiceState),
     /** Absent: there are no operator pages. */
     operators:
       config.operator &&
       operatorRedis &&
+      readServiceState &&
       base.board &&
       createOperatorDeps({
         operator: config.operator,
@@ -208,8 +214,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
         redis: operatorRedis,
         keyspace,
         keepMs: config.retentionMs,
-        registry: metrics.registry,
-        presence,
+        readServiceState,
         history,
         now,
       }),

@@ -1,11 +1,11 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { join } from 'node:path';
 import { ACTIVITY_ROUTES } from './activity/activity-routes.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createAccessJudge } from './auth/judge-access.ts';
 import { createNoteKeyUse } from './auth/note-key-use.ts';
 import { readBuiltFiles } from './console/built-files.ts';
-import { createConsoleRoutes } from './console/console-routes.ts';
+import { createConsoleAssets, createConsoleRedirect, createConsoleRoutes } from './console/console-routes.ts';
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './health/health-routes.ts';
@@ -53,9 +53,9 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
 /** Where `npm run build` leaves the console: the same place seen from here and from the bundle. */
 const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
 
-/** The HTTP surface. A key is checked before a body is read. */
+/** What is at the port of customers and executors. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
-  const { config, logger, apiKeys, tracing, audit, now } = context;
+  const { config, logger, apiKeys, audit, now } = context;
   const judge = createAccessJudge({
     findKey: apiKeys.find,
     findLink: context.findLink,
@@ -67,12 +67,8 @@ export function createApp(context: AppContext): Express {
   const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
   const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
 
-  const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
-  app.set('trust proxy', config.proxyCount);
-  app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseDoubledSlashes);
-  const beforeData = [refuseUnreachableData(context), ...(tracing ? [createRequestTrace(tracing)] : [])];
+  const app = createBareApp(context);
+  const beforeData = createBeforeData(context);
   // First, because nearly all requests are reports.
   const executor = createRouter(TRANSITION_ROUTES, context, {
     // Executor keys have no limits.
@@ -84,16 +80,47 @@ export function createApp(context: AppContext): Express {
     audit,
   });
   app.use(TRANSITION_ROUTES.path, ignoreConditions, ...beforeData, executor, refuseUnknownPath);
-  const health = createRouter(HEALTH_ROUTES, context, { judge: admitEverybody });
-  app.use(createDocumentRoutes(), ignoreConditions, createPageRoutes(), health);
+  const areOperatorsHere = config.operatorListener === undefined;
+  app.use(createDocumentRoutes(areOperatorsHere ? 'all' : 'customers'));
+  app.use(ignoreConditions, createPageRoutes(), createHealth(context));
   const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
-  app.use(createConsoleRoutes(builtConsole, config.frameAncestors));
+  app.use(createConsoleAssets(builtConsole), createConsoleRoutes(builtConsole, config.frameAncestors));
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
     app.use(table.path, createRouter(table, context, { judge, limits, parse: () => parseSingle, audit }));
   }
-  if (context.operators) app.use(createOperatorPages({ ...context, builtConsole }, context.operators));
+  if (areOperatorsHere) app.use(createOperatorPages({ ...context, builtConsole }));
   app.use(refuseUnknownPath);
   app.use(createErrorHandler(logger));
   return app;
+}
+
+/** What is at the port of operators, if they have one of their own, and at no other. */
+export function createOperatorApp(context: AppContext): Express {
+  const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
+  const app = createBareApp(context);
+  app.use(createDocumentRoutes('operators'), ignoreConditions, createHealth(context));
+  app.use(createConsoleAssets(builtConsole), createConsoleRedirect(context.config));
+  app.use(createBeforeData(context), createOperatorPages({ ...context, builtConsole }));
+  app.use(refuseUnknownPath);
+  app.use(createErrorHandler(context.logger));
+  return app;
+}
+
+/** An app that answers nothing yet, with what holds for every request. */
+function createBareApp(context: AppContext): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
+  app.set('trust proxy', context.config.proxyCount);
+  app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
+  app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseDoubledSlashes);
+  return app;
+}
+
+const createHealth = (context: AppContext) => createRouter(HEALTH_ROUTES, context, { judge: admitEverybody });
+
+/** For whatever reads the data. */
+function createBeforeData(context: AppContext): RequestHandler[] {
+  const { tracing } = context;
+  return [refuseUnreachableData(context), ...(tracing ? [createRequestTrace(tracing)] : [])];
 }

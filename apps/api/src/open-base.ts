@@ -32,7 +32,8 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   // It waits for replicas, so it must be apart. Metrics and CLIENT LIST show this name.
   const replicationRedis = config.minReplicas > 0 ? await connections.open('herald-api-confirm') : undefined;
   // Apart, so that no page of the board delays a request.
-  const operatorRedis = config.operator && (await connections.open('herald-api-operators'));
+  const isForOperators = config.operator !== undefined || config.metricsToken !== undefined;
+  const operatorRedis = isForOperators ? await connections.open('herald-api-operators') : undefined;
   const { minReplicas, shardCount } = config;
   const findings = await demandUsableRedis(redis, { target, minReplicas, shardCount, wallClock: Date.now });
   const clock = await openClock(redis, connections, metrics.registry, logger);

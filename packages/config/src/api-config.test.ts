@@ -23,3 +23,41 @@ test.each([
 ])('PUBLIC_URL=%s is refused', (PUBLIC_URL) => {
   expect(() => readApiConfig({ ...ENV, PUBLIC_URL })).toThrow('PUBLIC_URL must be a url such as');
 });
+
+const problemsOf = (env: NodeJS.ProcessEnv) => {
+  try {
+    readApiConfig({ ...ENV, ...env });
+    return [];
+  } catch (error) {
+    return (error as { problems?: readonly string[] }).problems;
+  }
+};
+
+test('the operators have a port of their own only if one is set, at the address of the rest unless it says otherwise', () => {
+  expect(readApiConfig(ENV).operatorListener).toBeUndefined();
+  const listenerOf = (env: NodeJS.ProcessEnv) =>
+    readApiConfig({ ...ENV, OPERATOR_PORT: '8082', ...env }).operatorListener;
+  expect(listenerOf({ HOST: '0.0.0.0' })).toEqual({ host: '0.0.0.0', port: 8082 });
+  expect(listenerOf({ HOST: '0.0.0.0', OPERATOR_HOST: '127.0.0.1' })).toEqual({ host: '127.0.0.1', port: 8082 });
+});
+
+test.each([
+  ['the port of the customers', { OPERATOR_PORT: '8080' }, 'OPERATOR_PORT must be another port than PORT'],
+  ['that port on all addresses', { OPERATOR_PORT: '8080', OPERATOR_HOST: '::' }, 'OPERATOR_PORT must be another port'],
+  ['an address without a port', { OPERATOR_HOST: '127.0.0.1' }, 'OPERATOR_PORT must be set, since OPERATOR_HOST is'],
+  ['a short token', { METRICS_TOKEN: 'fifteen-letters' }, 'METRICS_TOKEN must have at least 16 characters'],
+  ['a token of one letter', { METRICS_TOKEN: 'a'.repeat(40) }, 'METRICS_TOKEN must have at least 16 characters, 5 of'],
+  ['a token with a space', { METRICS_TOKEN: 'a token with some spaces' }, 'METRICS_TOKEN must be of visible ASCII'],
+  [
+    'the password as token',
+    { METRICS_TOKEN: 'correct-horse-battery', OPERATOR_USER: 'olga', OPERATOR_PASSWORD: 'correct-horse-battery' },
+    'METRICS_TOKEN must not be the same as OPERATOR_PASSWORD',
+  ],
+])('%s is refused', (_what, env, sentence) => {
+  expect(problemsOf(env)).toEqual([expect.stringContaining(sentence)]);
+});
+
+test('two addresses of one machine may have one port, and the system may choose both', () => {
+  expect(problemsOf({ OPERATOR_PORT: '8080', OPERATOR_HOST: '127.0.0.2' })).toEqual([]);
+  expect(problemsOf({ PORT: '0', OPERATOR_PORT: '0' })).toEqual([]);
+});

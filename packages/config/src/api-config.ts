@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { DestinationEnv } from '@herald/egress/egress-env';
-import { IntegerText, ParsedText, Port, readEnv } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, Port, problemOf, readEnv } from '@herald/runtime/env/env';
 import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withLongerHistory } from './history-env.ts';
 import { withOneRedis } from './redis-env.ts';
+import { clashes, type Listener } from './find-port-clash.ts';
 import { FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
@@ -43,12 +44,35 @@ export const ApiEnv = withBothCredentials(
   ),
 );
 
+type Listening = {
+  PORT?: number;
+  HOST?: string;
+  OPERATOR_PORT?: number | undefined;
+  OPERATOR_HOST?: string | undefined;
+};
+
+/** Undefined: the operator pages are where the rest is. */
+function toOperatorListener({ HOST = '', OPERATOR_PORT: port, OPERATOR_HOST }: Listening): Listener | undefined {
+  return port === undefined ? undefined : { host: OPERATOR_HOST ?? HOST, port };
+}
+
+/** One process can't listen twice at one address. */
+function withTwoPorts<Schema extends z.ZodType<Listening>>(schema: Schema): Schema {
+  return schema.refine(
+    (given) => {
+      const operators = toOperatorListener(given);
+      return !operators || !clashes({ host: given.HOST ?? '', port: given.PORT ?? 0 }, operators);
+    },
+    problemOf('OPERATOR_PORT', 'must be another port than PORT: what is there is for customers'),
+  );
+}
+
 /** The settings of an API process. */
 export type ApiConfig = ReturnType<typeof readApiConfig>;
 
 /** @throws ConfigError with every problem at once */
 export function readApiConfig(env: NodeJS.ProcessEnv) {
-  const given = readEnv(withLongerHistory(ApiEnv), env);
+  const given = readEnv(withTwoPorts(withLongerHistory(ApiEnv)), env);
   return {
     ...toProcessConfig(given),
     minReplicas: given.REDIS_MIN_REPLICAS,
@@ -64,5 +88,9 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),
+    /** Undefined: only operators read the metrics. */
+    metricsToken: given.METRICS_TOKEN,
+    /** Undefined: the operator pages are where the rest is. */
+    operatorListener: toOperatorListener(given),
   };
 }

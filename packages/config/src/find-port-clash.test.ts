@@ -17,3 +17,11 @@ test.each([
 ])('%s is none', (_what, one, other) => {
   expect(findPortClash(one, other)).toBeUndefined();
 });
+
+test('a port of operators that the worker has is a problem too', () => {
+  const operatorListener = { host: '127.0.0.1', port: 8082 };
+  expect(findPortClash({ ...api, operatorListener }, operatorListener)).toBe(
+    'WORKER_PORT must not be 8082, since OPERATOR_PORT is',
+  );
+  expect(findPortClash({ ...api, operatorListener }, { host: '127.0.0.1', port: 8081 })).toBeUndefined();
+});

@@ -1,10 +1,16 @@
-import { problemOf, Switch } from '@herald/runtime/env/env';
+import { Port, problemOf, Switch } from '@herald/runtime/env/env';
 import { z } from 'zod';
 
 const PASSWORD_LENGTH = 12;
+const TOKEN_LENGTH = 16;
 const DIFFERENT_CHARACTERS = 5;
 /** Sign-in sends both credentials in one line, separated by the first colon (RFC 7617). */
 const UNSENDABLE = /\p{Cc}/u;
+
+/** Whether a secret is long enough, and not one character over and over. */
+function isVaried(text: string, length: number): boolean {
+  return text.length >= length && new Set(text).size >= DIFFERENT_CHARACTERS;
+}
 
 /** Without credentials the operator pages don't exist. */
 export const OperatorEnv = z.object({
@@ -18,12 +24,25 @@ export const OperatorEnv = z.object({
     .string()
     .max(1_024, 'must be at most 1024 characters')
     .refine(
-      (password) => password.length >= PASSWORD_LENGTH && new Set(password).size >= DIFFERENT_CHARACTERS,
+      (password) => isVaried(password, PASSWORD_LENGTH),
       `must have at least ${PASSWORD_LENGTH} characters, ${DIFFERENT_CHARACTERS} of them different (openssl rand -base64 24)`,
     )
     .refine((password) => !UNSENDABLE.test(password), 'must not contain control characters')
     .optional(),
   OPERATOR_WRITE: Switch,
+  /** Opens `/metrics` alone, as a Bearer token: with it, a scraper needs no password of people. */
+  METRICS_TOKEN: z
+    .string()
+    .max(1_024, 'must be at most 1024 characters')
+    .refine(
+      (token) => isVaried(token, TOKEN_LENGTH),
+      `must have at least ${TOKEN_LENGTH} characters, ${DIFFERENT_CHARACTERS} of them different (openssl rand -base64 24)`,
+    )
+    .refine((token) => /^[!-~]*$/.test(token), 'must be of visible ASCII characters, without spaces')
+    .optional(),
+  /** A port on which the operator pages are, and nothing for customers. Unset: they are at PORT. */
+  OPERATOR_PORT: Port.optional(),
+  OPERATOR_HOST: z.string().optional(),
 });
 
 type Given = Partial<z.infer<typeof OperatorEnv>>;
@@ -42,6 +61,14 @@ export function withBothCredentials<Schema extends z.ZodType<Given>>(schema: Sch
     .refine(
       ({ OPERATOR_USER: user, OPERATOR_PASSWORD: password }) => user === undefined || user !== password,
       problemOf('OPERATOR_PASSWORD', 'must not be the same as OPERATOR_USER'),
+    )
+    .refine(
+      ({ METRICS_TOKEN: token, OPERATOR_PASSWORD: password }) => token === undefined || token !== password,
+      problemOf('METRICS_TOKEN', 'must not be the same as OPERATOR_PASSWORD: whoever scrapes would be an operator'),
+    )
+    .refine(
+      ({ OPERATOR_HOST: host, OPERATOR_PORT: port }) => host === undefined || port !== undefined,
+      problemOf('OPERATOR_PORT', 'must be set, since OPERATOR_HOST is'),
     );
 }
 

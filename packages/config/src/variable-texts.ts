@@ -123,6 +123,21 @@ export const VARIABLE_TEXTS = {
       what: '`true` lets operators pause the queue and retry deliveries',
       usual: 'false',
     },
+    OPERATOR_PORT: {
+      readBy: 'api',
+      what: 'A port of their own for the [operator pages](runbook.md#a-port-of-their-own) and `/metrics`, which then are nowhere else',
+      usual: { without: 'they are at `PORT`' },
+    },
+    OPERATOR_HOST: {
+      readBy: 'api',
+      what: 'The address at which it listens there',
+      usual: { without: "`HOST`'s" },
+    },
+    METRICS_TOKEN: {
+      readBy: 'api',
+      what: 'A token of at least 16 characters with which Prometheus reads `/metrics` (`Authorization: Bearer …`), and nothing else',
+      usual: { without: 'operators alone read it' },
+    },
   },
   Workers: {
     WORKER_PORT: { readBy: 'worker', what: 'The port of `/healthz`, `/readyz`, `/metrics`', usual: '8081' },

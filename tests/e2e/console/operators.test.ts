@@ -62,4 +62,22 @@ describeWithBrowser('an operator with the console', () => {
     await user.sees('Receiver', workspace.id);
     expect(user.errors).toEqual([]);
   });
+
+  test('opens the console of a workspace at the port of customers, from a port of their own', async () => {
+    const [port, operatorPort] = [await freePort(), await freePort()];
+    await using other = await startHerald({
+      workers: 0,
+      env: { ...OPERATOR_ENV, PORT: String(port), OPERATOR_PORT: String(operatorPort) },
+    });
+    const customer = await other.createWorkspace();
+    const { id } = await customer.registerReceiver({ url: 'https://hooks.example.com/in' });
+    await using user = await startConsoleUser(browser, 'keyboard');
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    await user.open(`http://127.0.0.1:${operatorPort}/admin/search?q=${id}`);
+    await user.sees('Receiver', customer.id);
+    await user.press('button', 'hooks.example.com');
+    await user.sees('hooks.example.com', 'read-only link');
+    expect(user.page.url()).toBe(`http://127.0.0.1:${port}/console/receivers/${id}`);
+    expect(user.errors).toEqual([]);
+  });
 });

@@ -9,7 +9,7 @@ import { startShell } from './start-shell.ts';
 import.meta.jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
-const PORTS_OF_PAGES = ['8080', '8081', '3443', '3444', '6390'];
+const PORTS_OF_PAGES = ['8080', '8081', '8082', '3443', '3444', '6390'];
 
 /** `describe` where these programs are, as they are in CI. */
 const describeWith = (...programs: string[]) =>

@@ -27,8 +27,8 @@ function policyOf(frameAncestors: readonly string[]): ContentSecurityPolicy {
   };
 }
 
-/** `/console`, everything below it, and the files that it loads. `files`: undefined when it is not built. */
-export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestors: readonly string[]): Router {
+/** The files that the console loads, for customers and operators. `files`: undefined when it is not built. */
+export function createConsoleAssets(files: BuiltFiles | undefined): Router {
   const router = Router();
   router
     .route(`${ASSETS}/{*path}`)
@@ -41,10 +41,33 @@ export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestor
       sendFile(file, req, res);
     })
     .all(refuseOtherMethods('GET'));
+  return router;
+}
+
+/** `/console`, and everything below it. Mount it after its files. */
+export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestors: readonly string[]): Router {
+  const router = Router();
   router
     .route('/console{/*path}')
     .all(atRoute('/console{/*path}'))
     .get(...sendPage(files, frameAncestors))
+    .all(refuseOtherMethods('GET'));
+  return router;
+}
+
+/**
+ * `/console` at the operators' port: leads to the port of customers, where a link that an operator has made opens.
+ * Browsers take the fragment, and with it the token, along.
+ * @param publicUrl undefined: the host that is called, at the other port
+ */
+export function createConsoleRedirect({ publicUrl, port }: { publicUrl: string | undefined; port: number }): Router {
+  const router = Router();
+  router
+    .route('/console{/*path}')
+    .all(atRoute('/console{/*path}'))
+    .get((req, res) => {
+      res.redirect((publicUrl ?? `http://${req.hostname}:${port}`) + req.originalUrl);
+    })
     .all(refuseOtherMethods('GET'));
   return router;
 }

@@ -48,6 +48,17 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
 };
 
+/** Of the operators' port, where there is one. */
+const OPERATORS_DESCRIPTION = `
+What operators read of Herald. The operations of customers and executors are described at their own port.
+
+Requests carry \`Authorization: Basic\` with \`OPERATOR_USER\` and \`OPERATOR_PASSWORD\`; health pages need nothing.
+Errors are problem details (RFC 9457) with a stable \`code\`. Fields may be added to answers. Ignore those that you don't know.
+`;
+
+/** Which operations a document describes. `all`: those of one port for everybody. */
+export type DocumentPart = 'all' | 'customers' | 'operators';
+
 const TABLES: readonly RouteTable<never>[] = [
   RECEIVER_ROUTES,
   DELIVERY_ROUTES,
@@ -63,16 +74,46 @@ const TABLES: readonly RouteTable<never>[] = [
   ACCESS_ROUTES,
   OPERATOR_ROUTES,
 ];
+const TABLES_OF: Readonly<Record<DocumentPart, readonly RouteTable<never>[]>> = {
+  all: TABLES,
+  customers: TABLES.filter((table) => table !== OPERATOR_ROUTES),
+  operators: [HEALTH_ROUTES, OPERATOR_ROUTES],
+};
+
+const CUSTOMER_SCHEMES: Readonly<Record<string, oas31.SecuritySchemeObject>> = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, `hrld_…`, of a workspace or an executor.',
+  },
+  portalLink: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token of a portal link, `hrlp_…`.',
+  },
+};
+const OPERATOR_SCHEMES: typeof CUSTOMER_SCHEMES = {
+  operator: {
+    type: 'http',
+    scheme: 'basic',
+    description: '`OPERATOR_USER` and `OPERATOR_PASSWORD`. A change must come from a page of this origin.',
+  },
+};
+
+const WEBHOOK_TAGS = ['Webhooks', 'Notices'];
 
 /** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
-export function createOpenApiDocument(): OpenApiDocument {
+export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocument {
+  const tables = TABLES_OF[part];
+  const isForCustomers = part !== 'operators';
+  const tags = new Set([...tables.map(({ tag }) => tag), ...(isForCustomers ? WEBHOOK_TAGS : [])]);
   const document = createDocument(
     {
       openapi: '3.1.1',
       info: {
         title: 'Herald',
         version: VERSION,
-        description: DESCRIPTION.trim(),
+        description: (isForCustomers ? DESCRIPTION : OPERATORS_DESCRIPTION).trim(),
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],
@@ -91,32 +132,19 @@ export function createOpenApiDocument(): OpenApiDocument {
           description:
             'Requests that Herald sends to `NOTICE_URL`, if it is set. They are signed, sent and retried as webhooks are. No receiver gets them.',
         },
-      ],
+      ].filter(({ name }) => tags.has(name)),
       components: {
         securitySchemes: {
-          apiKey: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'An API key, `hrld_…`, of a workspace or an executor.',
-          },
-          portalLink: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'The token of a portal link, `hrlp_…`.',
-          },
-          operator: {
-            type: 'http',
-            scheme: 'basic',
-            description: '`OPERATOR_USER` and `OPERATOR_PASSWORD`. A change must come from a page of this origin.',
-          },
+          ...(isForCustomers && CUSTOMER_SCHEMES),
+          ...(part !== 'customers' && OPERATOR_SCHEMES),
         },
         schemas: { Problem: AnsweredProblem },
         headers: HEADERS,
-        parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER },
+        ...(isForCustomers && { parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER } }),
         responses: sharedProblemResponses(),
       },
-      paths: Object.fromEntries(TABLES.flatMap(describePaths)),
-      webhooks: describeWebhooks(),
+      paths: Object.fromEntries(tables.flatMap(describePaths)),
+      ...(isForCustomers && { webhooks: describeWebhooks() }),
     },
     {
       override({ jsonSchema }) {

@@ -7,7 +7,7 @@ import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/secur
 import { PAGE_CACHE_CONTROL, PAGE_POLICY } from '../pages/page-routes.ts';
 import { PAGES_CSS } from '../pages/pages-css.ts';
 import { PAGES_CSS_PATH } from '../pages/render-page.ts';
-import { createOpenApiDocument } from './create-document.ts';
+import { createOpenApiDocument, type DocumentPart } from './create-document.ts';
 import { DOCS_CSS, DOCS_HTML, DOCS_SCRIPT } from './docs-page.ts';
 import { renderReceivingPage } from './receiving-page.ts';
 
@@ -30,7 +30,7 @@ const POLICY: ContentSecurityPolicy = {
 };
 
 /** `/openapi.json`: the document. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
-export function createDocumentRoutes(): Router {
+export function createDocumentRoutes(part: DocumentPart): Router {
   const router = Router();
   router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
     res.set('cache-control', PAGE_CACHE_CONTROL);
@@ -38,14 +38,14 @@ export function createDocumentRoutes(): Router {
   });
   // It runs nothing.
   router.use('/docs/receiving', createSecurityHeaders(PAGE_POLICY));
-  const texts: readonly (readonly [path: string, type: string, render: () => string])[] = [
-    ['/openapi.json', 'application/json', () => JSON.stringify(createOpenApiDocument())],
+  const texts: [path: string, type: string, render: () => string][] = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(createOpenApiDocument(part))],
     ['/docs', 'html', () => DOCS_HTML],
     ['/docs/page.css', 'css', () => DOCS_CSS],
     ['/docs/page.js', 'js', () => DOCS_SCRIPT],
-    ['/docs/receiving', 'html', renderReceivingPage],
-    [PAGES_CSS_PATH, 'css', () => PAGES_CSS],
   ];
+  if (part !== 'operators')
+    texts.push(['/docs/receiving', 'html', renderReceivingPage], [PAGES_CSS_PATH, 'css', () => PAGES_CSS]);
   for (const [path, type, render] of texts) {
     // Rendered when somebody first asks: few processes are ever asked, and all have to start.
     let text: string | undefined;

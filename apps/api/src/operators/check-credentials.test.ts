@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createCheckCredentials } from './check-credentials.ts';
+import { createCheckCredentials, createCheckSecret } from './check-credentials.ts';
 
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 const { check, user } = createCheckCredentials({ user: 'olga', password: 'päss:wörd' });
@@ -55,4 +55,10 @@ test('what is no Basic at all is no guess, and what is unreadable is one', () =>
   expect(check('Bearer hrld_x')).toBeUndefined();
   expect(check('')).toBeUndefined();
   expect(check('Basic !!!!')).toMatchObject({ isRight: false });
+});
+
+test('a token is known, and nothing else is it', () => {
+  const isToken = createCheckSecret('a-token-of-some-length');
+  expect(isToken('a-token-of-some-length')).toBe(true);
+  expect(['', 'a-token-of-some-lengtH', 'a-token-of-some-length ', 'a'].filter(isToken)).toEqual([]);
 });

@@ -45,6 +45,14 @@ export function createCheckCredentials(operator: OperatorCredentials) {
 }
 export type CheckCredentials = ReturnType<typeof createCheckCredentials>['check'];
 
+/** Compares a secret with what is given, in a time that shows nothing of either. */
+export function createCheckSecret(secret: string): (given: string) => boolean {
+  const key = randomBytes(32);
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  const expected = digest(secret);
+  return (given) => timingSafeEqual(digest(given), expected);
+}
+
 /** Unreadable credentials count as an empty user and password, and are compared like any others. */
 function readBasic(authorization: string): OperatorCredentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';

@@ -1,5 +1,4 @@
 import type { OperatorConfig } from '@herald/config/operator-env';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createDestinationView } from '@herald/store/operators/destination-view';
@@ -7,9 +6,7 @@ import { createFailedView } from '@herald/store/operators/failed-view';
 import { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import { createSearch } from '@herald/store/operators/search';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { createExposition } from '@herald/store/service-state/create-exposition';
-import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
-import type { WorkerPresence } from '@herald/store/service-state/worker-presence';
+import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { createOperatorReads } from './api/operator-reads.ts';
@@ -24,8 +21,7 @@ export type OperatorDepsOptions = {
   readonly keyspace: Keyspace;
   /** How long a settled record is kept, in ms. */
   readonly keepMs: number;
-  readonly registry: MetricsRegistry;
-  readonly presence: WorkerPresence;
+  readonly readServiceState: () => Promise<ServiceState>;
   /** Absent: nothing leaves Redis but what is over. */
   readonly history?: HistoryReader | undefined;
   /** Epoch ms. */
@@ -33,15 +29,13 @@ export type OperatorDepsOptions = {
 };
 
 /** What the operator pages are made of. */
-export function createOperatorDeps({ operator, createBoard, registry, presence, ...shared }: OperatorDepsOptions) {
+export function createOperatorDeps({ operator, createBoard, readServiceState, ...shared }: OperatorDepsOptions) {
   const { redis, now } = shared;
-  const readServiceState = createServiceStateReader({ ...shared, presence });
   const failed = createFailedView(shared);
   return {
     operator,
     createBoard,
     redis,
-    exposition: createExposition(registry, readServiceState),
     readOverview: createReadOverview({
       readServiceState,
       processes: createProcessPresence(redis, now),

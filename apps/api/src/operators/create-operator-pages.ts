@@ -1,14 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiConfig } from '@herald/config/api-config';
 import type { OperatorConfig } from '@herald/config/operator-env';
+import type { Exposition } from '@herald/store/service-state/create-exposition';
 import { Router } from 'express';
 import type { BuiltFiles } from '../console/built-files.ts';
 import { createAdminRoutes } from '../console/console-routes.ts';
+import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
-import type { Audit } from '../reports/create-audit.ts';
 import { admit, atRoute } from '../http/request-state.ts';
-import { createRouter, refuseOtherMethods, refuseUnknownPath, type Steps } from '../routing/create-router.ts';
+import type { Audit } from '../reports/create-audit.ts';
+import { createRouter, refuseUnknownPath, type Steps } from '../routing/create-router.ts';
 import { BOARD_PATH } from './board/board-path.ts';
 import type { BoardDeps } from './board/create-board.ts';
 import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
@@ -17,27 +19,33 @@ import type { OperatorDeps } from './create-operator-deps.ts';
 import { createOperatorGuard } from './guard-operators.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
 import { createSignInLimiter } from './limit-sign-ins.ts';
+import { createMetricsRoute } from './metrics-route.ts';
+
+/** Wrong METRICS_TOKENs of one address that get a 401. */
+const TOKEN_FAILURES_PER_MINUTE = 30;
 
 export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
   Pick<OperatorRoutesDeps, 'portalLinks'> & {
-    readonly config: Pick<ApiConfig, 'publicUrl' | 'secretsKeys'>;
+    readonly config: Pick<ApiConfig, 'metricsToken' | 'operatorListener' | 'publicUrl' | 'secretsKeys'>;
+    /** Absent: there are no operators. */
+    readonly operators: OperatorDeps | undefined;
+    /** Absent: nobody may read it. */
+    readonly exposition: Exposition | undefined;
     readonly builtConsole: BuiltFiles | undefined;
     readonly audit: Audit;
   };
 
 /** The pages for operators: `/metrics` for Prometheus, the board, the console and what it reads, behind one guard. */
-export function createOperatorPages(deps: OperatorPagesDeps, operators: OperatorDeps): Router {
-  const { operator, createBoard, redis, exposition } = operators;
-  const guard = createGuard(deps, operator);
+export function createOperatorPages(deps: OperatorPagesDeps): Router {
+  const { config, exposition, operators, now } = deps;
+  const guard = operators && createGuard(deps, operators.operator);
   const router = Router();
-  router.use('/metrics', atRoute('/metrics'), guard);
-  router
-    .route('/metrics')
-    .get(async (_req, res) => {
-      const text = await exposition.render();
-      res.set('content-type', exposition.contentType).send(text);
-    })
-    .all(refuseOtherMethods('GET'));
+  if (exposition) {
+    const failures = createFailureLimiter(TOKEN_FAILURES_PER_MINUTE, now);
+    router.use(createMetricsRoute({ exposition, token: config.metricsToken, guard, failures }));
+  }
+  if (!operators || !guard) return router;
+  const { createBoard, operator, redis } = operators;
   router.use(
     OPERATOR_ROUTES.path,
     guard,
@@ -54,14 +62,16 @@ export function createOperatorPages(deps: OperatorPagesDeps, operators: Operator
 }
 
 function createGuard({ config, logger, now }: OperatorPagesDeps, operator: OperatorConfig): Router {
-  const { publicUrl, secretsKeys } = config;
+  const { operatorListener, publicUrl, secretsKeys } = config;
   const { check: checkCredentials, user } = createCheckCredentials(operator);
+  // PUBLIC_URL says where the port of customers is, and nothing of one that operators have for themselves.
+  const isAtPublicUrl = publicUrl !== undefined && operatorListener === undefined;
   return createOperatorGuard({
     checkCredentials,
     limitSignIn: createSignInLimiter({ operator: user, now, wait }),
     browsers: createKnownBrowsers({ secretsKeys, now }),
+    origin: isAtPublicUrl ? new URL(publicUrl).origin : undefined,
     user: operator.user,
-    origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     logger,
   });
 }

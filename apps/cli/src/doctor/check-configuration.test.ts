@@ -29,6 +29,12 @@ test('ports that the two could not both have on one machine are an error, unless
     'error: WORKER_PORT must not be 9000, since PORT is (api and worker)',
   ]);
   expect(sentencesOf(env, 'worker')).toEqual([]);
+  expect(sentencesOf({ ...GOOD, OPERATOR_PORT: '8081' }, 'api', 'worker')).toEqual([
+    'error: WORKER_PORT must not be 8081, since OPERATOR_PORT is (api and worker)',
+  ]);
+  expect(sentencesOf({ ...GOOD, OPERATOR_PORT: '8080' }, 'api')).toEqual([
+    expect.stringMatching(/^error: OPERATOR_PORT must be another port than PORT.*\(api\)$/),
+  ]);
 });
 
 test('only the variables of the named process are looked at', () => {

@@ -63,6 +63,18 @@
   value: {{ .write | quote }}
 {{- end }}
 {{- end }}
+{{- with .Values.metricsToken }}
+{{- if .existingSecret }}
+- name: METRICS_TOKEN
+  {{- include "herald.textOrSecret" (dict "secret" .existingSecret "key" .key) | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- if include "herald.operatorPort" . }}
+- name: OPERATOR_HOST
+  value: {{ .Values.bindAddress | quote }}
+- name: OPERATOR_PORT
+  value: "8082"
+{{- end }}
 {{- end -}}
 
 {{- define "herald.environment.worker" -}}

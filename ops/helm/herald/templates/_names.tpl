@@ -19,6 +19,11 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "herald-%s" .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
+{{/* Whether the API has a port of operators: text that is empty when it hasn't. Takes the root. */}}
+{{- define "herald.operatorPort" -}}
+{{- if or .Values.operators.existingSecret .Values.metricsToken.existingSecret -}}operators{{- end -}}
+{{- end -}}
+
 {{- define "herald.image" -}}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
 {{ .Values.image.repository }}:{{ $tag }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
