@@ -1,13 +1,14 @@
-import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { waitFor } from '@herald/test-kit';
 import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
-import { document, type OperationObject } from '../../support/openapi-document.ts';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { restoreSnapshot, takeSnapshot } from '../../support/redis-snapshot.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { CALLS, type Call } from './operation-table.ts';
+import { findChanges } from './find-changes.ts';
+import { CALLS } from './operation-table.ts';
+import { fillPath, idsOf, OPERATIONS, type CalledOperation } from './operations.ts';
 import { ID_KINDS, inhabit, type Inhabited } from './scene.ts';
 
 /** A key that must be refused, and as what. */
@@ -18,28 +19,11 @@ interface Caller {
   code: string;
 }
 
-type Operation = { id: string; method: string; path: string; scope: Scope | 'any' | undefined; call: Call };
-
 const TENANT_SCOPES = ['webhooks', 'tasks'] as const;
 const OTHER_SCOPE = { webhooks: 'tasks', tasks: 'webhooks' } as const;
 
-const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    id: operation.operationId,
-    method: method.toUpperCase(),
-    path,
-    scope: scopeOf(operation),
-    call: CALLS[operation.operationId] ?? { params: [] },
-  })),
-);
-const guarded = operations.filter(({ scope }) => scope !== undefined);
+const guarded = OPERATIONS.filter(({ scope }) => scope !== undefined);
 const ofTenants = guarded.filter(({ scope }) => scope !== 'execute');
-
-/** `any`: every key of a workspace will do. */
-function scopeOf({ security = [] }: OperationObject): Operation['scope'] {
-  const scopes = security[0]?.apiKey;
-  return scopes && ((scopes[0] ?? 'any') as Scope | 'any');
-}
 
 let herald: Herald;
 /** The workspace whose things are reached for, and one that reaches. */
@@ -85,35 +69,25 @@ function send(method: string, path: string, { headers, ...options }: RequestOpti
 }
 
 /** The path with these ids, and the body as the victim would send it. */
-function requestOf({ path, call }: Operation, ids: readonly string[]): [path: string, options: RequestOptions] {
-  const left = [...ids];
-  const filled = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(left.shift() ?? ''));
-  return [filled + (call.query ?? ''), { ...(call.body && { body: call.body(victim.ids) }) }];
+function requestOf(operation: CalledOperation, ids: readonly string[]): [path: string, options: RequestOptions] {
+  const { query = '', body } = operation.call;
+  return [fillPath(operation, ids) + query, { ...(body && { body: body(victim.ids) }) }];
 }
 
-const own = ({ call }: Operation) => call.params.map((kind) => victim.ids[kind]);
-
-/** What leaves by itself: when a worker was last seen, and when BullMQ last looked for stalled jobs. */
-const LEAVES_BY_ITSELF = /^herald:workers$|:stalled-check$/;
+const own = (operation: CalledOperation) => idsOf(operation, victim);
 
 /** Runs what must change nothing. */
 async function changingNothing(run: () => Promise<void>): Promise<void> {
-  const before = await dumpRedis(herald.redis);
-  await run();
-  const after = await dumpRedis(herald.redis);
-  const changed = [...new Set([...before.keys(), ...after.keys()])]
-    .filter((key) => before.get(key) !== after.get(key) && !LEAVES_BY_ITSELF.test(key))
-    .map((key) => ({ key, before: before.get(key), after: after.get(key) }));
-  expect(changed).toEqual([]);
+  expect(await findChanges(herald.redis, run)).toEqual([]);
   expect(countReceived()).toBe(received);
 }
 
 test('every operation of the document has a place in the table, and no other has', () => {
-  expect(Object.keys(CALLS).sort()).toEqual(operations.map(({ id }) => id).sort());
-  const open = operations.filter(({ call }) => call.isOpen ?? call.isOperators);
+  expect(Object.keys(CALLS).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
+  const open = OPERATIONS.filter(({ call }) => call.isOpen ?? call.isOperators);
   expect(open.map(({ scope }) => scope)).toEqual(open.map(() => undefined));
-  expect(operations).toHaveLength(open.length + guarded.length);
-  for (const { path, call } of operations) expect(path.match(/\{\w+\}/g) ?? []).toHaveLength(call.params.length);
+  expect(OPERATIONS).toHaveLength(open.length + guarded.length);
+  for (const { path, call } of OPERATIONS) expect(path.match(/\{\w+\}/g) ?? []).toHaveLength(call.params.length);
 });
 
 test.each(guarded)('$method $path is called by the table so that it works with the right key', async (operation) => {
@@ -169,7 +143,7 @@ async function createShortKey(scope: keyof typeof OTHER_SCOPE): Promise<[string,
   return ['the own workspace with the other scope', await herald.createKey(victim.workspace.id, [OTHER_SCOPE[scope]])];
 }
 
-async function createCallers({ scope }: Operation): Promise<Caller[]> {
+async function createCallers({ scope }: CalledOperation): Promise<Caller[]> {
   const { workspace } = victim;
   const unauthenticated: readonly [string, RequestOptions][] = [
     ['no key', {}],

@@ -73,3 +73,21 @@ export const CALLS: Readonly<Record<string, Call>> = {
   start: { params: [], isOpen: true },
   listErrorCodes: { params: [], isOpen: true },
 };
+
+/** Pages for people and programs, which are in no document. They have one method, and change nothing. */
+export const PAGES: Readonly<Record<string, Pick<Call, 'isOpen' | 'isOperators'>>> = {
+  '/openapi.json': { isOpen: true },
+  '/docs': { isOpen: true },
+  '/docs/page.css': { isOpen: true },
+  '/docs/page.js': { isOpen: true },
+  '/docs/pages.css': { isOpen: true },
+  '/docs/receiving': { isOpen: true },
+  '/docs/swagger-ui.css': { isOpen: true },
+  '/docs/swagger-ui-bundle.js': { isOpen: true },
+  '/docs/favicon-32x32.png': { isOpen: true },
+  '/console{/*path}': { isOpen: true },
+  '/metrics': { isOperators: true },
+  '/admin{/*path}': { isOperators: true },
+  '/admin/queues': { isOperators: true },
+  '/admin/queues/api/queues': { isOperators: true },
+};
