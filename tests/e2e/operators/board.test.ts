@@ -1,19 +1,8 @@
-import { createRequire } from 'node:module';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createOperatorClient, type OperatorClient } from '../../support/operator-client.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
+import { BODY, fill, ROUTES } from './board-routes.ts';
 import { ANSWER_CANARY, CANARIES, startScene, type Scene } from './scene.ts';
-
-interface BoardRoute {
-  method: string | string[];
-  route: string | string[];
-}
-// The routes of the version that the API uses, as the API finds it.
-const requireFromApi = createRequire(new URL('../../../apps/api/package.json', import.meta.url));
-const { appRoutes } = requireFromApi('@bull-board/api/dist/routes.js') as { appRoutes: { api: BoardRoute[] } };
-const ROUTES = appRoutes.api.flatMap(({ method, route }) =>
-  [method].flat().flatMap((each) => [route].flat().map((path) => ({ method: each.toUpperCase(), path }))),
-);
 
 let scene: Scene;
 let operator: OperatorClient;
@@ -22,29 +11,6 @@ beforeAll(async () => {
   operator = createOperatorClient(scene.herald);
 }, 60_000);
 afterAll(() => scene[Symbol.asyncDispose]());
-
-function fill(path: string, queue: string, jobId: string): string {
-  return path
-    .replace(':queueName', queue)
-    .replace(':jobId', jobId)
-    .replace(':queueStatus', 'delayed')
-    .replace(':schedulerId', 'daily');
-}
-
-/** Bodies that the routes would take. */
-const BODY = {
-  name: 'task.done',
-  data: { canary: 1 },
-  options: {},
-  jobData: { canary: 1 },
-  runAt: Date.now(),
-  priority: 1,
-  concurrency: 1,
-  max: 1,
-  duration: 1_000,
-  force: true,
-  every: 1_000,
-};
 
 /** All that Redis holds, but for what leaves by itself when workers are gone. */
 async function snapshot(redis: RedisClient): Promise<Record<string, string>> {
