@@ -1,4 +1,6 @@
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';
+import { bodyOf } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
@@ -35,6 +37,49 @@ test('one workspace gets its limit in a second from all API processes together, 
   expect(countOf(ofOne, 200) + countOf(ofOne, 429)).toBe(60);
   expect(countOf(ofOne, 429)).toBeGreaterThan(0);
   expect(countOf(ofTwo, 200)).toBe(LIMIT);
+});
+
+test('twenty links of a key make no more requests than the key alone, and nobody else has fewer', async () => {
+  const [key, calm] = [
+    await herald.createKey('ws_links', ['webhooks']),
+    await herald.createKey('ws_near', ['webhooks']),
+  ];
+  const unlimited = await herald.startApi({ RATE_LIMIT: '0' });
+  const link = async () => {
+    const made = await herald.request('POST', '/api/public/portal-links', { key, body: {}, via: unlimited });
+    return (bodyOf(made, 201) as { token: string }).token;
+  };
+  const links = await Promise.all(Array.from({ length: 20 }, link));
+  await unlimited.stop();
+  const startedAt = performance.now();
+  const [ofLinks, ofCalm] = await Promise.all([
+    Promise.all([key, ...links].map((each) => burst(10, each, '/api/public/activity'))),
+    burst(LIMIT, calm),
+  ]);
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000) + 1;
+  expect(countOf(ofLinks.flat(), 200)).toBeGreaterThanOrEqual(LIMIT);
+  expect(countOf(ofLinks.flat(), 200)).toBeLessThanOrEqual(LIMIT * seconds);
+  expect(countOf(ofLinks.flat(), 200) + countOf(ofLinks.flat(), 429)).toBe(210);
+  expect(countOf(ofCalm, 200)).toBe(LIMIT);
+});
+
+test('a caller that hangs up before it is answered is counted all the same', async () => {
+  const key = await herald.createKey('ws_gone', ['webhooks']);
+  const via = herald.apis[0];
+  if (!via) throw new Error('there is an API');
+  const send = () => herald.request('GET', RECEIVERS, { key, via, deadlineMs: 500 });
+  expect((await send()).status).toBe(200); // so that every script is known
+  const commands: string[] = [];
+  const monitor = await mastersOf(herald.redis)[0]?.monitor();
+  if (!monitor) throw new Error('there is a Redis');
+  monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
+  process.kill(herald.server.pid, 'SIGSTOP');
+  const hungUp = await Promise.allSettled(Array.from({ length: 3 * LIMIT }, send));
+  process.kill(herald.server.pid, 'SIGCONT');
+  expect(hungUp.map(({ status }) => status)).toEqual(Array(3 * LIMIT).fill('rejected'));
+  const counted = () => commands.filter((command) => /^evalsha .*herald:rate:\S*ws_gone/.test(command)).length;
+  await waitFor('all of them to be counted', () => counted() === 3 * LIMIT);
+  monitor.disconnect();
 });
 
 test('the headers say what is left, and a refusal says what to do', async () => {
