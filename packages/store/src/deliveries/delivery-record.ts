@@ -7,18 +7,14 @@ import {
   type DestinationId,
 } from '@herald/core';
 import { z } from 'zod';
-import { readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
+import { ENDPOINT_FIELDS, readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
 
-// The fields that an attempt needs of each hash, in the order in which `LOAD_LUA` returns their values.
+// The fields that an attempt needs of a delivery and of its transition, in the order in which `LOAD_LUA` returns their
+// values. Of its endpoint it gets all (`ENDPOINT_FIELDS`).
 
 /** The script reads the first three by position. */
 export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why', 'o', 'rel'] as const;
 export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'as'] as const;
-export const ENDPOINT_FIELDS = [
-  ...(['dst', 'ws', 'url', 'events', 'desc', 'on', 'at', 'sec', 'offAt', 'offWhy'] as const),
-  ...(['fails', 'failAt', 'okAt', 'okFrom', 'sec2', 'sec2To', 'urlAt', 'told'] as const),
-  ...(['hdr', 'hdrOf', 'maxH'] as const),
-];
 
 /** A delivery with everything that an attempt needs. */
 export type LoadedDelivery = {

@@ -1,41 +1,39 @@
 import { destinationOf, type PatchReceiver, type WorkspaceId } from '@herald/core';
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import type { ScriptArg } from '../scripts/script.ts';
-import type { SealedHeaders } from './endpoint-record.ts';
+import { toFields, type EndpointChange, type SealedHeaders } from './endpoint-record.ts';
 import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** A patch whose headers are encrypted. */
 export type EndpointPatch = Omit<PatchReceiver, 'headers'> & { readonly headers?: SealedHeaders };
 
+const NO_FAILURES = { consecutiveFailures: null, failingSince: null };
+
 /** The arguments of `patchEndpoint`. A new url resets the health; enabling also removes the reason for disabling. */
-export function patchArgs(
-  workspaceId: WorkspaceId,
-  { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit }: EndpointPatch,
-  now: number,
-): ScriptArg[] {
-  const unset: string[] = [];
-  const set: ScriptArg[] = [];
-  if (url !== undefined) {
-    set.push('url', url, 'urlAt', now, 'dst', destinationOf(workspaceId, url), 'okFrom', now);
-    unset.push('fails', 'failAt', 'okAt');
-  }
-  if (events !== undefined) set.push('events', events.join(','));
-  if (description !== undefined) set.push('desc', description);
-  if (rateLimit === null) unset.push('rate');
-  else if (rateLimit !== undefined) set.push('rate', rateLimit.perSecond);
-  if (enabled === true) {
-    set.push('on', '1', 'okFrom', now);
-    unset.push('offAt', 'offWhy', 'fails', 'failAt');
-  }
-  if (enabled === false) set.push('on', '0', 'offAt', now, 'offWhy', 'by_request');
-  if (headers && headers.names.length > 0) set.push('hdr', headers.encrypted, 'hdrOf', headers.names.join(','));
-  else if (headers) unset.push('hdr', 'hdrOf');
-  if (maxRetryHours === null) unset.push('maxH');
-  else if (maxRetryHours !== undefined) set.push('maxH', maxRetryHours);
-  if (ordering === 'task') set.push('ord', '1');
-  if (ordering === 'none') unset.push('ord');
-  if (orderingTimeout !== undefined) set.push('ordTo', orderingTimeout);
-  return [unset.length, ...unset, ...set];
+export function patchArgs(workspaceId: WorkspaceId, patch: EndpointPatch, now: number): ScriptArg[] {
+  const { url, enabled, headers, orderingTimeout, ...same } = patch;
+  const { removed, set } = toFields({
+    ...same,
+    orderingTimeoutMs: orderingTimeout,
+    ...(headers && toHeaderFields(headers)),
+    ...(url !== undefined && {
+      url,
+      urlChangedAt: now,
+      group: destinationOf(workspaceId, url),
+      healthySince: now,
+      lastSuccessAt: null,
+      ...NO_FAILURES,
+    }),
+    ...(enabled === true && { enabled, healthySince: now, disabledAt: null, disabledReason: null, ...NO_FAILURES }),
+    ...(enabled === false && { enabled, disabledAt: now, disabledReason: 'by_request' }),
+  });
+  return [removed.length, ...removed, ...set];
+}
+
+/** The names alone: `patchEndpoint` adds the destination that they are for. */
+function toHeaderFields({ names, encrypted }: SealedHeaders): EndpointChange {
+  if (names.length === 0) return { encryptedHeaders: null, headersOf: null };
+  return { encryptedHeaders: encrypted, headersOf: names.join(',') };
 }
 
 /** Changes fields of a receiver or a callback. */

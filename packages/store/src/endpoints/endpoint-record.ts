@@ -6,6 +6,8 @@ import {
   type Endpoint,
   type EndpointId,
   type EventName,
+  type Ordering,
+  type RateLimit,
 } from '@herald/core';
 import { groupOfLane, laneOf } from '@herald/queue';
 
@@ -35,39 +37,117 @@ export type EndpointRecord = Endpoint & {
 /** An endpoint's own headers as they are stored: names in clear; names and values encrypted. No names: no headers. */
 export type SealedHeaders = { readonly names: readonly string[]; readonly encrypted: string };
 
+/** A field of the endpoint hash. `write` returns undefined for a value that is said by having no field. */
+type Field<T> = { readonly name: string; read(text: string): T; write(value: T): string | undefined };
+
+function field<T>(name: string, read: (text: string) => T, write: (value: T) => string | undefined): Field<T> {
+  return { name, read, write };
+}
+const text = (name: string) => field<string>(name, String, String);
+const number = (name: string) => field<number>(name, Number, String);
+
+/** Fields that every endpoint has, or that only this file and the scripts know. */
+const INNER_FIELDS = {
+  workspaceId: text('ws'),
+  url: text('url'),
+  group: text('dst'),
+  events: field<readonly EventName[]>('events', readEvents, (events) => events.join(',')),
+  description: text('desc'),
+  enabled: field(
+    'on',
+    (on) => on === '1',
+    (isEnabled) => (isEnabled ? '1' : '0'),
+  ),
+  createdAt: number('at'),
+  encryptedSecret: text('sec'),
+  /** During a rotation's overlap: the old secret, and until when it is in force. */
+  previousSecret: text('sec2'),
+  previousUntil: number('sec2To'),
+  encryptedHeaders: text('hdr'),
+  /** See `readHeaderNames`. */
+  headersOf: text('hdrOf'),
+  consecutiveFailures: number('fails'),
+};
+
+/** Fields that a record has under the same name, as long as the hash has them. */
+const OPTIONAL_FIELDS = {
+  urlChangedAt: number('urlAt'),
+  disabledAt: number('offAt'),
+  disabledReason: field('offWhy', (reason) => reason as DisabledReason, String),
+  rateLimit: field<RateLimit>(
+    'rate',
+    (rate) => ({ perSecond: Number(rate) }),
+    ({ perSecond }) => String(perSecond),
+  ),
+  maxRetryHours: number('maxH'),
+  ordering: field<Ordering>(
+    'ord',
+    () => 'task',
+    (ordering) => (ordering === 'task' ? '1' : undefined),
+  ),
+  orderingTimeoutMs: number('ordTo'),
+  toldSince: number('told'),
+};
+
+/** The same of its `health`. */
+const HEALTH_FIELDS = { failingSince: number('failAt'), lastSuccessAt: number('okAt'), healthySince: number('okFrom') };
+
 /**
- * Fields of the endpoint hash. `on` is '1' or '0'; `sec` is the encrypted signing secret, `hdr` the encrypted headers
- * (see `readHeaderNames`); `ord` is '1' for `task` order, `ordTo` its timeout (ms).
+ * Every field of the endpoint hash that is read here, by the name that its value has here. Registering, changing,
+ * loading and reading an endpoint follow from this table. The scripts name those that they judge by.
  */
+const FIELDS = { ...INNER_FIELDS, ...OPTIONAL_FIELDS, ...HEALTH_FIELDS };
+type Fields = typeof FIELDS;
+type ValueOf<F> = F extends Field<infer T> ? T : never;
+
+/** What of an endpoint's hash changes. null removes a field; what is undefined or left out stays. */
+export type EndpointChange = { readonly [Name in keyof Fields]?: ValueOf<Fields[Name]> | null | undefined };
+
+type Entries<Table> = readonly (readonly [keyof Table, Field<unknown>])[];
+const ENTRIES = Object.entries(FIELDS) as Entries<Fields>;
+const OPTIONAL = Object.entries(OPTIONAL_FIELDS) as Entries<typeof OPTIONAL_FIELDS>;
+const HEALTH = Object.entries(HEALTH_FIELDS) as Entries<typeof HEALTH_FIELDS>;
+
+/** The fields of the hash that `readEndpoint` reads. */
+export const ENDPOINT_FIELDS = ENTRIES.map(([, { name }]) => name);
+
+/** A change as the names of fields to remove, and the names and values of those to set. */
+export function toFields(change: EndpointChange): { readonly removed: string[]; readonly set: string[] } {
+  const removed: string[] = [];
+  const set: string[] = [];
+  for (const [property, known] of ENTRIES) {
+    const value = change[property];
+    if (value === undefined) continue;
+    const written = value === null ? undefined : known.write(value);
+    if (written === undefined) removed.push(known.name);
+    else set.push(known.name, written);
+  }
+  return { removed, set };
+}
+
+/** The hash of a new endpoint, as names and values. */
 export function endpointFields(endpoint: Endpoint, encryptedSecret: string, headers?: SealedHeaders): string[] {
+  const { id: _id, headerNames: _names, ...values } = endpoint;
   const destination = destinationOf(endpoint.workspaceId, endpoint.url);
-  return Object.entries({
-    ws: endpoint.workspaceId,
-    url: endpoint.url,
-    dst: groupOf(endpoint, destination),
-    events: endpoint.events.join(','),
-    desc: endpoint.description,
-    on: endpoint.enabled ? '1' : '0',
-    at: String(endpoint.createdAt),
-    sec: encryptedSecret,
-    ...(endpoint.rateLimit && { rate: String(endpoint.rateLimit.perSecond) }),
-    ...(endpoint.disabledAt !== undefined && { offAt: String(endpoint.disabledAt) }),
-    ...(endpoint.disabledReason !== undefined && { offWhy: endpoint.disabledReason }),
+  const { set } = toFields({
+    ...values,
+    group: groupOf(endpoint, destination),
+    encryptedSecret,
     ...(headers &&
-      headers.names.length > 0 && { hdr: headers.encrypted, hdrOf: `${destination} ${headers.names.join(',')}` }),
-    ...(endpoint.maxRetryHours !== undefined && { maxH: String(endpoint.maxRetryHours) }),
-    ...(endpoint.ordering === 'task' && { ord: '1' }),
-    ...(endpoint.orderingTimeoutMs !== undefined && { ordTo: String(endpoint.orderingTimeoutMs) }),
-  }).flat();
+      headers.names.length > 0 && {
+        encryptedHeaders: headers.encrypted,
+        headersOf: `${destination} ${headers.names.join(',')}`,
+      }),
+  });
+  return set;
 }
 
 function groupOf({ id, rateLimit }: Endpoint, destination: DestinationId): string {
   return rateLimit ? laneOf(destination, rateLimit.perSecond, id) : destination;
 }
 
-export function readEndpoint(id: EndpointId, fields: Record<string, string>): EndpointRecord | undefined {
-  const { ws, url, events, desc, on, at, sec, offAt, offWhy, fails, failAt, okAt, okFrom, dst, sec2, sec2To } = fields;
-  const { urlAt, told, hdr, hdrOf, maxH, ord, ordTo, rate } = fields;
+export function readEndpoint(id: EndpointId, hash: Hash): EndpointRecord | undefined {
+  const { ws, url, events, desc, on, at, sec, dst, sec2, sec2To, hdr, hdrOf, fails } = hash;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
   const group = dst ?? destinationOf(ws, url);
   const destination = groupOfLane(group);
@@ -80,26 +160,26 @@ export function readEndpoint(id: EndpointId, fields: Record<string, string>): En
     description: desc ?? '',
     enabled: on === '1',
     createdAt: Number(at),
-    ...(offAt !== undefined && { disabledAt: Number(offAt) }),
-    ...(offWhy !== undefined && { disabledReason: offWhy as DisabledReason }),
-    ...(maxH !== undefined && { maxRetryHours: Number(maxH) }),
     ...(headerNames && hdr !== undefined && { headerNames, encryptedHeaders: hdr }),
-    ...(ord !== undefined && { ordering: 'task' }),
-    ...(ordTo !== undefined && { orderingTimeoutMs: Number(ordTo) }),
-    ...(rate !== undefined && { rateLimit: { perSecond: Number(rate) } }),
     destination,
     group,
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
-    ...(urlAt !== undefined && { urlChangedAt: Number(urlAt) }),
-    ...(told !== undefined && { toldSince: Number(told) }),
-    health: {
-      consecutiveFailures: Number(fails ?? 0),
-      ...(failAt !== undefined && { failingSince: Number(failAt) }),
-      ...(okAt !== undefined && { lastSuccessAt: Number(okAt) }),
-      ...(okFrom !== undefined && { healthySince: Number(okFrom) }),
-    },
+    ...readOptional(OPTIONAL, hash),
+    health: { consecutiveFailures: Number(fails ?? 0), ...readOptional(HEALTH, hash) },
   };
+}
+
+type Hash = Readonly<Record<string, string>>;
+type Optional<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };
+
+function readOptional<Table>(entries: Entries<Table>, hash: Hash): Optional<Table> {
+  const values: { [Name in keyof Table]?: unknown } = {};
+  for (const [property, known] of entries) {
+    const value = hash[known.name];
+    if (value !== undefined) values[property] = known.read(value);
+  }
+  return values as Optional<Table>;
 }
 
 /**
