@@ -137,6 +137,7 @@ ${schemas.objectNames.map(schemas.renderObject).join('\n\n')}
 function needsText({ security = [] }: OperationObject): string {
   const texts = security.map((each) => {
     if (each.apiKey) return each.apiKey[0] === undefined ? 'any key of a workspace' : `\`${each.apiKey[0]}\``;
+    if (each.operatorLink) return 'link of an operator';
     return each.operator ? 'operator' : 'portal link';
   });
   return texts.length === 0 ? 'nothing' : texts.join(' or ');

@@ -24,6 +24,7 @@ import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createPageRoutes } from './pages/page-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
+import { LOCK_ROUTES } from './receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
 import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './routing/create-router.ts';
@@ -40,6 +41,7 @@ const KEY_FAILURES_PER_MINUTE = 120;
 
 const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   RECEIVER_ROUTES,
+  LOCK_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
   STATS_ROUTES,

@@ -72,6 +72,20 @@ export class ReceiverDisabledError extends DomainError {
   }
 }
 
+/** The platform locked the endpoint: it stays disabled and as it is, and nothing is sent to it, until the lock is lifted. */
+export class ReceiverLockedError extends DomainError {
+  readonly code = 'receiver_locked';
+  readonly endpointId: EndpointId;
+  readonly reason: string;
+  /** @param reason what the platform says about it, '' for nothing */
+  constructor(id: EndpointId, reason: string) {
+    const why = reason === '' ? '' : `; its reason: ${reason}`;
+    super(`${id} is locked by the platform; ask it to lift the lock${why}`);
+    this.endpointId = id;
+    this.reason = reason;
+  }
+}
+
 /** The Task's state doesn't allow this move. */
 export class InvalidTransitionError extends DomainError {
   readonly code = 'invalid_transition';

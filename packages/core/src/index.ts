@@ -19,6 +19,7 @@ export * from './deliveries/destination.ts';
 export * from './deliveries/retry-policy.ts';
 export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';
+export * from './endpoints/disabling.ts';
 export { EndpointUrl } from './endpoints/endpoint-url.ts';
 export * from './endpoints/endpoint.ts';
 export * from './endpoints/ordering.ts';

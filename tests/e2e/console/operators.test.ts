@@ -50,6 +50,44 @@ describeWithBrowser('an operator with the console', () => {
     expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
   });
 
+  test.each(WAYS)('locks a receiver whose customer then reads why, and lifts the lock ($way)', async ({ way }) => {
+    const api = await herald.startApi({ OPERATOR_WRITE: 'true' });
+    const locked = await workspace.registerReceiver({ url: `https://${host}/locked-${way}` });
+    await using operator = await startConsoleUser(browser, way);
+    const { OPERATOR_USER: username, OPERATOR_PASSWORD: password } = OPERATOR_ENV;
+    await operator.page.authenticate({ username, password });
+    await operator.open(`${api.origin}/admin/search?q=${locked.id}`);
+    await operator.press('button', host);
+    await operator.press('button', 'Lock');
+    await operator.sees('its customer can’t enable or change it');
+    await operator.type('Reason', 'Its host asked us to stop');
+    await operator.press('button', 'Lock');
+    await operator.sees('Locked.');
+
+    const made = await workspace.request('POST', '/api/public/portal-links', { body: {} });
+    await using customer = await startConsoleUser(browser, way);
+    await customer.open(`${origin}/console/receivers/${locked.id}#token=${(made.body as { token: string }).token}`);
+    const shown = await customer.sees(
+      'Disabled by the platform: Its host asked us to stop. Only the platform enables it',
+    );
+    const { webhooks } = await workspace.listReceivers();
+    expect(webhooks.find(({ id }) => id === locked.id)).toMatchObject({ disabledReason: 'locked' });
+    await customer.sees('Rotate secret', 'Remove');
+    for (const action of ['Enable', 'Edit', 'Send test event', 'Lock', 'Lift the lock']) {
+      expect(shown.split('\n')).not.toContain(action);
+    }
+
+    await operator.press('button', 'Lift the lock');
+    await operator.sees('This enables the receiver');
+    await operator.press('button', 'Lift the lock');
+    await operator.sees('Enabled.');
+    await customer.seesNot('Disabled by the platform');
+    await customer.sees('Edit', 'Send test event');
+    expect({ ofOperator: operator.errors, ofCustomer: customer.errors }).toEqual({ ofOperator: [], ofCustomer: [] });
+    await workspace.request('DELETE', `/api/public/webhooks/${locked.id}`);
+    await api.stop();
+  });
+
   test('finds a workspace by the id of a receiver, and sees that nothing failed', async () => {
     const { webhooks } = await workspace.listReceivers();
     await using user = await startConsoleUser(browser, 'keyboard');

@@ -113,6 +113,7 @@ describe('a receiver that answers 410', () => {
       events: [],
       enabled: false,
       disabledReason: 'gone',
+      disabledBy: 'herald',
       disabledAt: expect.any(String) as string,
       ordering: 'none',
       orderingTimeout: '24h',

@@ -10,7 +10,7 @@ export interface Call {
   portalLinks?: 'read' | 'change';
   /** Needs no key and knows no workspace. */
   isOpen?: true;
-  /** For operators, who have another sign-in and see all workspaces. */
+  /** For operators, who have another sign-in and see all workspaces, or come by a link that they made. */
   isOperators?: true;
 }
 
@@ -68,6 +68,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   search: { params: [], query: '?q=ws_x', isOperators: true },
   listFailedDeliveries: { params: [], isOperators: true },
   openWorkspace: { params: ['workspace'], isOperators: true },
+  lockReceiver: { params: ['receiver'], isOperators: true },
+  unlockReceiver: { params: ['receiver'], isOperators: true },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
   start: { params: [], isOpen: true },

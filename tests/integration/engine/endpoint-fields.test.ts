@@ -23,11 +23,13 @@ test('an attempt loads all that is known of its endpoint', async () => {
   const headers = { names: ['x-a'], encrypted: 'sealed' };
   await receivers.patch(workspaceId, id, { url: 'https://other.example.com/in', headers }, NOW);
   const delivery = await engine.acceptOne(receiver, NOW);
-  await receivers.patch(workspaceId, id, { enabled: false }, NOW);
+  await receivers.lock(workspaceId, id, 'Because.', NOW);
   await engine.redis.hset(engine.keys.endpoint(id), { fails: '2', failAt: '5', okAt: '4', okFrom: '3', told: '5' });
   const found = await receivers.find(workspaceId, id);
   expect(found).toMatchObject({
-    disabledReason: 'by_request',
+    disabledReason: 'locked',
+    disabledBy: 'platform',
+    lockedReason: 'Because.',
     rateLimit: { perSecond: 3 },
     ordering: 'task',
     orderingTimeoutMs: 60_000,

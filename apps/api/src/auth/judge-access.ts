@@ -63,18 +63,23 @@ function toCallerByLink(portalLink: PortalLink): Caller {
   return { by, workspaceId, scopes: ['webhooks'], expiresAt, portalLink, ...(user !== undefined && { user }) };
 }
 
+const FOR_OPERATORS = 'only an operator may do this, by a link that he made on the pages of operators';
+
 function findRefusalOfLink(
-  { readOnly }: PortalLink,
+  { readOnly, operator }: PortalLink,
   operation: Operation<never>,
   table: RouteTable<never>,
 ): string | undefined {
-  if (!isForPortalLinks(operation, table)) return 'a portal link may not do this; use an API key';
+  if (table.access === 'operator_link') {
+    if (operator === undefined) return FOR_OPERATORS;
+  } else if (!isForPortalLinks(operation, table)) return 'a portal link may not do this; use an API key';
   if (operation.method !== 'get' && readOnly)
     return 'this portal link is read-only; ask for one that may change things';
   return undefined;
 }
 
 function findRefusalOfKey({ scopes, workspaceId }: Caller, access: RouteTable<never>['access']): string | undefined {
+  if (access === 'operator_link') return FOR_OPERATORS;
   if (access === 'any') return workspaceId === undefined ? 'this API key belongs to no workspace' : undefined;
   return scopes.some((each) => each === access) ? undefined : `this API key lacks the scope ${access}`;
 }

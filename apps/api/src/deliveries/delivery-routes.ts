@@ -57,6 +57,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       problems: [
         'receiver_not_found',
         'receiver_disabled',
+        'receiver_locked',
         'payload_erased',
         'payload_not_kept',
         'history_unavailable',

@@ -1,4 +1,4 @@
-import type { InputProblem, Seed, WorkspaceId } from '@herald/core';
+import type { DisabledBy, InputProblem, Seed, WorkspaceId } from '@herald/core';
 import type { ApiKey } from '@herald/store/api-keys/api-key-store';
 import type { NewAuditEntry } from '@herald/store/audit/audit-trail';
 import type { PortalLink } from '@herald/store/portal-links/portal-link-store';
@@ -95,4 +95,10 @@ export function workspaceOf(req: Request): WorkspaceId {
   const { workspaceId } = callerOf(req);
   if (workspaceId === undefined) throw new Error('only keys of a workspace have the scopes of this route');
   return workspaceId;
+}
+
+/** Who a receiver shows as the one who disabled it, if this request does: an operator is the platform. */
+export function disablerOf(req: Request): DisabledBy {
+  const { by, user } = callerOf(req);
+  return user === undefined ? by : 'platform';
 }

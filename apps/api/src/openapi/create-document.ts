@@ -10,6 +10,7 @@ import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { AnsweredProblem } from '../http/problem.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
+import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import type { RouteTable } from '../routing/operation.ts';
@@ -73,6 +74,7 @@ const TABLES: readonly RouteTable<never>[] = [
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
   OPERATOR_ROUTES,
+  LOCK_ROUTES,
 ];
 const TABLES_OF: Readonly<Record<DocumentPart, readonly RouteTable<never>[]>> = {
   all: TABLES,
@@ -90,6 +92,11 @@ const CUSTOMER_SCHEMES: Readonly<Record<string, oas31.SecuritySchemeObject>> = {
     type: 'http',
     scheme: 'bearer',
     description: 'The token of a portal link, `hrlp_…`.',
+  },
+  operatorLink: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token of a portal link that an operator made (`openWorkspace`).',
   },
 };
 const OPERATOR_SCHEMES: typeof CUSTOMER_SCHEMES = {

@@ -61,6 +61,7 @@ function credentialsText(operation: Described, table: Table): string | undefined
   const { access } = table;
   if (access === 'public') return undefined;
   if (access === 'operator') return 'For operators, who sign in as on the board.';
+  if (access === 'operator_link') return 'Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.';
   const key = access === 'any' ? 'an API key of a workspace' : `an API key with the scope \`${access}\``;
   if (!isForPortalLinks(operation, table)) return `Needs ${key}.`;
   return `Needs ${key}, or a portal link${operation.method === 'get' ? '' : ' that is not read-only'}.`;
@@ -70,6 +71,7 @@ function securityOf(operation: Described, table: Table): Record<string, string[]
   const { access } = table;
   if (access === 'public') return [];
   if (access === 'operator') return [{ operator: [] }];
+  if (access === 'operator_link') return [{ operatorLink: [] }];
   const key = { apiKey: access === 'any' ? [] : [access] };
   return isForPortalLinks(operation, table) ? [key, { portalLink: [] }] : [key];
 }

@@ -9,6 +9,7 @@ import { PAGE_ROUTES } from '../pages/page-routes.ts';
 import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
+import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import { judgeQuery } from '../routing/judge-query.ts';
@@ -20,7 +21,7 @@ import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 const TABLES: readonly RouteTable<never>[] = [
   ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
   ...[HEALTH_ROUTES, PAGE_ROUTES],
-  ...[STATS_ROUTES, ACTIVITY_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES],
+  ...[STATS_ROUTES, ACTIVITY_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES, LOCK_ROUTES],
 ];
 
 const operations = TABLES.flatMap((table) => table.operations.map((operation) => ({ ...operation, table })));
@@ -307,6 +308,14 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ expiresInSeconds: '1h' }, 'expiresInSeconds must be a whole number'],
     [{ readonly: true }, 'readonly is not a field here; did you mean `readOnly`?'],
     [{ readOnly: 'yes' }, 'readOnly must be true or false'],
+  ],
+  lockReceiver: [
+    [{ reason: 7 }, 'reason must be a string'],
+    [{ reason: null }, 'reason must be a string'],
+    [{ reason: '' }, 'reason must not be empty; leave it out to give no reason'],
+    [{ reason: 'x'.repeat(201) }, 'reason must have at most 200 characters'],
+    [{ reason: 'two\nlines' }, 'reason must be plain text on one line, without blanks around it'],
+    [{ enabled: false }, 'enabled is not a field here; the only one is reason'],
   ],
   openWorkspace: [[{ expiresInSeconds: 60 }, 'expiresInSeconds is not a field here; the only one is readOnly']],
 };

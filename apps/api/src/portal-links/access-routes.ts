@@ -10,6 +10,7 @@ const AccessView = z
     kind: z.enum(['api_key', 'portal_link']),
     scopes: z.array(z.enum(SCOPES)),
     readOnly: z.boolean(),
+    operator: z.boolean().meta({ description: 'Whether it is a link that an operator made.' }),
     expiresAt: TimeText.meta({ description: 'Absent when it does not expire.' }).exactOptional(),
   })
   .meta({ id: 'Access', description: 'What the credentials of a request may do.' });
@@ -32,6 +33,7 @@ export const ACCESS_ROUTES: RouteTable<object> = {
           kind: portalLink ? ('portal_link' as const) : ('api_key' as const),
           scopes: [...scopes],
           readOnly: portalLink?.readOnly ?? false,
+          operator: portalLink?.operator !== undefined,
           ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
         };
       },

@@ -7,8 +7,10 @@ import {
   RECEIVER_LIMIT,
   ReceiverLimitReachedError,
   ValidationError,
+  type DisabledBy,
   type Endpoint,
   type EndpointId,
+  type LockReceiver,
   type PatchReceiver,
   type RegisterReceiver,
   type RotateSecret,
@@ -69,6 +71,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     async register(
       workspaceId: WorkspaceId,
       asked: RegisterReceiver,
+      by: DisabledBy,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
       const { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit } = asked;
@@ -84,7 +87,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         createdAt,
         ...(ordering !== undefined && { ordering }),
         ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
-        ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request' }),
+        ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request', disabledBy: by }),
         ...(typeof maxRetryHours === 'number' && { maxRetryHours }),
       };
       const secret = newSigningSecret();
@@ -97,16 +100,30 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
       return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
+    /** @throws ValidationError, NotFoundError or ReceiverLockedError */
     async patch(
       workspaceId: WorkspaceId,
       id: EndpointId,
       { headers, ...patch }: PatchReceiver,
+      by: DisabledBy,
     ): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
       const isDisabling = patch.enabled === false && (await find(workspaceId, id)).enabled;
       const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
-      if (!(await receivers.patch(workspaceId, id, change, now()))) throw new NotFoundError('receiver', id);
+      if (!(await receivers.patch(workspaceId, id, { ...change, by }, now()))) throw new NotFoundError('receiver', id);
       if (isDisabling) metrics.endpointDisabled('by_request');
+      return await withHealth(await find(workspaceId, id));
+    },
+    /** Disables it until the platform lifts the lock. One that is locked already gets the new reason. */
+    async lock(workspaceId: WorkspaceId, id: EndpointId, { reason }: LockReceiver): Promise<ReceiverWithHealth> {
+      const { disabledReason: former } = await find(workspaceId, id);
+      if (!(await receivers.lock(workspaceId, id, reason, now()))) throw new NotFoundError('receiver', id);
+      if (former !== 'locked') metrics.endpointDisabled('locked');
+      return await withHealth(await find(workspaceId, id));
+    },
+    /** Enables it, whoever disabled it. */
+    async unlock(workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverWithHealth> {
+      if (!(await receivers.unlock(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
       return await withHealth(await find(workspaceId, id));
     },
     /** Returns the new signing secret in clear, and when the old one stops being in force. */
@@ -118,8 +135,14 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       if (!isRotated) throw new NotFoundError(isCallbackId(id) ? 'callback' : 'receiver', id);
       return { secret, overlapEndsAt };
     },
-    async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<void> {
+    /**
+     * A lock is one of the receiver: its owner may leave, and can register its url again.
+     * @returns whether it was locked
+     */
+    async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<boolean> {
+      const { disabledReason } = await find(workspaceId, id);
       if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
+      return disabledReason === 'locked';
     },
   };
 }

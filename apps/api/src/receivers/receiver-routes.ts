@@ -11,7 +11,7 @@ import {
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
-import { stateOf, workspaceOf } from '../http/request-state.ts';
+import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
@@ -68,7 +68,12 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       },
       problems: ['receiver_limit_reached'],
       async handle({ receivers }, req, res, request) {
-        const { receiver, secret } = await receivers.register(workspaceOf(req), request, stateOf(req).seed);
+        const { receiver, secret } = await receivers.register(
+          workspaceOf(req),
+          request,
+          disablerOf(req),
+          stateOf(req).seed,
+        );
         if (secret === undefined) res.set(REPLAYED, 'true');
         res.location(`/api/public/webhooks/${receiver.receiver.id}`);
         return { ...toReceiverView(receiver), ...(secret !== undefined && { secret }) };
@@ -85,20 +90,22 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       audit: 'path',
       summary: 'Change a receiver',
       description:
-        'Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.',
+        'A receiver that the platform has locked is not changed. Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.',
       body: PatchReceiver,
       answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
+      problems: ['receiver_locked'],
       async handle({ receivers }, req, _res, patch) {
-        return toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch));
+        return toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch, disablerOf(req)));
       },
     }),
     operation('removeReceiver', 'DELETE /{id}', {
       audit: 'path',
       summary: 'Remove a receiver',
-      description: 'Its pending deliveries are canceled.',
+      description: 'Its pending deliveries are canceled. A locked one can be removed, too.',
       answer: { status: 200, description: 'The receiver is removed.', schema: ReceiverDeleted },
       async handle({ receivers }, req) {
-        await receivers.remove(workspaceOf(req), req.params.id);
+        const wasLocked = await receivers.remove(workspaceOf(req), req.params.id);
+        if (wasLocked) stateOf(req).auditFacts = { reason: 'it was locked by the platform' };
         return { deleted: true as const };
       },
     }),
@@ -106,9 +113,10 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       audit: 'path',
       summary: 'Send a test event',
       description:
-        'Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).',
+        'Sends a signed `webhook.test` now, also to a receiver that is disabled, unless the platform has locked it, and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).',
       body: RequestTest,
       answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
+      problems: ['receiver_locked'],
       async handle({ sendTestEvent }, req, _res, { event }) {
         return toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event));
       },
@@ -116,6 +124,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
       audit: 'path',
       summary: "Rotate a receiver's signing secret",
+      description: 'Also of one that is disabled or locked.',
       body: RotateSecret,
       answer: ROTATION_ANSWER,
       async handle({ receivers }, req, res, request) {
@@ -156,7 +165,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
         schema: ReplayView,
         headers: ['location'],
       },
-      problems: ['receiver_disabled', 'replay_limit_reached'],
+      problems: ['receiver_disabled', 'receiver_locked', 'replay_limit_reached'],
       async handle({ receivers, replays }, req, res, request) {
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const replay = await replays.request(receiver.workspaceId, receiver.id, request, stateOf(req).seed);

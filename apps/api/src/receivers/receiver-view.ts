@@ -14,6 +14,7 @@ import { AnswerText, AttemptErrorCode, toAttemptError } from '../deliveries/atte
 import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
+import { DisablingFields, toDisablingView } from './disabling-view.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 import { OrderingFields, toOrderingView } from './ordering-view.ts';
 
@@ -49,14 +50,7 @@ const ReceiverFields = {
   ...OrderingFields,
   rateLimit: RateLimit.exactOptional(),
   createdAt: TimeText,
-  disabledAt: TimeText.exactOptional(),
-  disabledReason: z
-    .enum(['by_request', 'gone', 'failing'])
-    .meta({
-      description:
-        '`by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.',
-    })
-    .exactOptional(),
+  ...DisablingFields,
   headerNames: z
     .array(z.string())
     .meta({
@@ -158,7 +152,7 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
 }
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
-  const { id, url, events, description, enabled, createdAt, disabledAt, disabledReason } = receiver;
+  const { id, url, events, description, enabled, createdAt } = receiver;
   const { headerNames, maxRetryHours, rateLimit } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, destination);
@@ -171,8 +165,7 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
     ...toOrderingView(receiver),
     ...(rateLimit && { rateLimit }),
     createdAt: toTime(createdAt),
-    ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
-    ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
+    ...toDisablingView(receiver),
     ...(headerNames && { headerNames: [...headerNames] }),
     ...(maxRetryHours !== undefined && { maxRetryHours }),
     health: {

@@ -70,7 +70,7 @@ export type Operation<
   ): Promise<z.output<Answer> | typeof SENT> | z.output<Answer> | typeof SENT;
 };
 
-export type Access = Scope | 'any' | 'operator' | 'public';
+export type Access = Scope | 'any' | 'operator' | 'operator_link' | 'public';
 
 /** The operations under one path. */
 export type RouteTable<Deps> = {
@@ -78,8 +78,8 @@ export type RouteTable<Deps> = {
   readonly tag: string;
   readonly path: string;
   /**
-   * Who may use its operations: API keys with this scope, `any` key of a workspace, operators alone, who sign in, or the
-   * `public`. There is no default.
+   * Who may use its operations: API keys with this scope, `any` key of a workspace, operators alone, who sign in or come
+   * by a link that they made (`operator_link`), or the `public`. There is no default.
    */
   readonly access: Access;
   /** Portal links may use all its operations, read-only ones those with GET. */

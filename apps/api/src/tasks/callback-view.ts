@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointOrdering } from '@herald/core';
+import type { Endpoint, EndpointDisabling, EndpointOrdering } from '@herald/core';
 import type { z } from 'zod';
-import { toTime } from '../http/to-time.ts';
+import { toDisablingView } from '../receivers/disabling-view.ts';
 import { toOrderingView } from '../receivers/ordering-view.ts';
 import { ReceiverView } from '../receivers/receiver-view.ts';
 
@@ -13,6 +13,8 @@ export const CallbackView = ReceiverView.pick({
   orderingTimeout: true,
   disabledAt: true,
   disabledReason: true,
+  disabledBy: true,
+  lockedReason: true,
   headerNames: true,
 }).meta({
   id: 'Callback',
@@ -30,17 +32,17 @@ export const CallbackView = ReceiverView.pick({
 export type CallbackView = z.infer<typeof CallbackView>;
 
 type ShownCallback = EndpointOrdering &
-  Pick<Endpoint, 'url' | 'events' | 'enabled' | 'disabledAt' | 'disabledReason' | 'headerNames'>;
+  EndpointDisabling &
+  Pick<Endpoint, 'url' | 'events' | 'enabled' | 'headerNames'>;
 
 export function toCallbackView(callback: ShownCallback): CallbackView {
-  const { url, events, enabled, disabledAt, disabledReason, headerNames } = callback;
+  const { url, events, enabled, headerNames } = callback;
   return {
     url,
     events: [...events],
     enabled,
     ...toOrderingView(callback),
-    ...(disabledAt !== undefined && { disabledAt: toTime(disabledAt) }),
-    ...(disabledAt !== undefined && disabledReason !== undefined && { disabledReason }),
+    ...toDisablingView(callback),
     ...(headerNames && { headerNames: [...headerNames] }),
   };
 }

@@ -1,6 +1,7 @@
 import {
   callbackIdOf,
   NotFoundError,
+  type DisabledBy,
   type PatchCallback,
   type Task,
   type TaskId,
@@ -30,12 +31,12 @@ export function createManageCallbacks(deps: ManageCallbacksDeps) {
   return {
     /** Undefined when the Task has no callback. */
     findOf: async ({ workspaceId, callback }: Task) => callback && (await callbacks.find(workspaceId, callback.id)),
-    /** @throws ValidationError, NotFoundError */
-    async patch(workspaceId: WorkspaceId, taskId: TaskId, { headers, ...patch }: PatchCallback) {
+    /** @throws ValidationError, NotFoundError or ReceiverLockedError */
+    async patch(workspaceId: WorkspaceId, taskId: TaskId, { headers, ...patch }: PatchCallback, by: DisabledBy) {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
       const { id, enabled: wasEnabled } = await find(workspaceId, taskId);
       const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
-      if (!(await callbacks.patch(workspaceId, id, change, now())))
+      if (!(await callbacks.patch(workspaceId, id, { ...change, by }, now())))
         throw new NotFoundError('callback', `of Task ${taskId}`);
       if (wasEnabled && patch.enabled === false) metrics.endpointDisabled('by_request');
       return await find(workspaceId, taskId);

@@ -17,7 +17,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
-import { stateOf, workspaceOf } from '../http/request-state.ts';
+import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
@@ -158,13 +158,13 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       audit: 'path',
       summary: "Change a Task's callback",
       description:
-        'What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.',
+        'A callback that the platform has locked is not changed. What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.',
       body: PatchCallback,
       answer: { status: 200, description: 'The callback as it is now.', schema: CallbackView },
-      problems: ['callback_not_found'],
+      problems: ['callback_not_found', 'receiver_locked'],
       async handle({ tasks, callbacks }, req, _res, patch) {
         const { workspaceId, id } = await tasks.find(workspaceOf(req), req.params.id);
-        return toCallbackView(await callbacks.patch(workspaceId, id, patch));
+        return toCallbackView(await callbacks.patch(workspaceId, id, patch, disablerOf(req)));
       },
     }),
     operation('rotateCallbackSecret', 'POST /{id}/callback/secret/rotate', {

@@ -14,6 +14,12 @@ export function useAccess() {
   });
 }
 
+/** Whether an operator has come by a link that may change something. */
+export function useMayLock(): boolean {
+  const { data } = useAccess();
+  return data?.operator === true && !data.readOnly;
+}
+
 /** Whether this tab may change something. Undefined answers are no: a button that appears late is better than one that fails. */
 export function useMayWrite(): boolean {
   return useAccess().data?.readOnly === false;

@@ -3,8 +3,10 @@ import { api, read, type Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Problem } from '../ui/problem.tsx';
+import { useMayLock } from '../access/access.ts';
 import { DisableDialog } from './disable-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
+import { LockDialog, UnlockDialog } from './lock-dialogs.tsx';
 import { useChange } from './queries.ts';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -17,11 +19,13 @@ type ReceiverActionsProps = {
   readonly onRemoved: () => void;
 };
 
-/** What can be done with a receiver. Each but enabling asks first. */
+/** What can be done with a receiver. Each but enabling asks first. Of a locked one nothing is offered that is refused. */
 export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActionsProps) {
   const texts = receiverTexts.actions;
   const { id, enabled } = receiver;
-  const [open, setOpen] = useState<'test' | 'replay' | 'rotate' | 'edit' | 'disable' | 'remove'>();
+  const isLocked = receiver.disabledReason === 'locked';
+  const mayLock = useMayLock();
+  const [open, setOpen] = useState<Exclude<keyof typeof texts, 'label' | 'enable'>>();
   const close = () => {
     setOpen(undefined);
   };
@@ -44,7 +48,7 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
   );
   return (
     <div class="actions" role="group" aria-label={texts.label}>
-      {!enabled && (
+      {!enabled && !isLocked && (
         <button
           type="button"
           class="button button-main"
@@ -56,11 +60,13 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
           {texts.enable}
         </button>
       )}
-      {button('test')}
+      {isLocked && mayLock && button('unlock', 'button button-main')}
+      {!isLocked && button('test')}
       {enabled && button('replay')}
       {button('rotate')}
-      {button('edit')}
+      {!isLocked && button('edit')}
       {enabled && button('disable')}
+      {!isLocked && mayLock && button('lock', 'button button-bad')}
       {button('remove', 'button button-bad')}
       {enable.error && <Problem error={enable.error} />}
       {open === 'test' && <TestDialog id={id} onClose={close} />}
@@ -68,6 +74,8 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {open === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {open === 'edit' && <EditDialog receiver={receiver} onClose={close} />}
       {open === 'disable' && <DisableDialog id={id} onClose={close} />}
+      {open === 'lock' && <LockDialog id={id} onClose={close} />}
+      {open === 'unlock' && <UnlockDialog id={id} onClose={close} />}
       {open === 'remove' && <RemoveDialog receiver={receiver} onClose={close} onRemoved={onRemoved} />}
     </div>
   );

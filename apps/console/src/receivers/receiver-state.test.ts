@@ -43,11 +43,29 @@ test.each([
 
 test.each([
   ['by_request', 'Somebody disabled it'],
+  ['locked', 'Disabled by the platform. Only the platform enables it again'],
   ['gone', '410'],
   ['failing', 'failed for too long'],
 ] as const)('a receiver that was disabled as %s says so', (disabledReason, words) => {
   const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, disabledReason };
   expect(describeState(receiver, NOW).explanation).toContain(words);
+});
+
+test.each([
+  ['platform', 'The platform disabled it'],
+  ['key_0a', 'Somebody with the API key key_0a disabled it'],
+  ['plk_0a', 'Somebody with the link plk_0a disabled it'],
+])('a receiver that %s disabled says who did', (disabledBy, words) => {
+  const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, disabledBy };
+  expect(describeState({ ...receiver, disabledReason: 'by_request' }, NOW).explanation).toContain(words);
+});
+
+test.each([
+  ['It floods us', 'Disabled by the platform: It floods us. Only'],
+  ['It floods us!', 'Disabled by the platform: It floods us! Only'],
+])('a locked receiver says why: %s', (lockedReason, words) => {
+  const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, lockedReason };
+  expect(describeState({ ...receiver, disabledReason: 'locked' }, NOW).explanation).toContain(words);
 });
 
 test('examples are found by the names of their files', () => {

@@ -10,9 +10,11 @@ export function describeState(
   {
     health,
     disabledAt,
-    disabledReason,
+    disabledReason = 'by_request',
+    disabledBy,
+    lockedReason,
     rateLimit,
-  }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason' | 'rateLimit'>,
+  }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason' | 'disabledBy' | 'lockedReason' | 'rateLimit'>,
   now: number,
   last = '',
 ): { readonly tone: Tone; readonly state: string; readonly explanation: string } {
@@ -24,8 +26,13 @@ export function describeState(
   switch (health.state) {
     case 'disabled': {
       const state = states.disabled(disabledAt === undefined ? '' : relativeTime(Date.parse(disabledAt), now));
-      const reason = disabledReason === 'failing' ? 'failing_disabled' : (disabledReason ?? 'by_request');
-      return { tone: 'off', state, explanation: explain[reason] };
+      const explanation = {
+        by_request: explain.by_request(disabledBy),
+        locked: explain.locked(lockedReason),
+        gone: explain.gone,
+        failing: explain.failing_disabled,
+      }[disabledReason];
+      return { tone: disabledReason === 'locked' ? 'bad' : 'off', state, explanation };
     }
     case 'paused':
       return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) + andRate };

@@ -1,3 +1,9 @@
+function whoDisabled(by: string | undefined): string {
+  if (by === 'platform') return 'The platform';
+  if (by === undefined) return 'Somebody';
+  return `Somebody with ${by.startsWith('plk_') ? 'the link' : 'the API key'} ${by}`;
+}
+
 /** What the pages about receivers say. */
 export const receiverTexts = {
   title: 'Receivers',
@@ -31,8 +37,10 @@ export const receiverTexts = {
       `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying. Read the last answer below.`,
     paused: (backlog: number) =>
       `The host gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes the host and goes on by itself. Redelivering one tries it now.`,
-    by_request:
-      'Somebody disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.',
+    by_request: (by: string | undefined) =>
+      `${whoDisabled(by)} disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.`,
+    locked: (reason: string | undefined) =>
+      `Disabled by the platform${reason === undefined ? '' : `: ${reason}`}${reason !== undefined && /[.!?]$/.test(reason) ? '' : '.'} Only the platform enables it again: ask it. Until then nothing is sent to it, and what it misses is recorded as canceled.`,
     waitingForRate: (count: number, perSecond: number | undefined) =>
       `${count === 1 ? 'One delivery waits' : `${count} deliveries wait`} because of the rate limit${perSecond === undefined ? '' : ` of ${perSecond} per second`}; waiting spends no try.`,
     gone: 'It answered 410 Gone, which says that it doesn’t exist any more. Enable it when it does again, then replay what it missed.',
@@ -104,6 +112,8 @@ export const receiverTexts = {
     disable: 'Disable',
     enable: 'Enable',
     remove: 'Remove',
+    lock: 'Lock',
+    unlock: 'Lift the lock',
   },
   test: {
     title: 'Send a test event',
@@ -143,6 +153,18 @@ export const receiverTexts = {
     intro:
       'Pending deliveries are canceled, and new ones are recorded as canceled. Enable it later and replay the time between: nothing is lost until records leave after some days.',
   },
+  lock: {
+    title: 'Lock the receiver',
+    intro:
+      'It is disabled until an operator lifts the lock: its customer can’t enable or change it, and nothing is sent to it. He can still remove it, and register its URL again.',
+    reason: 'Reason',
+    reasonHint: 'Optional, at most 200 characters. The customer reads it.',
+  },
+  unlock: {
+    title: 'Lift the lock',
+    intro:
+      'This enables the receiver, also if its customer had disabled it before it was locked. From then on it is sent to; a replay brings back what it missed.',
+  },
   remove: {
     title: 'Remove the receiver',
     intro: 'Its pending deliveries are canceled, and its signing secret is destroyed. This can’t be undone.',
@@ -170,6 +192,7 @@ export const receiverTexts = {
   },
   saved: 'Saved.',
   enabled: 'Enabled.',
+  locked: 'Locked.',
   disabled: 'Disabled.',
   removed: 'Removed.',
 } as const;

@@ -66,6 +66,12 @@ test('whoever asked for a test of a receiver that was removed meanwhile is told 
   expect(await processUnsendable({ ...pending, status: 'canceled', reason: 'receiver_removed' })).toEqual([REMOVED]);
 });
 
+test('a receiver that was locked meanwhile gets no test event', async () => {
+  const endpoint = { id: 'wh_1', enabled: false, disabledReason: 'locked' } as EndpointRecord;
+  const told: TestReply = { kind: 'unanswered', error: 'receiver_disabled' };
+  expect(await processUnsendable(pending, { endpoint })).toEqual([told, 'canceled: receiver_disabled']);
+});
+
 test('a test event that was sent before is not spoken of again', async () => {
   expect(await processUnsendable({ ...pending, status: 'delivered' })).toEqual([]);
 });

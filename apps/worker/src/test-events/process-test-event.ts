@@ -41,6 +41,11 @@ export async function processTestEvent(
     await explainUnsent('receiver_removed');
     return await cancelDelivery(deps, delivery, 'receiver_removed');
   }
+  // Locked since it was asked for. One that is only disabled gets test events.
+  if (endpoint.disabledReason === 'locked') {
+    await explainUnsent('receiver_disabled');
+    return await cancelDelivery(deps, delivery, 'receiver_disabled');
+  }
   if (signal.aborted) return PUT_BACK;
   const claimed = await deps.claim(delivery.workspaceId, id, deps.now());
   if (claimed !== 'claimed') return await cancelDelivery(deps, delivery, 'not_sent_in_time');

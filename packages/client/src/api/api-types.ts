@@ -42,7 +42,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a receiver
-         * @description Its pending deliveries are canceled.
+         * @description Its pending deliveries are canceled. A locked one can be removed, too.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Change a receiver
-         * @description Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
+         * @description A receiver that the platform has locked is not changed. Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -69,7 +69,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
+         * @description Sends a signed `webhook.test` now, also to a receiver that is disabled, unless the platform has locked it, and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -91,7 +91,9 @@ export interface paths {
         put?: never;
         /**
          * Rotate a receiver's signing secret
-         * @description Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         * @description Also of one that is disabled or locked.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
         post: operations["rotateReceiverSecret"];
         delete?: never;
@@ -465,7 +467,7 @@ export interface paths {
         head?: never;
         /**
          * Change a Task's callback
-         * @description What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
+         * @description A callback that the platform has locked is not changed. What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -767,10 +769,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -873,10 +882,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -1368,10 +1384,17 @@ export interface components {
                  */
                 disabledAt?: string;
                 /**
-                 * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+                 * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
                  * @enum {string}
                  */
-                disabledReason?: "by_request" | "gone" | "failing";
+                disabledReason?: "by_request" | "locked" | "gone" | "failing";
+                /**
+                 * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+                 * @example platform
+                 */
+                disabledBy?: string;
+                /** @description What the platform says about a lock. Absent when it says nothing. */
+                lockedReason?: string;
                 /**
                  * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
                  * @example [
@@ -1565,10 +1588,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -1808,6 +1838,8 @@ export interface components {
             kind: "api_key" | "portal_link";
             scopes: ("webhooks" | "tasks" | "execute")[];
             readOnly: boolean;
+            /** @description Whether it is a link that an operator made. */
+            operator: boolean;
             /**
              * Format: date-time
              * @description Absent when it does not expire.
@@ -2185,6 +2217,7 @@ export interface components {
          *     - `listener_limit_reached`: As many listen to the workspace as may.
          *     - `portal_link_limit_reached`: The workspace already has as many portal links as it may.
          *     - `receiver_disabled`: The receiver or the callback is disabled.
+         *     - `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
          *     - `invalid_transition`: The Task's state doesn't allow it.
          *     - `task_closed`: The Task is done or canceled and takes nothing more.
          *     - `task_open`: The Task is not done or canceled yet.
@@ -2196,7 +2229,7 @@ export interface components {
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
     };
     responses: {
         /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
@@ -2635,6 +2668,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_locked";
+                    };
+                };
+            };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
@@ -2712,7 +2758,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             * @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
              *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
              */
@@ -2729,7 +2777,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_locked" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -3040,6 +3088,8 @@ export interface operations {
             /**
              * @description `receiver_disabled`: The receiver or the callback is disabled.
              *
+             *     `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
              *     `replay_limit_reached`: The workspace already has as many replays under way as it may.
              *
              *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
@@ -3059,7 +3109,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "receiver_disabled" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_disabled" | "receiver_locked" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -3268,6 +3318,8 @@ export interface operations {
             /**
              * @description `receiver_disabled`: The receiver or the callback is disabled.
              *
+             *     `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
              *     `payload_erased`: The payload of the delivery was erased.
              *
              *     `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
@@ -3289,7 +3341,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "receiver_disabled" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_disabled" | "receiver_locked" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -4170,6 +4222,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "route_not_found" | "task_not_found" | "callback_not_found";
+                    };
+                };
+            };
+            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_locked";
                     };
                 };
             };

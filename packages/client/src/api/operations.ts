@@ -26,7 +26,7 @@ export interface TenantOperations {
   /**
    * Change a receiver: `PATCH /api/public/webhooks/{id}`.
    *
-   * Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
+   * A receiver that the platform has locked is not changed. Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
    *
    * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
    */
@@ -34,7 +34,7 @@ export interface TenantOperations {
   /**
    * Remove a receiver: `DELETE /api/public/webhooks/{id}`.
    *
-   * Its pending deliveries are canceled.
+   * Its pending deliveries are canceled. A locked one can be removed, too.
    *
    * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
    */
@@ -42,13 +42,15 @@ export interface TenantOperations {
   /**
    * Send a test event: `POST /api/public/webhooks/{id}/test`.
    *
-   * Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
+   * Sends a signed `webhook.test` now, also to a receiver that is disabled, unless the platform has locked it, and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
    *
    * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
    */
   readonly testReceiver: Operation<'testReceiver'>;
   /**
    * Rotate a receiver's signing secret: `POST /api/public/webhooks/{id}/secret/rotate`.
+   *
+   * Also of one that is disabled or locked.
    *
    * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
    */
@@ -184,7 +186,7 @@ export interface TenantOperations {
   /**
    * Change a Task's callback: `PATCH /tasks/{id}/callback`.
    *
-   * What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
+   * A callback that the platform has locked is not changed. What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
    *
    * Needs an API key with the scope `tasks`.
    */

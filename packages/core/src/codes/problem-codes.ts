@@ -57,6 +57,13 @@ const DOMAIN_PROBLEMS = {
     meaning: 'The receiver or the callback is disabled.',
     action: 'Enable it with `PATCH /api/public/webhooks/{id}` or `PATCH /tasks/{id}/callback`.',
   },
+  receiver_locked: {
+    status: 409,
+    meaning:
+      'The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.',
+    action:
+      'Ask the platform: `detail`, and `lockedReason` of the receiver, say why. Until the lock is lifted, a receiver can be removed and its secret rotated, and nothing else.',
+  },
   invalid_transition: {
     status: 409,
     meaning: "The Task's state doesn't allow it.",

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
+import type { EndpointDisabling } from './disabling.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 import { OwnHeaders } from './own-headers.ts';
 import { OrderingText, OrderingTimeoutText, type EndpointOrdering } from './ordering.ts';
@@ -120,26 +121,23 @@ export const PatchCallback = z
 export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
-export type Endpoint = EndpointOrdering & {
-  readonly id: EndpointId;
-  readonly workspaceId: WorkspaceId;
-  readonly url: string;
-  /** Empty means every event. */
-  readonly events: readonly EventName[];
-  readonly description: string;
-  readonly enabled: boolean;
-  readonly rateLimit?: RateLimit;
-  /** Epoch ms. */
-  readonly createdAt: number;
-  readonly disabledAt?: number;
-  readonly disabledReason?: DisabledReason;
-  /** Names of the headers of its own, in lower case. Their values are stored apart, encrypted. Absent: none. */
-  readonly headerNames?: readonly string[];
-  /** It wants no try that starts later than so many hours after acceptance. Absent: the usual limit holds. */
-  readonly maxRetryHours?: number;
-};
-
-export type DisabledReason = 'by_request' | 'gone' | 'failing';
+export type Endpoint = EndpointOrdering &
+  EndpointDisabling & {
+    readonly id: EndpointId;
+    readonly workspaceId: WorkspaceId;
+    readonly url: string;
+    /** Empty means every event. */
+    readonly events: readonly EventName[];
+    readonly description: string;
+    readonly enabled: boolean;
+    readonly rateLimit?: RateLimit;
+    /** Epoch ms. */
+    readonly createdAt: number;
+    /** Names of the headers of its own, in lower case. Their values are stored apart, encrypted. Absent: none. */
+    readonly headerNames?: readonly string[];
+    /** It wants no try that starts later than so many hours after acceptance. Absent: the usual limit holds. */
+    readonly maxRetryHours?: number;
+  };
 
 /** An endpoint without an event filter receives every event (spec section 6). */
 export function wantsEvent({ events }: Pick<Endpoint, 'events'>, event: EventName): boolean {

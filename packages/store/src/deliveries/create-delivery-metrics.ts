@@ -1,4 +1,4 @@
-import { NOTICE_EVENTS, type DeliveryEvent, type DisabledReason } from '@herald/core';
+import { DISABLED_REASONS, NOTICE_EVENTS, type DeliveryEvent, type DisabledReason } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
@@ -45,7 +45,7 @@ export function createDeliveryMetrics(registry: MetricsRegistry) {
     'herald_endpoints_disabled_total',
     'Receivers and callbacks that were disabled, by reason.',
     ['reason'],
-    [{ reason: 'gone' }, { reason: 'failing' }, { reason: 'by_request' }],
+    DISABLED_REASONS.map((reason) => ({ reason })),
   );
   return {
     created: (event: DeliveryEvent, count: number) => {

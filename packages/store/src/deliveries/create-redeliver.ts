@@ -3,6 +3,7 @@ import {
   PayloadErasedError,
   PayloadNotKeptError,
   ReceiverDisabledError,
+  ReceiverLockedError,
   type DeliveryId,
   type WorkspaceId,
 } from '@herald/core';
@@ -20,7 +21,8 @@ export type RedeliverDeps = {
 
 /**
  * Makes one more attempt, now. Once this resolves, the attempt is in the queue and survives any crash.
- * @throws NotFoundError, ReceiverDisabledError, PayloadErasedError, PayloadNotKeptError, HistoryUnavailableError
+ * @throws NotFoundError, ReceiverDisabledError, ReceiverLockedError, PayloadErasedError, PayloadNotKeptError,
+ * HistoryUnavailableError
  */
 export function createRedeliver({ log, report, now }: RedeliverDeps) {
   return async function redeliver(workspaceId: WorkspaceId, id: DeliveryId): Promise<ListedDelivery> {
@@ -30,6 +32,7 @@ export function createRedeliver({ log, report, now }: RedeliverDeps) {
     if (reply.kind === 'erased') throw new PayloadErasedError(id);
     if (reply.kind === 'not_kept') throw new PayloadNotKeptError(id);
     if (reply.kind === 'disabled') throw new ReceiverDisabledError(reply.endpointId);
+    if (reply.kind === 'locked') throw new ReceiverLockedError(reply.endpointId, reply.reason);
     report.requested(workspaceId, id);
     const found = await log.find(workspaceId, id);
     if (!found) throw new NotFoundError('delivery', id);

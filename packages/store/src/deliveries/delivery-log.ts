@@ -12,10 +12,11 @@ import { toRestored } from './restored-delivery.ts';
 export type RedeliverReply =
   | { readonly kind: 'pending'; readonly event: DeliveryEvent }
   | { readonly kind: 'missing' | 'removed' | 'erased' | 'not_kept' }
-  | { readonly kind: 'disabled'; readonly endpointId: EndpointId };
+  | { readonly kind: 'disabled'; readonly endpointId: EndpointId }
+  | { readonly kind: 'locked'; readonly endpointId: EndpointId; readonly reason: string };
 
 const RedeliverText = z.tuple(
-  [z.enum(['pending', 'missing', 'removed', 'disabled', 'erased', 'not_kept'])],
+  [z.enum(['pending', 'missing', 'removed', 'disabled', 'locked', 'erased', 'not_kept'])],
   z.string(),
 );
 
@@ -53,9 +54,10 @@ export function createDeliveryLog(deps: DeliveryLogDeps) {
         RedeliverText.parse(await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now, ...past]));
       const reply = await run([]);
       const past = reply[0] === 'missing' ? await readPast(workspaceId, id) : [];
-      const [kind, detail = ''] = past.length > 0 ? await run(past) : reply;
+      const [kind, detail = '', reason = ''] = past.length > 0 ? await run(past) : reply;
       if (kind === 'pending') return { kind, event: DeliveryEvent.parse(detail) };
       if (kind === 'disabled') return { kind, endpointId: detail };
+      if (kind === 'locked') return { kind, endpointId: detail, reason };
       return { kind };
     },
   };

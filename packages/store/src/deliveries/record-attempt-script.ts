@@ -81,7 +81,7 @@ local function record(delivery, input, attempt, held, group)
   local notice, workspace = '', nil
 
   local function disable(reason, workspace)
-    redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason)
+    redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason, 'offBy', 'herald')
     changeVersion(prefix .. 'w:' .. workspace .. ':version', input.newVersion)
     redis.call('ZADD', prefix .. 'purge', now, input.endpointId)
     return reason

@@ -1,5 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { LEAVE_FORMER_LUA, PLACES_LUA } from '../keyspace/places-lua.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
@@ -12,7 +13,7 @@ export const REDELIVER_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
 -- ARGV[5] of one that Redis may lack: JSON of it, see RESTORE_LUA   ARGV[6] its body, '' for none
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}
--- | {'erased'} (its body is) | {'not_kept'} (so is its body).
+-- | {'locked', endpoint id, reason of the lock, '' for none} | {'erased'} (its body is) | {'not_kept'} (so is its body).
 local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -20,6 +21,7 @@ ${LEASE_LUA}
 ${PLACES_LUA}
 ${LEAVE_FORMER_LUA}
 ${RESTORE_LUA}
+${LOCK_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e')
 local past = not names[1] and ARGV[5] and cjson.decode(ARGV[5]) or nil
 if past then names = { past.transition, past.endpoint } end
@@ -33,7 +35,10 @@ if facts[3] then return { 'erased' } end
 local isNotice = names[2] == '${PLATFORM}'
 local on = isNotice and '1' or redis.call('HGET', prefix .. 'e:' .. names[2], 'on')
 if not on then return { 'removed' } end
-if on ~= '1' then return { 'disabled', names[2] } end
+if on ~= '1' then
+  local lock = lockOf(prefix .. 'e:' .. names[2])
+  return lock and { 'locked', names[2], lock } or { 'disabled', names[2] }
+end
 local refusal = past and restore(past, ARGV[6], ARGV[4])
 if refusal then return { refusal } end
 local places = isNotice and { '${PLATFORM_GROUP}' } or placesOf(prefix .. 'e:' .. names[2])

@@ -2,7 +2,8 @@ import { isCallbackId, taskIdOfCallback, type EndpointId, type WorkspaceId } fro
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { patchArgs, type EndpointPatch } from './endpoint-patch.ts';
+import type { ScriptArg } from '../scripts/script.ts';
+import { lockArgs, patchArgs, readPatchReply, unlockArgs, type EndpointPatch } from './endpoint-patch.ts';
 import { readEndpoint } from './endpoint-record.ts';
 import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';
 
@@ -10,19 +11,29 @@ import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';
 export function createCallbackStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
   const patch = defineReplicatedScript(deps, PATCH_CALLBACK_LUA);
+  const change = async (workspaceId: WorkspaceId, id: EndpointId, args: readonly ScriptArg[]) => {
+    const keys = keyspace.of(workspaceId);
+    const names = [keys.task(taskIdOfCallback(id)), keys.endpoint(id), keys.purge, keys.keyVersions];
+    return readPatchReply(id, await patch(names, [id, workspaceId, newRevision(), ...args]));
+  };
   return {
     /** The callback, if it belongs to a Task of this workspace. */
     async find(workspaceId: WorkspaceId, id: EndpointId) {
       const record = readEndpoint(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));
       return record?.workspaceId === workspaceId && isCallbackId(id) ? record : undefined;
     },
-    /** False when the workspace has no such callback; `now` is epoch ms. */
-    async patch(workspaceId: WorkspaceId, id: EndpointId, change: EndpointPatch, now: number) {
-      const keys = keyspace.of(workspaceId);
-      const args = [id, workspaceId, newRevision(), ...patchArgs(workspaceId, change, now)];
-      const names = [keys.task(taskIdOfCallback(id)), keys.endpoint(id), keys.purge, keys.keyVersions];
-      return (await patch(names, args)) === 'patched';
-    },
+    /**
+     * False when the workspace has no such callback; `now` is epoch ms.
+     * @throws ReceiverLockedError
+     */
+    patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number) =>
+      await change(workspaceId, id, patchArgs(workspaceId, patched, now)),
+    /** Disables it so that only `unlock` enables it again. False when the workspace has no such callback. */
+    lock: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number) =>
+      await change(workspaceId, id, lockArgs(reason, now)),
+    /** Enables it, also while it is locked. False when the workspace has no such callback. */
+    unlock: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
+      await change(workspaceId, id, unlockArgs(now)),
   };
 }
 export type CallbackStore = ReturnType<typeof createCallbackStore>;

@@ -1,18 +1,39 @@
-import { destinationOf, type PatchReceiver, type WorkspaceId } from '@herald/core';
+import {
+  destinationOf,
+  ReceiverLockedError,
+  type DisabledBy,
+  type EndpointId,
+  type PatchReceiver,
+  type WorkspaceId,
+} from '@herald/core';
+import { z } from 'zod';
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import type { ScriptArg } from '../scripts/script.ts';
 import { toFields, type EndpointChange, type SealedHeaders } from './endpoint-record.ts';
 import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** A patch whose headers are encrypted. */
-export type EndpointPatch = Omit<PatchReceiver, 'headers'> & { readonly headers?: SealedHeaders };
+export type EndpointPatch = Omit<PatchReceiver, 'headers'> & {
+  readonly headers?: SealedHeaders;
+  /** Who asks: the record shows it if this disables the endpoint. */
+  readonly by?: DisabledBy;
+};
+
+/** The fields that only a disabled endpoint has. */
+type Disabling = Pick<EndpointChange, 'disabledAt' | 'disabledReason' | 'disabledBy' | 'lockedReason'>;
 
 const NO_FAILURES = { consecutiveFailures: null, failingSince: null };
 
-/** The arguments of `patchEndpoint`. A new url resets the health; enabling also removes the reason for disabling. */
+/** Enabling forgets why it was disabled, a lock included, and its failures. */
+function enabling(now: number): EndpointChange {
+  const forgotten: Disabling = { disabledAt: null, disabledReason: null, disabledBy: null, lockedReason: null };
+  return { enabled: true, healthySince: now, ...forgotten, ...NO_FAILURES };
+}
+
+/** The arguments of `patchEndpoint` for a patch, which a lock refuses. A new url resets the health. */
 export function patchArgs(workspaceId: WorkspaceId, patch: EndpointPatch, now: number): ScriptArg[] {
-  const { url, enabled, headers, orderingTimeout, ...same } = patch;
-  const { removed, set } = toFields({
+  const { url, enabled, headers, by, orderingTimeout, ...same } = patch;
+  const change: EndpointChange = {
     ...same,
     orderingTimeoutMs: orderingTimeout,
     ...(headers && toHeaderFields(headers)),
@@ -24,10 +45,27 @@ export function patchArgs(workspaceId: WorkspaceId, patch: EndpointPatch, now: n
       lastSuccessAt: null,
       ...NO_FAILURES,
     }),
-    ...(enabled === true && { enabled, healthySince: now, disabledAt: null, disabledReason: null, ...NO_FAILURES }),
-    ...(enabled === false && { enabled, disabledAt: now, disabledReason: 'by_request' }),
-  });
-  return [removed.length, ...removed, ...set];
+    ...(enabled === true && enabling(now)),
+    ...(enabled === false && { enabled }),
+  };
+  const disabling: Disabling = { disabledAt: now, disabledReason: 'by_request', disabledBy: by };
+  return toArgs('obey', change, enabled === false ? disabling : {});
+}
+
+/** The arguments of `patchEndpoint` that lock an endpoint, whether or not it is disabled already. */
+export function lockArgs(reason: string | undefined, now: number): ScriptArg[] {
+  const change: EndpointChange = {
+    enabled: false,
+    disabledReason: 'locked',
+    disabledBy: 'platform',
+    lockedReason: reason ?? null,
+  };
+  return toArgs('pass', change, { disabledAt: now });
+}
+
+/** The arguments of `patchEndpoint` that enable an endpoint and lift its lock. */
+export function unlockArgs(now: number): ScriptArg[] {
+  return toArgs('pass', enabling(now), {});
 }
 
 /** The names alone: `patchEndpoint` adds the destination that they are for. */
@@ -36,17 +74,59 @@ function toHeaderFields({ names, encrypted }: SealedHeaders): EndpointChange {
   return { encryptedHeaders: encrypted, headersOf: names.join(',') };
 }
 
+function toArgs(atLock: 'obey' | 'pass', change: EndpointChange, disabling: Disabling): ScriptArg[] {
+  const { removed, set } = toFields(change);
+  const whenEnabled = toFields(disabling).set;
+  return [atLock, removed.length, ...removed, whenEnabled.length, ...whenEnabled, ...set];
+}
+
+/** The reply of a script that a lock refused: with its reason, '' for none. */
+export const LockedReply = z.tuple([z.literal('locked'), z.string()]);
+const PatchReply = z.union([z.tuple([z.enum(['patched', 'missing'])]), LockedReply]);
+
+/**
+ * Parses the reply of a script that calls `patchEndpoint`. False: the workspace has no such endpoint.
+ * @throws ReceiverLockedError
+ */
+export function readPatchReply(id: EndpointId, reply: unknown): boolean {
+  const [kind, reason] = PatchReply.parse(reply);
+  if (kind === 'locked') throw new ReceiverLockedError(id, reason);
+  return kind === 'patched';
+}
+
+/** An endpoint is locked while this is why it is disabled. Whatever enables it lifts the lock, also an earlier version. */
+export const LOCK_LUA = /* lua */ `
+-- The reason that the platform gave for locking this endpoint (hash), '' for none; nil when it is not locked.
+local function lockOf(endpoint)
+  local facts = redis.call('HMGET', endpoint, 'offWhy', 'lockWhy')
+  if facts[1] ~= 'locked' then return nil end
+  return facts[2] or ''
+end
+`;
+
 /** Changes fields of a receiver or a callback. */
 export const PATCH_ENDPOINT_LUA = /* lua */ `
 -- endpoint (hash)   purge: endpoints whose pending deliveries must end or move (zset)   keyVersions (hash)
 -- id: the endpoint's
--- ARGV[first] number n of fields to remove   ARGV[first+1..first+n] their names   ARGV[first+n+1..] fields to set
+-- ARGV[first] 'obey': a lock refuses the change | 'pass': it doesn't
+-- ARGV[first+1] number n of fields to remove   then their names
+-- then a number m of names and values   then these: fields to set if it is enabled until now
+-- then names and values of the other fields to set
+-- Returns nil, or the reason of the lock that refused it, '' for none.
 ${PLACES_LUA}
 ${COUNT_KEY_USE_LUA}
+${LOCK_LUA}
 local function patchEndpoint(endpoint, purge, keyVersions, id, first)
-  local last, before = first + tonumber(ARGV[first]), placesOf(endpoint)
-  for index = first + 1, last do redis.call('HDEL', endpoint, ARGV[index]) end
-  if #ARGV > last then redis.call('HSET', endpoint, unpack(ARGV, last + 1)) end
+  local lock = ARGV[first] == 'obey' and lockOf(endpoint)
+  if lock then return lock end
+  local lastRemoved, before = first + 1 + tonumber(ARGV[first + 1]), placesOf(endpoint)
+  local firstOnce = lastRemoved + 2
+  local firstSet = firstOnce + tonumber(ARGV[lastRemoved + 1])
+  local wasEnabled = redis.call('HGET', endpoint, 'on') == '1'
+  for index = first + 2, lastRemoved do redis.call('HDEL', endpoint, ARGV[index]) end
+  -- Disabled once more, it stays disabled as it was: by the first, for his reason, since then.
+  if wasEnabled and firstSet > firstOnce then redis.call('HSET', endpoint, unpack(ARGV, firstOnce, firstSet - 1)) end
+  if #ARGV >= firstSet then redis.call('HSET', endpoint, unpack(ARGV, firstSet)) end
   local isMoved = movePlace(endpoint, before, id)
   local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf')
   local destination = string.match(state[3] or '', '^[^~]*')
@@ -63,5 +143,6 @@ local function patchEndpoint(endpoint, purge, keyVersions, id, first)
   elseif isMoved then
     redis.call('ZADD', purge, 0, id)
   end
+  return nil
 end
 `;

@@ -74,6 +74,8 @@ const OPTIONAL_FIELDS = {
   urlChangedAt: number('urlAt'),
   disabledAt: number('offAt'),
   disabledReason: field('offWhy', (reason) => reason as DisabledReason, String),
+  disabledBy: text('offBy'),
+  lockedReason: text('lockWhy'),
   rateLimit: field<RateLimit>(
     'rate',
     (rate) => ({ perSecond: Number(rate) }),

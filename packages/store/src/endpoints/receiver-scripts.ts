@@ -29,13 +29,14 @@ export const PATCH_RECEIVER_LUA = /* lua */ `
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose pending deliveries must end or move (zset)   KEYS[5] key versions (hash)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3..] see patchEndpoint
--- Returns 'patched' | 'missing'.
+-- Returns {'patched'} | {'missing'} | {'locked', reason, '' for none}.
 ${PATCH_ENDPOINT_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 'missing' end
-patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], 3)
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return { 'missing' } end
+local lock = patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], 3)
+if lock then return { 'locked', lock } end
 changeVersion(KEYS[3], ARGV[2])
-return 'patched'
+return { 'patched' }
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
-import { patchArgs, type EndpointPatch } from './endpoint-patch.ts';
+import type { ScriptArg } from '../scripts/script.ts';
+import { lockArgs, patchArgs, readPatchReply, unlockArgs, type EndpointPatch } from './endpoint-patch.ts';
 import { endpointFields, readEndpoint, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
@@ -36,6 +37,12 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     return found.filter((record) => record !== undefined);
   };
 
+  const change = async (workspaceId: WorkspaceId, id: EndpointId, args: readonly ScriptArg[]) => {
+    const { purge, keyVersions } = keyspace.of(workspaceId);
+    const keys = [...keysOf(workspaceId, id), purge, keyVersions];
+    return readPatchReply(id, await patch(keys, [id, newRevision(), ...args]));
+  };
+
   return {
     list,
     /** `exists`: an earlier run of the same request registered it. */
@@ -53,12 +60,18 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
       // A callback has the same kind of key, and is no receiver.
       return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
     },
-    /** False when the workspace has no such receiver; `now` is epoch ms. */
-    async patch(workspaceId: WorkspaceId, id: EndpointId, change: EndpointPatch, now: number) {
-      const { purge, keyVersions } = keyspace.of(workspaceId);
-      const keys = [...keysOf(workspaceId, id), purge, keyVersions];
-      return (await patch(keys, [id, newRevision(), ...patchArgs(workspaceId, change, now)])) === 'patched';
-    },
+    /**
+     * False when the workspace has no such receiver; `now` is epoch ms.
+     * @throws ReceiverLockedError
+     */
+    patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number) =>
+      await change(workspaceId, id, patchArgs(workspaceId, patched, now)),
+    /** Disables it so that only `unlock` enables it again. False when the workspace has no such receiver. */
+    lock: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number) =>
+      await change(workspaceId, id, lockArgs(reason, now)),
+    /** Enables it, also while it is locked. False when the workspace has no such receiver. */
+    unlock: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
+      await change(workspaceId, id, unlockArgs(now)),
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
       const { purge, endpointLog, removedReceivers, endpointStats } = keyspace.of(workspaceId);
       const ofReceiver = [purge, endpointLog(id), removedReceivers(workspaceId), endpointStats(id)];

@@ -28,7 +28,7 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
   };
   return {
     find,
-    /** @throws ReceiverDisabledError or ReplayLimitReachedError */
+    /** @throws ReceiverDisabledError, ReceiverLockedError or ReplayLimitReachedError */
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,

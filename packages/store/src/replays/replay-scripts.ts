@@ -2,6 +2,7 @@ import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
+import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
 import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
@@ -16,23 +17,27 @@ export const CREATE_REPLAY_LUA = /* lua */ `
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
 -- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
 -- ARGV[10] deliveries in the log
--- Returns 'created' | 'missing' | 'disabled' | 'full'.
+-- Returns {'created'} | {'missing'} | {'disabled'} | {'full'} | {'locked', reason of the lock, '' for none}.
+${LOCK_LUA}
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
-if endpoint[1] ~= ARGV[3] then return 'missing' end
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'created' end
-if endpoint[2] ~= '1' then return 'disabled' end
+if endpoint[1] ~= ARGV[3] then return { 'missing' } end
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'created' } end
+if endpoint[2] ~= '1' then
+  local lock = lockOf(KEYS[3])
+  return lock and { 'locked', lock } or { 'disabled' }
+end
 if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then
   -- Checked here and not where a replay ends, because an earlier release ends replays without knowing the limit.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
     if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
   end
-  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then return 'full' end
+  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then return { 'full' } end
 end
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
   's', 'running', 'at', ARGV[2], 'total', ARGV[10], 'seen', 0, 'replayed', 0)
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
-return 'created'
+return { 'created' }
 `;
 
 export const STEP_REPLAY_LUA = /* lua */ `

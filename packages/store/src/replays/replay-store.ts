@@ -1,5 +1,6 @@
-import { REPLAY_LIMIT, type WorkspaceId } from '@herald/core';
+import { ReceiverLockedError, REPLAY_LIMIT, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
+import { LockedReply } from '../endpoints/endpoint-patch.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { createLogReader } from '../logs/log-reader.ts';
@@ -14,7 +15,7 @@ export type ReplayStoreDeps = ReplicatedStoreDeps & {
   readonly keepMs: number;
 };
 
-const CreateReply = z.enum(['created', 'missing', 'disabled', 'full']);
+const CreateReply = z.union([z.tuple([z.enum(['created', 'missing', 'disabled', 'full'])]), LockedReply]);
 
 export function createReplayStore(deps: ReplayStoreDeps) {
   const { redis, keyspace, keepMs } = deps;
@@ -22,7 +23,10 @@ export function createReplayStore(deps: ReplayStoreDeps) {
   const logs = createLogReader(redis);
   const stop = defineReplicatedScript(deps, STOP_REPLAY_LUA);
   return {
-    /** `full`: the workspace has as many replays under way as it may. */
+    /**
+     * `full`: the workspace has as many replays under way as it may.
+     * @throws ReceiverLockedError
+     */
     async create(workspaceId: WorkspaceId, { id, endpointId, since, until, statuses, createdAt }: NewReplay) {
       const keys = keyspace.of(workspaceId);
       const total = await logs.count(keys.endpointLog(endpointId), { since, until });
@@ -30,7 +34,9 @@ export function createReplayStore(deps: ReplayStoreDeps) {
         [keys.replay(id), keys.replays, keys.endpoint(endpointId), keys.workspaceReplays(workspaceId)],
         [id, createdAt, workspaceId, endpointId, since, until, statuses.join(','), keys.prefix, REPLAY_LIMIT, total],
       );
-      return CreateReply.parse(reply);
+      const [kind, reason] = CreateReply.parse(reply);
+      if (kind === 'locked') throw new ReceiverLockedError(endpointId, reason);
+      return kind;
     },
     async find(workspaceId: WorkspaceId, id: string) {
       const fields = await redis.hgetall(keyspace.of(workspaceId).replay(id));

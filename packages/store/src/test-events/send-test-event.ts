@@ -64,6 +64,7 @@ function makeTransition(event: EventName, createdAt: number) {
 /**
  * Lets a worker send a test event now, or a sample of another event, and waits for the outcome.
  * @throws UnavailableError when no worker is there, or none answers; the event is not sent later either
+ * @throws ReceiverLockedError
  */
 export function createSendTestEvent(deps: SendTestEventDeps) {
   const { testEvents, report, now } = deps;

@@ -1,4 +1,5 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { TEST_GROUP } from '../keyspace/test-group.ts';
 
@@ -7,13 +8,16 @@ export const CREATE_TEST_EVENT_LUA = /* lua */ `
 -- KEYS[1] transition (hash)   KEYS[2] delivery (hash)   KEYS[3] its endpoint's log (zset)   KEYS[4] its endpoint (hash)
 -- ARGV[1] transition id   ARGV[2] delivery id   ARGV[3] endpoint id   ARGV[4] workspace id   ARGV[5] now (ms)
 -- ARGV[6] body   ARGV[7] time to live of the log (ms)   ARGV[8] prefix   ARGV[9] of a sample: the event it shows
--- Returns 'created' | 'missing' (no such endpoint).
+-- Returns {'created'} | {'missing'} (no such endpoint) | {'locked', reason of the lock, '' for none}.
 local prefix = ARGV[8]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LOG_LUA}
-if redis.call('EXISTS', KEYS[4]) == 0 then return 'missing' end
-if redis.call('EXISTS', KEYS[2]) == 1 then return 'created' end
+${LOCK_LUA}
+if redis.call('EXISTS', KEYS[4]) == 0 then return { 'missing' } end
+if redis.call('EXISTS', KEYS[2]) == 1 then return { 'created' } end
+local lock = lockOf(KEYS[4])
+if lock then return { 'locked', lock } end
 redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
   'body', ARGV[6])
 if ARGV[9] then redis.call('HSET', KEYS[1], 'as', ARGV[9]) end
@@ -21,7 +25,7 @@ redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 
 appendToLog(KEYS[3], ARGV[7], { ARGV[5], ARGV[2] })
 -- Urgent, which is class 0.
 enqueue({ { '${TEST_GROUP}', ARGV[2], ARGV[5] } }, tonumber(ARGV[5]))
-return 'created'
+return { 'created' }
 `;
 
 export const CLAIM_TEST_EVENT_LUA = /* lua */ `

@@ -1,8 +1,16 @@
-import type { DeliveryId, EndpointId, TaskEventName, TransitionId, WorkspaceId } from '@herald/core';
+import {
+  ReceiverLockedError,
+  type DeliveryId,
+  type EndpointId,
+  type TaskEventName,
+  type TransitionId,
+  type WorkspaceId,
+} from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { LockedReply } from '../endpoints/endpoint-patch.ts';
 import { defineScript } from '../scripts/script.ts';
 import { CLAIM_TEST_EVENT_LUA, CREATE_TEST_EVENT_LUA } from './test-event-scripts.ts';
 
@@ -24,14 +32,17 @@ export type TestEventStoreDeps = {
   readonly retention: DeliveryRetention;
 };
 
-const CreateReply = z.enum(['created', 'missing']);
+const CreateReply = z.union([z.tuple([z.enum(['created', 'missing'])]), LockedReply]);
 const ClaimReply = z.enum(['claimed', 'taken', 'settled', 'missing']);
 
 export function createTestEventStore({ redis, keyspace, retention }: TestEventStoreDeps) {
   const create = defineScript(redis, CREATE_TEST_EVENT_LUA);
   const claim = defineScript(redis, CLAIM_TEST_EVENT_LUA);
   return {
-    /** `missing`: there is no such endpoint. */
+    /**
+     * `missing`: there is no such endpoint.
+     * @throws ReceiverLockedError
+     */
     async create({ transitionId, deliveryId, endpointId, workspaceId, body, sampleOf, createdAt }: TestEvent) {
       const keys = keyspace.of(workspaceId);
       const reply = await create(
@@ -46,7 +57,9 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
           ...(sampleOf === undefined ? [] : [sampleOf]),
         ],
       );
-      return CreateReply.parse(reply);
+      const [kind, reason] = CreateReply.parse(reply);
+      if (kind === 'locked') throw new ReceiverLockedError(endpointId, reason);
+      return kind;
     },
     /** `taken`: it was claimed before, and must not be sent again. */
     claim: async (workspaceId: WorkspaceId, id: DeliveryId, now: number) =>

@@ -1,0 +1,43 @@
+import { LockReceiver } from '@herald/core';
+import { stateOf, workspaceOf } from '../http/request-state.ts';
+import { operation, type RouteTable } from '../routing/operation.ts';
+import type { ManageReceivers } from './manage-receivers.ts';
+import { ReceiverView, toReceiverView } from './receiver-view.ts';
+
+export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' | 'unlock'> };
+
+/**
+ * What an operator does to a receiver that its customer can't undo. The right to it is that of the link by which the
+ * operator is in the workspace's console: that page is at the customers' port, where nothing asks for his password, and
+ * the link holds for this workspace alone, for an hour, and says who made it.
+ */
+export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
+  tag: 'Operators',
+  path: '/api/public/webhooks',
+  access: 'operator_link',
+  ids: { id: 'receiver' },
+  operations: [
+    operation('lockReceiver', 'POST /{id}/lock', {
+      audit: 'path',
+      summary: 'Disable a receiver until the platform lifts that',
+      description:
+        'Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.',
+      body: LockReceiver,
+      answer: { status: 200, description: 'The locked receiver.', schema: ReceiverView },
+      async handle({ receivers }, req, _res, request) {
+        const locked = await receivers.lock(workspaceOf(req), req.params.id, request);
+        if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
+        return toReceiverView(locked);
+      },
+    }),
+    operation('unlockReceiver', 'DELETE /{id}/lock', {
+      audit: 'path',
+      summary: 'Lift the lock of a receiver, and enable it',
+      description: 'It is enabled whoever disabled it. What it missed is brought back by a replay.',
+      answer: { status: 200, description: 'The enabled receiver.', schema: ReceiverView },
+      async handle({ receivers }, req) {
+        return toReceiverView(await receivers.unlock(workspaceOf(req), req.params.id));
+      },
+    }),
+  ],
+};
