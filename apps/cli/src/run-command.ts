@@ -1,4 +1,4 @@
-import { DomainError, ReceiverDisabledError } from '@herald/core';
+import { DomainError, ReceiverDisabledError, ReceiverLockedError } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
@@ -63,6 +63,11 @@ function explain(error: unknown): string {
   if (error instanceof ReceiverDisabledError) {
     const { endpointId } = error;
     return `error: ${endpointId} is disabled; enable it first: herald receivers enable ${endpointId}`;
+  }
+  if (error instanceof ReceiverLockedError) {
+    const { endpointId, reason } = error;
+    const why = reason === '' ? '' : ` (${reason})`;
+    return `error: ${endpointId} is locked${why}; lift the lock first: herald receivers enable ${endpointId}`;
   }
   if (error instanceof DomainError) return `error: ${error.message}`;
   // Only the message: the error also holds the command, and with it the digest of a key or an encrypted secret.

@@ -150,6 +150,7 @@ describe('herald receivers', () => {
     expect(await read('receivers', 'disable', registered.id)).toEqual({
       id: registered.id,
       enabled: false,
+      locked: false,
       changed: true,
     });
     expect(await deliveries.waitForStatus(id, 'canceled')).toMatchObject({ reason: 'receiver_disabled' });
@@ -174,7 +175,7 @@ test('herald receivers disable and enable a callback by its id, and say how to b
     code: 1,
     stderr: `error: ${id} is disabled; enable it first: herald receivers enable ${id}`,
   });
-  expect(await read('receivers', 'enable', id)).toEqual({ id, enabled: true, changed: true });
+  expect(await read('receivers', 'enable', id)).toEqual({ id, enabled: true, locked: false, changed: true });
   await run('deliveries', 'redeliver', missed.id);
   await deliveries.waitForStatus(missed.id, 'delivered');
 });

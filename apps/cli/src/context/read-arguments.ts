@@ -1,13 +1,19 @@
-import { ID_PATTERNS, readDuration, WorkspaceIdText } from '@herald/core';
+import { ID_PATTERNS, LockReason, readDuration, WorkspaceIdText } from '@herald/core';
 import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
 import { InvalidArgumentError } from 'commander';
 
-export function readWorkspace(text: string): string {
-  const parsed = WorkspaceIdText.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'is not a workspace id');
+/** A parser of arguments by the rules that the API has for the same text. */
+function textReader(schema: typeof WorkspaceIdText) {
+  return (text: string): string => {
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return parsed.data;
+    throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join('; '));
+  };
 }
+
+export const readWorkspace = textReader(WorkspaceIdText);
+export const readLockReason = textReader(LockReason);
 
 /** A parser of arguments: `message` is the error when `read` returns undefined. */
 export function argumentReader<T>(read: (text: string) => T | undefined, message: string) {

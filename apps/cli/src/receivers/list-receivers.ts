@@ -27,8 +27,8 @@ export async function listReceivers(
   const destinations = await createFindDestinations({ redis, keyspace, now })(found);
   return found.map((receiver, index) => {
     const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
-    const { id, url, events, description, rateLimit, disabledReason, createdAt, health } = receiver;
-    const { headerNames, maxRetryHours } = receiver;
+    const { id, url, events, description, rateLimit, createdAt, health } = receiver;
+    const { disabledReason, disabledBy, lockedReason, headerNames, maxRetryHours } = receiver;
     const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = receiver;
     return {
       id,
@@ -42,6 +42,8 @@ export async function listReceivers(
       state,
       since: new Date(since),
       disabledReason,
+      disabledBy,
+      lockedReason,
       headerNames,
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
@@ -70,7 +72,11 @@ function rateOf({ rateLimit, waitingForRate }: ListedReceiver): string {
   return rateLimit && waitingForRate > 0 ? `, ${waitingForRate} wait for its rate of ${rateLimit.perSecond}/s` : '';
 }
 
-function detailOf({ state, disabledReason, consecutiveFailures }: ListedReceiver): string {
-  if (state === 'disabled') return disabledReason === undefined ? '' : ` (${disabledReason})`;
+function detailOf({ state, disabledReason, disabledBy, lockedReason, consecutiveFailures }: ListedReceiver): string {
+  if (state === 'disabled') {
+    const by = disabledReason === 'by_request' && disabledBy !== undefined ? ` of ${disabledBy}` : '';
+    const why = lockedReason === undefined ? '' : `: ${lockedReason}`;
+    return disabledReason === undefined ? '' : ` (${disabledReason}${by}${why})`;
+  }
   return state !== 'healthy' && consecutiveFailures > 0 ? ` (${consecutiveFailures} in a row)` : '';
 }

@@ -10,12 +10,13 @@ import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
-import { readEndpointId, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
+import { readEndpointId, readLockReason, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
 import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
 import { describeTest } from './describe-test.ts';
 import { sendTestTo } from './send-test-to.ts';
 import { switchEndpoint } from './switch-endpoint.ts';
 
+type DisableOptions = JsonOption & { lock?: true; reason?: string };
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
 /** `herald receivers`: lists, tests, disables and enables the receivers of customers; the last two also callbacks. */
@@ -41,7 +42,9 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
     });
   receivers
     .command('test')
-    .description('have a worker send a webhook.test now, also to a disabled receiver, and print the answer')
+    .description(
+      'have a worker send a webhook.test now, also to a receiver that is disabled (but not locked), and print the answer',
+    )
     .argument('<id>', 'of the receiver', readReceiverId)
     .addOption(
       new Option('--event <name>', 'send a sample of this event instead').choices(EVENT_NAMES).default('webhook.test'),
@@ -62,32 +65,55 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
       else if (!json) output.line(sentence);
     });
 
-  const addSwitch = (name: 'enable' | 'disable', description: string, consequenceFor: (id: EndpointId) => string) => {
-    const enabled = name === 'enable';
-    receivers
-      .command(name)
-      .description(description)
-      .argument('<id>', 'of the receiver (wh_…) or the callback (cb_…)', readEndpointId)
-      .addHelpText('after', examples(`herald receivers ${name} wh_01m7wyndtadddfeszmz5b3xx5r`))
-      .action(async (id: EndpointId, { json }: JsonOption) => {
-        await using herald = await openHerald();
-        const isChanged = await switchEndpoint(herald, id, enabled);
-        if (json) output.json({ id, enabled, changed: isChanged });
-        else if (isChanged) output.line(`${enabled ? 'Enabled' : 'Disabled'} ${id}. ${consequenceFor(id)}`);
-        else output.line(`${id} is ${name}d already; nothing was changed.`);
-      });
-  };
-  addSwitch(
-    'disable',
-    'send nothing more to a receiver or a callback; its pending deliveries end as canceled',
-    (id) => `Its pending deliveries end as canceled; "herald receivers enable" undoes this, and ${bringBack(id)}.`,
-  );
-  addSwitch(
-    'enable',
-    'send to a disabled receiver or callback again',
-    (id) => `From now on it is sent to; ${bringBack(id)}.`,
-  );
+  receivers
+    .command('disable')
+    .description('send nothing more to a receiver or a callback; its pending deliveries end as canceled')
+    .argument('<id>', 'of the receiver (wh_…) or the callback (cb_…)', readEndpointId)
+    .option('--lock', 'keep it disabled and as it is, whatever its customer does, until "enable" lifts that')
+    .option('--reason <text>', 'why it is locked, in a sentence that the customer reads', readLockReason)
+    .addHelpText(
+      'after',
+      examples(
+        'herald receivers disable wh_01m7wyndtadddfeszmz5b3xx5r',
+        'herald receivers disable wh_01m7wyndtadddfeszmz5b3xx5r --lock --reason "Its host asked us to stop."',
+      ),
+    )
+    .action(async (id: EndpointId, { lock, reason, json }: DisableOptions, command: Command) => {
+      if (reason !== undefined && !lock) command.error('error: --reason is the reason of a lock; give it with --lock');
+      await using herald = await openHerald();
+      const { isChanged, wasLocked } = await switchEndpoint(
+        herald,
+        id,
+        lock ? { to: 'locked', reason } : { to: 'disabled' },
+      );
+      const isLocked = lock === true || wasLocked;
+      if (json) output.json({ id, enabled: false, locked: isLocked, changed: isChanged });
+      else if (!isChanged) output.line(`${id} is ${isLocked ? 'locked' : 'disabled'} already; nothing was changed.`);
+      else output.line(`${lock ? 'Locked' : 'Disabled'} ${id}. ${consequenceOf(id, lock === true)}`);
+    });
+  receivers
+    .command('enable')
+    .description('send to a disabled receiver or callback again; lifts a lock')
+    .argument('<id>', 'of the receiver (wh_…) or the callback (cb_…)', readEndpointId)
+    .addHelpText('after', examples('herald receivers enable wh_01m7wyndtadddfeszmz5b3xx5r'))
+    .action(async (id: EndpointId, { json }: JsonOption) => {
+      await using herald = await openHerald();
+      const { isChanged, wasLocked } = await switchEndpoint(herald, id, { to: 'enabled' });
+      if (json) output.json({ id, enabled: true, locked: false, changed: isChanged });
+      else if (!isChanged) output.line(`${id} is enabled already; nothing was changed.`);
+      else {
+        const done = wasLocked ? `Enabled ${id}, and lifted its lock.` : `Enabled ${id}.`;
+        output.line(`${done} From now on it is sent to; ${bringBack(id)}.`);
+      }
+    });
   return receivers;
+}
+
+function consequenceOf(id: EndpointId, isLocked: boolean): string {
+  const undone = isLocked
+    ? 'only "herald receivers enable" lifts the lock. A customer may still remove a locked receiver, and register its url again'
+    : '"herald receivers enable" undoes this, and so can its customer; --lock keeps him from it';
+  return `Its pending deliveries end as canceled; ${undone}. ${bringBack(id)}`;
 }
 
 /** What it missed: a replay is for receivers only. */
