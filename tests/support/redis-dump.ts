@@ -21,10 +21,10 @@ async function readValue(redis: RedisClient, key: string): Promise<string | unde
     case 'string':
       return (await redis.get(key)) ?? undefined;
     case 'hash': {
-      const { lastUsedAt, ...fields } = await redis.hgetall(key);
-      return JSON.stringify(
-        key.startsWith('herald:key:') || lastUsedAt === undefined ? fields : { ...fields, lastUsedAt },
-      );
+      const fields = Object.entries(await redis.hgetall(key));
+      const kept = fields.filter(([name]) => name !== 'lastUsedAt' || !key.startsWith('herald:key:'));
+      // The order of a hash is Redis' own affair, and changes when a hash is restored.
+      return JSON.stringify(Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1))));
     }
     case 'list':
       return JSON.stringify(await redis.lrange(key, 0, -1));

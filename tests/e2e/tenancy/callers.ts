@@ -17,16 +17,19 @@ export interface Caller {
   scopes: readonly Scope[];
   workspace: 'own' | 'other' | 'none';
   link?: 'read' | 'change';
+  /** An operator made the link. */
+  isOfOperator?: true;
   isOperator?: boolean;
 }
 
 /** Whether the table lets a caller do what an operation does. */
 export function mayUse(
-  { scopes, workspace, link, isOperator = false }: Omit<Caller, 'name' | 'headers' | 'via'>,
+  { scopes, workspace, link, isOfOperator, isOperator = false }: Omit<Caller, 'name' | 'headers' | 'via'>,
   { scope, call }: Pick<CalledOperation, 'scope' | 'call'>,
 ): boolean {
   if (call.isOpen) return true;
   if (call.isOperators) return isOperator;
+  if (call.ofOperatorLinks) return isOfOperator === true && link === 'change';
   if (workspace === 'other' && call.params.length > 0) return false;
   if (link) return call.portalLinks === 'read' || (call.portalLinks !== undefined && link === 'change');
   if (scope === 'any') return workspace !== 'none';
@@ -92,11 +95,11 @@ export async function createCallers(
       via,
       ...ENDED,
     },
-    { name: 'the link of an operator who reads', ...bearer(await linkOfOperator(via)), ...ownLink },
+    { name: 'the link of an operator who reads', ...bearer(await linkOfOperator(via)), ...ownLink, isOfOperator: true },
     {
       name: 'the link of an operator who writes',
       ...bearer(await linkOfOperator(writable)),
-      ...{ ...ownLink, link: 'change', via: writable },
+      ...{ ...ownLink, link: 'change', isOfOperator: true, via: writable },
     },
   ];
 }

@@ -10,8 +10,10 @@ export interface Call {
   portalLinks?: 'read' | 'change';
   /** Needs no key and knows no workspace. */
   isOpen?: true;
-  /** For operators, who have another sign-in and see all workspaces, or come by a link that they made. */
+  /** For operators, who have another sign-in and see all workspaces. */
   isOperators?: true;
+  /** For operators who come by a link that they made, and that may change things. */
+  ofOperatorLinks?: true;
 }
 
 /** A place for every operation of the document, by its id. */
@@ -68,8 +70,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   search: { params: [], query: '?q=ws_x', isOperators: true },
   listFailedDeliveries: { params: [], isOperators: true },
   openWorkspace: { params: ['workspace'], isOperators: true },
-  lockReceiver: { params: ['receiver'], isOperators: true },
-  unlockReceiver: { params: ['receiver'], isOperators: true },
+  lockReceiver: { params: ['receiver'], ofOperatorLinks: true },
+  unlockReceiver: { params: ['receiver'], ofOperatorLinks: true },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
   start: { params: [], isOpen: true },

@@ -174,7 +174,9 @@ test('there are enough spellings, and none is there twice', () => {
 
 /** Who might gain something by another spelling. What is drawn has all the others. */
 function spellersOf({ call }: Target): Caller[] {
-  const names = call.isOpen ? ['nobody'] : ['nobody', call.isOperators ? 'an operator who reads' : 'a read-only link'];
+  const names = call.isOpen
+    ? ['nobody']
+    : ['nobody', call.isOperators ? 'an operator who reads' : 'a read-only link', 'the link of an operator who reads'];
   return callers.filter(({ name }) => names.includes(name));
 }
 

@@ -101,7 +101,10 @@ test('the documents of two ports have all that the one has, and only health and 
   expect([...new Set([...customers, ...operators])].sort()).toEqual(documentedIn('all').sort());
   expect(customers.filter((route) => operators.includes(route))).toEqual(['GET /healthz', 'GET /readyz']);
   const schemesOf = (part: DocumentPart) => Object.keys(createOpenApiDocument(part).components?.securitySchemes ?? {});
-  expect([schemesOf('customers'), schemesOf('operators')]).toEqual([['apiKey', 'portalLink'], ['operator']]);
+  expect([schemesOf('customers'), schemesOf('operators')]).toEqual([
+    ['apiKey', 'portalLink', 'operatorLink'],
+    ['operator'],
+  ]);
 });
 
 test('a route that nobody documented is found', () => {

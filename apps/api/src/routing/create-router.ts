@@ -103,9 +103,13 @@ export function refuseUnknownPath(): never {
   throw new HttpFault('route_not_found', 'there is nothing at this path');
 }
 
-/** Refuses paths with an empty segment: some programs on the way take `//` for `/`, and others don't. */
-export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
-  if (req.path.includes('//')) refuseUnknownPath();
+/**
+ * Refuses paths that programs on the way read in different ways: with an empty segment, which some take for no segment,
+ * with a backslash, which some take for a slash, and with a fragment, which no request has (RFC 9112, 3.2).
+ */
+export const refuseUnclearPath: RequestHandler = (req, _res, next) => {
+  const [path = ''] = req.originalUrl.split('?', 1);
+  if (req.path.includes('//') || path.includes('\\') || req.originalUrl.includes('#')) refuseUnknownPath();
   next();
 };
 
