@@ -26,6 +26,7 @@ const start = () =>
     topology: 'single',
     apis: 0,
     workers: 0, // all that the release knows
+    hasFormerKeys: true,
     env: { SECRETS_KEY, RETRY_SCHEDULE: '4s,100ms,100ms' },
   });
 const shellEnv = (herald: Herald) => ({

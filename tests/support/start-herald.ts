@@ -14,6 +14,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntilSettled } from './delivery-state.ts';
+import { giveFormerText } from './give-former-text.ts';
 import { createExecutorClient, type ExecutorClient } from './executor-client.ts';
 import { assertWebhook } from './find-webhook-breaches.ts';
 import { sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
@@ -41,6 +42,8 @@ export interface HeraldOptions {
   topology?: TopologyKind;
   /** What the processes are started from; default: this build, as ourselves. */
   installation?: Installation;
+  /** Its keys have no id in their texts, so that processes of former releases know them; default: as `installation` says. */
+  hasFormerKeys?: boolean;
 }
 
 export interface ViaOptions extends RequestOptions {
@@ -87,6 +90,7 @@ export async function startHerald({
   redis = {},
   topology: kind = topologyOfEnv(),
   installation = {},
+  hasFormerKeys = installation.version !== undefined,
 }: HeraldOptions = {}): Promise<Herald> {
   const cleanUp = new AsyncDisposableStack();
   try {
@@ -137,8 +141,10 @@ export async function startHerald({
       return sendRequest(api.origin, method, path, { ...options, toFormerRelease: ofFormerRelease.has(api) });
     };
     const keys = createApiKeyStore({ redis: client, now: Date.now });
-    const createKey = async (workspaceId: string | undefined, scopes: readonly Scope[]) =>
-      (await keys.create({ scopes, ...(workspaceId !== undefined && { workspaceId }) })).key;
+    const createKey = async (workspaceId: string | undefined, scopes: readonly Scope[]) => {
+      const { key, record } = await keys.create({ scopes, ...(workspaceId !== undefined && { workspaceId }) });
+      return hasFormerKeys ? await giveFormerText(client, record.id) : key;
+    };
     const executor = createExecutorClient(await createKey(undefined, ['execute']), request);
     const stack = cleanUp.move();
     return {

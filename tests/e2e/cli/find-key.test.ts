@@ -1,7 +1,7 @@
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { digestApiKey, newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
+import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
 import { auditTrailOf } from '../../support/audit-trail-of.ts';
+import { giveFormerText } from '../../support/give-former-text.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { runBuiltCli, runCli } from '../../support/run-cli.ts';
@@ -114,16 +114,12 @@ test('a key that never did anything and is gone is still told by its id, and an 
 
 test('a former key is found by its text as long as it is valid, and by its id', async () => {
   const { record } = await store().create({ workspaceId: 'ws_former', scopes: ['tasks'] });
-  const lookUp = (await herald.redis.hget(GLOBAL_KEYS.apiKeyIndex, record.id)) ?? '';
-  const former = digestApiKey(FORMER);
-  const fields = await herald.redis.hgetall(GLOBAL_KEYS.apiKey(lookUp));
-  await herald.redis.hset(GLOBAL_KEYS.apiKey(former.lookUp), { ...fields, proof: former.proof });
-  await herald.redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, former.lookUp);
-  expect((await herald.request('GET', '/api/public/access', { key: FORMER })).status).toBe(200);
-  expect(await read(FORMER)).toMatchObject({ id: record.id, valid: true, workspaceId: 'ws_former' });
+  const former = await giveFormerText(herald.redis, record.id);
+  expect((await herald.request('GET', '/api/public/access', { key: former })).status).toBe(200);
+  expect(await read(former)).toMatchObject({ id: record.id, valid: true, workspaceId: 'ws_former' });
   expect((await find({ id: record.id })).stdout).toContain('workspace\tws_former\n');
   await store().revoke(record.id);
-  expect(await find({ input: FORMER })).toMatchObject({
+  expect(await find({ input: former })).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/^error: this key is not valid: .*carries no id/) as string,
