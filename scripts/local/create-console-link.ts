@@ -1,16 +1,28 @@
 /** How long the link works, in seconds: a day, the longest there is. */
 const LIFE_S = 86_400;
+const PATH = '/api/public/portal-links';
 
-/** A link that opens the console signed in, on this machine. */
+/**
+ * A link that opens the console signed in, on this machine. Who starts the service a hundred times a day has used up the
+ * links of the workspace: then the oldest one ends.
+ */
 export async function createConsoleLink(apiUrl: string, apiKey: string): Promise<ConsoleLink> {
-  const response = await fetch(`${apiUrl}/api/public/portal-links`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ expiresInSeconds: LIFE_S }),
-    signal: AbortSignal.timeout(10_000),
-  });
+  const ask = (method: string, path: string, body?: object) =>
+    fetch(apiUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: body ? JSON.stringify(body) : null,
+      signal: AbortSignal.timeout(10_000),
+    });
+  const create = () => ask('POST', PATH, { expiresInSeconds: LIFE_S });
+  let response = await create();
+  if (response.status === 409) {
+    const { portalLinks } = (await (await ask('GET', PATH)).json()) as { portalLinks: { id: string }[] };
+    await ask('DELETE', `${PATH}/${portalLinks.at(-1)?.id ?? ''}`);
+    response = await create();
+  }
   const text = await response.text();
-  if (!response.ok) throw new Error(`POST /api/public/portal-links answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`POST ${PATH} answered ${response.status}: ${text}`);
   const { token } = JSON.parse(text) as { token: string };
   return { to: (path = '') => `${apiUrl}/console${path}#token=${token}` };
 }

@@ -1,4 +1,5 @@
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createConsoleLink } from '../../scripts/local/create-console-link.ts';
 import { auditTrailOf } from '../support/audit-trail-of.ts';
 import { bodyOf } from '../support/http-request.ts';
 import { basic, OPERATOR_ENV } from '../support/operator-client.ts';
@@ -149,6 +150,18 @@ test('a hundred links live at a time, also when more are asked for at once; each
   expect((await list(workspace))[0]?.id).toBe(id);
   await end(workspace, listed[0]?.id ?? '');
   expect(await make(await herald.createWorkspace())).toBeDefined();
+});
+
+test('who has started the service on this machine a hundred times today gets a link all the same', async () => {
+  const workspace = await herald.createWorkspace();
+  const made = await Promise.all(Array.from({ length: 100 }, () => make(workspace)));
+  const oldest = (await list(workspace)).at(-1)?.id;
+  const link = await createConsoleLink(herald.apis[0]?.origin ?? '', workspace.key);
+  const token = new URL(link.to()).hash.replace('#token=', '');
+  expect(await statuses(token)).toEqual([200, 200]);
+  const left = (await list(workspace)).map(({ id }) => id);
+  expect(left).toHaveLength(100);
+  expect(made.map(({ id }) => id).filter((id) => !left.includes(id))).toEqual([oldest]);
 });
 
 test('the links of a key that is revoked leave the list, and give their places back', async () => {

@@ -94,7 +94,7 @@ test('a key that was revoked is known by the id in its text, with its trail of t
   for (const how of [{ input: key }, { id: record.id }]) {
     const { code, stdout, stderr } = await find(how);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`^key\\t${record.id}\nvalid\\tno: revoked or expired; below is its trail\n\n`));
+    expect(stdout).toMatch(new RegExp(`^key\\t${record.id}\nvalid\\tno: revoked or expired; its trail:\n\n`));
     const targets = [...stdout.matchAll(/\twh_(\d+)\t/g)].map(([, index]) => Number(index));
     expect(targets).toEqual(Array.from({ length: 20 }, (_, index) => 21 - index));
   }
@@ -106,7 +106,7 @@ test('a key that never did anything and is gone is still told by its id, and an 
   await store().revoke(record.id);
   expect(await find({ input: key })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`key\t${record.id}\nvalid\tno`) as string,
+    stdout: expect.stringContaining(`key\t${record.id}\nvalid\tno: revoked, expired, or never made here`) as string,
     stderr: 'The audit trail has nothing that was done with it.',
   });
   expect(await find({ id: record.id })).toMatchObject({ code: 1, stdout: '' });

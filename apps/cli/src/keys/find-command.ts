@@ -128,9 +128,12 @@ function toJson({ kind, id, key, link, trail }: Found) {
   };
 }
 
-function toFacts({ kind, id, key, link }: Found): Record<string, Cell> {
+function toFacts({ kind, id, key, link, trail }: Found): Record<string, Cell> {
   const record = key ?? link;
-  if (!record) return { [NAMES[kind]]: id, valid: bad('no: revoked or expired; below is its trail') };
+  if (!record) {
+    const why = trail.length > 0 ? 'revoked or expired; its trail:' : 'revoked, expired, or never made here';
+    return { [NAMES[kind]]: id, valid: bad(`no: ${why}`) };
+  }
   return {
     [NAMES[kind]]: id,
     valid: good('yes'),
