@@ -17,6 +17,7 @@ const LONGEST = [
   'tests/e2e/fleet/kills.test.ts',
   'tests/e2e/shards/reshard.test.ts',
   'tests/e2e/versions.test.ts',
+  'tests/e2e/tenancy/rights.test.ts',
   'tests/e2e/fleet/recovery.test.ts',
   'tests/integration/shards/data-loss.test.ts',
   'tests/integration/shards/upgrade/upgrade.test.ts',
