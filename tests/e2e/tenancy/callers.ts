@@ -17,19 +17,20 @@ export interface Caller {
   scopes: readonly Scope[];
   workspace: 'own' | 'other' | 'none';
   link?: 'read' | 'change';
-  /** An operator made the link. */
-  isOfOperator?: true;
+  /** He has signed in. */
   isOperator?: boolean;
+  /** An operator made the link. */
+  isOfOperator?: boolean;
 }
 
 /** Whether the table lets a caller do what an operation does. */
 export function mayUse(
-  { scopes, workspace, link, isOfOperator, isOperator = false }: Omit<Caller, 'name' | 'headers' | 'via'>,
+  { scopes, workspace, link, isOperator = false, isOfOperator = false }: Omit<Caller, 'name' | 'headers' | 'via'>,
   { scope, call }: Pick<CalledOperation, 'scope' | 'call'>,
 ): boolean {
   if (call.isOpen) return true;
   if (call.isOperators) return isOperator;
-  if (call.ofOperatorLinks) return isOfOperator === true && link === 'change';
+  if (call.isOperatorLinks) return isOfOperator && link === 'change';
   if (workspace === 'other' && call.params.length > 0) return false;
   if (link) return call.portalLinks === 'read' || (call.portalLinks !== undefined && link === 'change');
   if (scope === 'any') return workspace !== 'none';
@@ -95,7 +96,11 @@ export async function createCallers(
       via,
       ...ENDED,
     },
-    { name: 'the link of an operator who reads', ...bearer(await linkOfOperator(via)), ...ownLink, isOfOperator: true },
+    {
+      name: 'the link of an operator who reads',
+      ...bearer(await linkOfOperator(via)),
+      ...{ ...ownLink, isOfOperator: true },
+    },
     {
       name: 'the link of an operator who writes',
       ...bearer(await linkOfOperator(writable)),

@@ -84,7 +84,7 @@ async function changingNothing(run: () => Promise<void>): Promise<void> {
 
 test('every operation of the document has a place in the table, and no other has', () => {
   expect(Object.keys(CALLS).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
-  const open = OPERATIONS.filter(({ call }) => call.isOpen ?? call.isOperators ?? call.ofOperatorLinks);
+  const open = OPERATIONS.filter(({ call }) => call.isOpen ?? call.isOperators ?? call.isOperatorLinks);
   expect(open.map(({ scope }) => scope)).toEqual(open.map(() => undefined));
   expect(OPERATIONS).toHaveLength(open.length + guarded.length);
   for (const { path, call } of OPERATIONS) expect(path.match(/\{\w+\}/g) ?? []).toHaveLength(call.params.length);

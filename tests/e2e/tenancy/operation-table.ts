@@ -12,8 +12,8 @@ export interface Call {
   isOpen?: true;
   /** For operators, who have another sign-in and see all workspaces. */
   isOperators?: true;
-  /** For operators who come by a link that they made, and that may change things. */
-  ofOperatorLinks?: true;
+  /** For operators alone too, by a link to the workspace that they made and that may change things. */
+  isOperatorLinks?: true;
 }
 
 /** A place for every operation of the document, by its id. */
@@ -70,8 +70,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   search: { params: [], query: '?q=ws_x', isOperators: true },
   listFailedDeliveries: { params: [], isOperators: true },
   openWorkspace: { params: ['workspace'], isOperators: true },
-  lockReceiver: { params: ['receiver'], ofOperatorLinks: true },
-  unlockReceiver: { params: ['receiver'], ofOperatorLinks: true },
+  lockReceiver: { params: ['receiver'], isOperatorLinks: true },
+  unlockReceiver: { params: ['receiver'], isOperatorLinks: true },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
   start: { params: [], isOpen: true },

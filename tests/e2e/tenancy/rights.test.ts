@@ -173,11 +173,9 @@ test('there are enough spellings, and none is there twice', () => {
 });
 
 /** Who might gain something by another spelling. What is drawn has all the others. */
-function spellersOf({ call }: Target): Caller[] {
-  const names = call.isOpen
-    ? ['nobody']
-    : ['nobody', call.isOperators ? 'an operator who reads' : 'a read-only link', 'the link of an operator who reads'];
-  return callers.filter(({ name }) => names.includes(name));
+function spellersOf({ call: { isOpen, isOperators, isOperatorLinks } }: Target): Caller[] {
+  const other = isOperators ? 'an operator who reads' : isOperatorLinks ? 'a writing link' : 'a read-only link';
+  return callers.filter(({ name }) => name === 'nobody' || (name === other && !isOpen));
 }
 
 describe.each(TARGETS)('$name', (target) => {
