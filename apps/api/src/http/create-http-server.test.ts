@@ -181,3 +181,26 @@ test('an expectation that nobody knows is passed over', async () => {
   );
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\bok\b/);
 });
+
+test.each([
+  ['/tasks?x=/y\\z', '/tasks?x=/y\\z'],
+  ['http://herald.example.com/tasks?x=1', '/tasks?x=1'],
+  ['HTTPS://HERALD:8080/tasks', '/tasks'],
+  ['http://herald.example.com', '/'],
+  ['http://herald.example.com?x=1', '/?x=1'],
+  // Whatever somebody on the way may read otherwise is nowhere.
+  ['http:///tasks', '//'],
+  ['http://', '//'],
+  ['x://herald/tasks', '//'],
+  ['/api\\public', '//'],
+  ['/tasks#', '//'],
+  ['*', '//'],
+])('the target %j is the path %j', async (target, path) => {
+  server = await listen({}, (req, res) => {
+    res.end(req.url);
+  });
+  const request = Buffer.from(`OPTIONS ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`, 'latin1');
+  const socket = await open(server);
+  socket.write(request);
+  expect((await readAll(socket)).split('\r\n\r\n')[1]).toContain(path);
+});

@@ -23,12 +23,29 @@ export function createHttpServer(listener: RequestListener, limits: Partial<Http
   const { maxConnections, ...times } = { ...LIMITS, ...limits };
   // The app refuses a request without a host. Node's own answer would be no problem document and not be logged.
   const options = { ...times, requireHostHeader: false };
-  const server = createServer(options, listener);
+  const clear: RequestListener = (req, res) => {
+    req.url = toPath(req.url ?? '');
+    listener(req, res);
+  };
+  const server = createServer(options, clear);
   server.maxConnections = maxConnections;
   // Node would answer an unknown expectation with a bare 417. A server may also ignore it (RFC 9110, 10.1.1).
-  server.on('checkExpectation', listener);
+  server.on('checkExpectation', clear);
   server.on('clientError', createClientErrorListener());
   return server;
+}
+
+/** A path that nothing has. */
+const NOWHERE = '//';
+
+/**
+ * The path and query of a request's target. Express and proxies read anything else in ways of their own: a host that is
+ * missing, a backslash, a fragment, white space. Nothing is there.
+ */
+function toPath(target: string): string {
+  const rest = target.replace(/^https?:\/\/[^/?#\\\s]+(?=[/?]|$)/i, '');
+  const path = rest === '' || rest.startsWith('?') ? `/${rest}` : rest;
+  return /^\/[^?#\\\s]*(\?[^#\s]*)?$/.test(path) ? path : NOWHERE;
 }
 
 /** How often idle connections are closed while the server stops, in ms. */

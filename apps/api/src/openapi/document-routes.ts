@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
 import { atRoute } from '../http/request-state.ts';
+import { refuseOtherMethods } from '../routing/create-router.ts';
 import { refuseQuery } from '../routing/judge-query.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
 import { PAGE_CACHE_CONTROL, PAGE_POLICY } from '../pages/page-routes.ts';
@@ -49,15 +50,24 @@ export function createDocumentRoutes(part: DocumentPart): Router {
   for (const [path, type, render] of texts) {
     // Rendered when somebody first asks: few processes are ever asked, and all have to start.
     let text: string | undefined;
-    router.get(path, atRoute(path), (_req, res) => {
-      text ??= render();
-      res.type(type).send(text);
-    });
+    router
+      .route(path)
+      .get(atRoute(path), (_req, res) => {
+        text ??= render();
+        res.type(type).send(text);
+      })
+      .all(refuseOtherMethods('GET'));
   }
   for (const name of ASSETS) {
-    router.get(`/docs/${name}`, atRoute(`/docs/${name}`), (_req, res) => {
-      res.sendFile(name, { root: FOLDER, cacheControl: false });
-    });
+    router
+      .route(`/docs/${name}`)
+      .get(atRoute(`/docs/${name}`), (req, res) => {
+        // It could only fail.
+        delete req.headers['if-match'];
+        delete req.headers['if-unmodified-since'];
+        res.sendFile(name, { root: FOLDER, cacheControl: false, acceptRanges: false });
+      })
+      .all(refuseOtherMethods('GET'));
   }
   return router;
 }

@@ -8,7 +8,7 @@ import { createAdminRoutes } from '../console/console-routes.ts';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
-import { admit, atRoute } from '../http/request-state.ts';
+import { admit, atRoute, stateOf } from '../http/request-state.ts';
 import type { Audit } from '../reports/create-audit.ts';
 import { createRouter, refuseUnknownPath, type Steps } from '../routing/create-router.ts';
 import { BOARD_PATH } from './board/board-path.ts';
@@ -48,7 +48,7 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
   const { createBoard, operator, redis } = operators;
   router.use(
     OPERATOR_ROUTES.path,
-    guard,
+    ...guard,
     createRouter(
       OPERATOR_ROUTES,
       { ...operators, portalLinks: deps.portalLinks },
@@ -56,12 +56,12 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     ),
     refuseUnknownPath,
   );
-  router.use(BOARD_PATH, atRoute(BOARD_PATH), guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
-  router.use('/admin', guard, createAdminRoutes(deps.builtConsole));
+  router.use(BOARD_PATH, atRoute(BOARD_PATH), ...guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
+  router.use('/admin', ...guard, createAdminRoutes(deps.builtConsole));
   return router;
 }
 
-function createGuard({ config, logger, now }: OperatorPagesDeps, operator: OperatorConfig): Router {
+function createGuard({ config, logger, now }: OperatorPagesDeps, operator: OperatorConfig) {
   const { operatorListener, publicUrl, secretsKeys } = config;
   const { check: checkCredentials, user } = createCheckCredentials(operator);
   // PUBLIC_URL says where the port of customers is, and nothing of one that operators have for themselves.
@@ -79,6 +79,7 @@ function createGuard({ config, logger, now }: OperatorPagesDeps, operator: Opera
 /** Of those who have signed in: changes are for operators whose pages may change things. */
 function createWriteJudge(canWrite: boolean): Steps['judge'] {
   return (operation) => (req, _res, next) => {
+    if (stateOf(req).caller?.by !== 'operator') throw new Error('nobody has signed in');
     if (operation.method !== 'get' && !operation.forReaders && !canWrite) {
       throw new HttpFault(
         'insufficient_scope',

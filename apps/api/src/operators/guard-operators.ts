@@ -1,5 +1,5 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import { Router, type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { clientAddressOf } from '../http/client-address.ts';
 import { HttpFault } from '../http/problem.ts';
 import { stateOf } from '../http/request-state.ts';
@@ -42,8 +42,17 @@ const PAGE_POLICY = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Guards every operator page: security headers, sign-in, and proof that a change comes from the pages themselves. */
-export function createOperatorGuard(deps: OperatorGuardDeps): Router {
+/** Express would answer by itself what may be asked. */
+const refuseQuestions: RequestHandler = (req, _res, next) => {
+  if (req.method === 'OPTIONS') throw new HttpFault('method_not_allowed', 'OPTIONS is not allowed here');
+  next();
+};
+
+/**
+ * Guards every operator page: security headers, sign-in, and proof that a change comes from the pages themselves. These
+ * are no router, since Express skips one for a url that has no path left, and goes on to what is behind it.
+ */
+export function createOperatorGuard(deps: OperatorGuardDeps): readonly RequestHandler[] {
   const { checkCredentials, limitSignIn, browsers, user, origin, logger } = deps;
   const signIn: RequestHandler = async (req, res, next) => {
     const fault = new HttpFault(
@@ -75,7 +84,7 @@ export function createOperatorGuard(deps: OperatorGuardDeps): Router {
     if (problem !== undefined) throw new HttpFault('foreign_origin', problem);
     next();
   };
-  return Router().use(createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign);
+  return [createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign, refuseQuestions];
 }
 
 function toComeLater(afterMs: number): HttpFault {
