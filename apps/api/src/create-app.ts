@@ -27,7 +27,7 @@ import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { LOCK_ROUTES } from './receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
-import { admitEverybody, createRouter, refuseUnclearPath, refuseUnknownPath } from './routing/create-router.ts';
+import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './routing/create-router.ts';
 import { parseQuery } from './routing/judge-query.ts';
 import type { RouteTable } from './routing/operation.ts';
 import { ACCESS_ROUTES } from './portal-links/access-routes.ts';
@@ -61,6 +61,7 @@ export function createApp(context: AppContext): Express {
   const judge = createAccessJudge({
     findKey: apiKeys.find,
     findLink: context.findLink,
+    mayOperatorsWrite: config.operator?.canWrite === true,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
   });
@@ -115,7 +116,7 @@ function createBareApp(context: AppContext): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
   app.set('trust proxy', context.config.proxyCount);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
-  app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseUnclearPath);
+  app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseDoubledSlashes);
   return app;
 }
 

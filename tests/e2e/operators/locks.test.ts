@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 
-async function startScene(receiver: Receiver | undefined = undefined) {
+async function startScene(receiver?: Receiver) {
   const hook = receiver ?? (await herald.startReceiver());
   const workspace = await herald.createWorkspace();
   const registered = await workspace.registerReceiver({ url: hook.url });

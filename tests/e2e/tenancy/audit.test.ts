@@ -72,14 +72,14 @@ test.each(changing)(
   '$id leaves one entry with its doer, and one line in the log',
   async (operation) => {
     const scene = await inhabit(herald, 'approval-of-one');
-    const { isOperators, ofOperatorLinks } = operation.call;
-    const token = ofOperatorLinks ? await linkOfOperator(scene) : undefined;
+    const { isOperators, isOperatorLinks } = operation.call;
+    const token = isOperatorLinks ? await linkOfOperator(scene) : undefined;
     const entries = await entriesOf(async () => {
       const answer = await call(operation, scene, token);
       expect([200, 201, 202]).toContain(answer.status);
     });
     const { OPERATOR_USER: user } = OPERATOR_ENV;
-    const byLink = ofOperatorLinks ? { by: OF_A_LINK, user } : { by: OF_A_KEY };
+    const byLink = isOperatorLinks ? { by: OF_A_LINK, user } : { by: OF_A_KEY };
     const doer = isOperators ? { by: 'operator', user } : byLink;
     expect(entries).toMatchObject([
       {

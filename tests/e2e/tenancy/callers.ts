@@ -102,6 +102,11 @@ export async function createCallers(
       ...{ ...ownLink, isOfOperator: true },
     },
     {
+      name: 'the writing link of an operator who may only read by now',
+      ...bearer(await linkOfOperator(writable)),
+      ...{ ...ownLink, isOfOperator: true },
+    },
+    {
       name: 'the link of an operator who writes',
       ...bearer(await linkOfOperator(writable)),
       ...{ ...ownLink, link: 'change', isOfOperator: true, via: writable },

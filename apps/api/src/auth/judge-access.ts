@@ -13,6 +13,8 @@ export type JudgeAccessDeps = {
   readonly findKey: ApiKeyStore['find'];
   /** Likewise. */
   readonly findLink: PortalLinkStore['find'];
+  /** Whether operators may change things now. A link that one made may be older than that. */
+  readonly mayOperatorsWrite: boolean;
   readonly failures: FailureLimiter;
   /** Called for every request with a valid key. */
   readonly noteUse: (key: ApiKey) => void;
@@ -22,7 +24,7 @@ export type JudgeAccessDeps = {
  * Lets a request run an operation if it carries a valid key with the scope of the table (spec section 5), or a portal
  * link for which the operation is.
  */
-export function createAccessJudge({ findKey, findLink, failures, noteUse }: JudgeAccessDeps) {
+export function createAccessJudge({ findKey, findLink, mayOperatorsWrite, failures, noteUse }: JudgeAccessDeps) {
   const findCaller = async (token: string): Promise<Caller | undefined> => {
     if (looksLikePortalToken(token)) {
       const link = await findLink(token);
@@ -39,6 +41,8 @@ export function createAccessJudge({ findKey, findLink, failures, noteUse }: Judg
       ...(expiresAt !== undefined && { expiresAt }),
     };
   };
+  /** A link stays as it was made; what operators may do can change while it lives. */
+  const isReadOnly = ({ readOnly, operator }: PortalLink) => readOnly || (operator !== undefined && !mayOperatorsWrite);
   const judgeAccess: Steps['judge'] = (operation, table) => {
     return async (req, _res, next) => {
       const token = bearerTokenOf(req);
@@ -47,7 +51,7 @@ export function createAccessJudge({ findKey, findLink, failures, noteUse }: Judg
       // Whoever is refused has a name, too.
       stateOf(req).caller = caller;
       const refusal = caller.portalLink
-        ? findRefusalOfLink(caller.portalLink, operation, table)
+        ? findRefusalOfLink({ ...caller.portalLink, readOnly: isReadOnly(caller.portalLink) }, operation, table)
         : findRefusalOfKey(caller, table.access);
       if (refusal !== undefined) throw new HttpFault('insufficient_scope', refusal);
       admit(req, operation);

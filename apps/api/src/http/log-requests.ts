@@ -72,6 +72,7 @@ export function createRequestLog({ logger, metrics: { requests: metrics } }: Req
         path: pathForLog(req.originalUrl),
         status,
         by: caller?.by,
+        user: caller?.user,
         address: addressOf(req),
         durationMs: Math.round(durationMs),
       });

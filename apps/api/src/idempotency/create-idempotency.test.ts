@@ -35,6 +35,7 @@ async function startApp(handle: RequestHandler) {
   const judge = createAccessJudge({
     findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
     findLink: () => Promise.resolve(undefined),
+    mayOperatorsWrite: false,
     failures: createFailureLimiter(1, Date.now),
     noteUse: () => undefined,
   });

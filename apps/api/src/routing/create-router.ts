@@ -83,7 +83,10 @@ function toHandler<Deps>(
     if (stateOf(req).admittedTo !== operation) throw new Error(`nobody has judged who may use ${action}`);
     const input = query ? readFields(query, req.query) : body && readBody(body, req.body === undefined ? {} : req.body);
     const answered = await operation.handle(deps, req, res.status(answer.status), input);
-    if (answered === SENT) return;
+    if (answered === SENT) {
+      if (audited !== 'none') throw new Error(`${action} has answered before its change was written down`);
+      return;
+    }
     if (audited !== 'none') {
       const target = audited === 'path' ? req.params.id : (answered as { readonly id?: unknown }).id;
       await audit?.({
@@ -103,13 +106,9 @@ export function refuseUnknownPath(): never {
   throw new HttpFault('route_not_found', 'there is nothing at this path');
 }
 
-/**
- * Refuses paths that programs on the way read in different ways: with an empty segment, which some take for no segment,
- * with a backslash, which some take for a slash, and with a fragment, which no request has (RFC 9112, 3.2).
- */
-export const refuseUnclearPath: RequestHandler = (req, _res, next) => {
-  const [path = ''] = req.originalUrl.split('?', 1);
-  if (req.path.includes('//') || path.includes('\\') || req.originalUrl.includes('#')) refuseUnknownPath();
+/** Refuses paths with an empty segment: some programs on the way take `//` for `/`, and others don't. */
+export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
+  if (req.path.includes('//')) refuseUnknownPath();
   next();
 };
 
