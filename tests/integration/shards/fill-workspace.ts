@@ -1,5 +1,6 @@
 import { callbackIdOf, deliveryIdOf, newReplayId, newTestTransitionId } from '@herald/core';
 import { randomBytes } from 'node:crypto';
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
 import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { createTaskOf } from '../../support/create-task-of.ts';
@@ -93,6 +94,12 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   const testEvent = await createTest();
   await deliveries.giveUp(await createTest(), now);
   const notice = await data.tell(workspaceId, now);
+
+  await data.trail.add({ by: 'cli', user: 'ann', action: 'reshard' });
+  for (const by of ['key_a', 'operator', 'key_a']) await data.trail.add({ by, workspaceId, action: 'changeReceiver' });
+  // The log has most entries, the history none.
+  const follower = createAuditFollower(data);
+  await follower.advance('log', await follower.next('log', 3));
   return {
     workspaceId,
     now,

@@ -35,6 +35,11 @@ const APART = new Set([
   'bucket',
   'lanes',
   'mover',
+  // What it holds is read as it is by others.
+  'audit',
+  'auditOwners',
+  'auditIds',
+  'auditFollowers',
 ]);
 /** What is not a destination's stays with no shard. */
 const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;

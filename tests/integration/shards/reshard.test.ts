@@ -1,3 +1,5 @@
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
+import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -105,7 +107,13 @@ async function readAll(redis: RedisClient, shardCount: number) {
   const allLinks: PortalLink[] = [];
   for await (const some of links.listAll()) allLinks.push(...some);
   const owners = await Promise.all(allLinks.map(({ id }) => links.findWorkspace(id)));
-  return { perWorkspace, running: running.map(({ id }) => id).sort(), allLinks, owners };
+  const trail = createAuditTrail({ redis, keyspace, length: 10_000, now: Date.now });
+  const trails = await Promise.all(
+    [undefined, ...filled.map(({ workspaceId }) => workspaceId)].map((workspaceId) =>
+      trail.list({ workspaceId, limit: 1_000 }),
+    ),
+  );
+  return { perWorkspace, running: running.map(({ id }) => id).sort(), allLinks, owners, trails };
 }
 
 test('there is a key of every kind in what is resharded, or this test proves too little', async () => {
@@ -195,6 +203,50 @@ test('what is not of this layout is not resharded, and nothing is changed', asyn
   const before = await dumpRedis(redis);
   await expect(reshard(redis, 4)).rejects.toThrow('stop every API and worker of that version, and start one of this');
   expect(await dumpRedis(redis)).toEqual(before);
+});
+
+test('what follows the audit trail gets every entry that it lacks, and the trail counts as before', async () => {
+  const { redis } = data;
+  const follow = async (following: 'log' | 'history', shardCount: number) => {
+    const steps = createKeyspace(shardCount).shards.map((keys) =>
+      createAuditFollower({ redis, keys }).next(following, 1_000),
+    );
+    return (await Promise.all(steps)).flatMap(({ entries }) => entries.map(({ id }) => id)).sort();
+  };
+  const count = async (shardCount: number) => {
+    const counts = new Map<string, number>();
+    for (const keys of createKeyspace(shardCount).shards) {
+      const rows = await redis.zrange(keys.auditOwners, 0, '-1', 'WITHSCORES');
+      for (const [index, owner] of rows.entries()) {
+        if (index % 2 === 0) counts.set(owner, (counts.get(owner) ?? 0) + Math.floor(Number(rows[index + 1])));
+      }
+    }
+    return Object.fromEntries([...counts].sort());
+  };
+  const [logged, moved, counts] = [await follow('log', 1), await follow('history', 1), await count(1)];
+  expect([logged.length, moved.length]).toEqual([4, 16]);
+  expect(counts[':platform']).toBe(8);
+  for (const to of [4, 2, 3, 1]) {
+    await reshard(redis, to);
+    expect(await follow('log', to)).toEqual(expect.arrayContaining(logged));
+    expect(await follow('history', to)).toEqual(moved);
+    expect(await count(to)).toEqual(counts);
+  }
+}, 60_000);
+
+test('an audit trail that is in place in some shards, when resharding dies, loses nothing', async () => {
+  const { redis } = data;
+  const { trails } = await readAll(redis, 1);
+  const target = createKeyspace(4).shards;
+  // The copies of the four trails, and then the note that they are made.
+  await expect(reshard(redis, 4, { atCopy: target.length + 1 })).rejects.toThrow('killed');
+  expect(await createShardRecordStore(redis).isTrailCopied()).toBe(true);
+  for (const { audit, auditOwners, auditIds } of target.slice(0, 2)) {
+    for (const key of [audit, auditOwners, auditIds]) await redis.rename(`${key}:copy`, key);
+  }
+  await reshard(redis, 4);
+  expect((await readAll(redis, 4)).trails).toEqual(trails);
+  expect(await createShardRecordStore(redis).isTrailCopied()).toBe(false);
 });
 
 test('what belongs to nothing any more is dropped with its shard, and never comes back to life', async () => {

@@ -9,6 +9,7 @@ import {
   type Task,
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
@@ -117,6 +118,7 @@ export async function startData() {
     redis,
     keys,
     tell,
+    trail: createAuditTrail({ redis, keyspace, length: 10_000, now: Date.now }),
     deliveries: stores.deliveries,
     log: createDeliveryLog({ redis, keyspace }),
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),

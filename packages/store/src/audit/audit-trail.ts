@@ -69,15 +69,30 @@ const FIELDS_LIMIT = 20;
 /** Numbers of 15 digits below 2^48. */
 const NUMBERS = [100_000_000_000_000, 2 ** 48 - 1] as const;
 
-export const ADD_ENTRY_LUA = /* lua */ `
+/**
+ * `appendEntry(trail, owners, ids, id, owner, entry)` writes an entry and counts it; the id must be the latest.
+ * trail: stream; owners: zset by number of entries, among equal ones who was quiet for longest is first; ids: zset of
+ * '<owner> <id>', all with score 0.
+ */
+export const APPEND_ENTRY_LUA = /* lua */ `
+local function appendEntry(trail, owners, ids, id, owner, entry)
+  local known = math.floor(tonumber(redis.call('ZSCORE', owners, owner) or 0))
+  local seconds = math.floor(tonumber(string.match(id, '^%d+')) / 1000)
+  redis.call('XADD', trail, id, 'entry', entry)
+  redis.call('ZADD', owners, known + 1 + (1 - seconds / 2 ^ 33), owner)
+  redis.call('ZADD', ids, 0, owner .. ' ' .. id)
+end
+`;
+
+const ADD_ENTRY_LUA = /* lua */ `
 -- Add an entry to the trail of a shard. While the trail is too long, the owner with most entries gives its oldest, so
 -- that nobody pushes out what others have. The platform gives none while it has at most half of the trail: not even many
 -- workspaces together can push out what was done to them.
 -- A full Redis refuses the first write, and keys of another type fail before it: then nothing is written.
--- KEYS[1] trail (stream)   KEYS[2] owners (zset: by number of entries; among equal ones, who was quiet for longest is first)
--- KEYS[3] '<owner> <id>' of each entry (zset, all with score 0)
+-- KEYS[1] trail (stream)   KEYS[2] owners (zset)   KEYS[3] ids by owner (zset)
 -- ARGV[1] time (ms)   ARGV[2] number   ARGV[3] owner   ARGV[4] entry (JSON)   ARGV[5] length   ARGV[6] at most so many go
 -- Returns the entry's id: <time>-<number>, or the next free one when the trail has a later one.
+${APPEND_ENTRY_LUA}
 local id = ARGV[1] .. '-' .. ARGV[2]
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local info = redis.call('XINFO', 'STREAM', KEYS[1])
@@ -89,10 +104,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   end
 end
 redis.call('ZCARD', KEYS[3])
-local known = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[3]) or 0)
-redis.call('XADD', KEYS[1], id, 'entry', ARGV[4])
-redis.call('ZADD', KEYS[2], math.floor(known) + 1 + (1 - math.floor(ARGV[1] / 1000) / 2 ^ 33), ARGV[3])
-redis.call('ZADD', KEYS[3], 0, ARGV[3] .. ' ' .. id)
+appendEntry(KEYS[1], KEYS[2], KEYS[3], id, ARGV[3], ARGV[4])
 
 local length = tonumber(ARGV[5])
 for _ = 1, tonumber(ARGV[6]) do
@@ -147,7 +159,9 @@ export function createAuditTrail(deps: AuditTrailDeps) {
     /** Reads a page, the newest entries first. */
     async list(query: AuditQuery): Promise<AuditPage> {
       const { workspaceId } = query;
-      const shards = workspaceId === undefined ? keyspace.shards : [keyspace.of(workspaceId)];
+      // What the CLI did before there was any number of shards is in the first one.
+      const wanted = workspaceId === undefined ? keyspace.shards : [keyspace.of(workspaceId), trailOf(keyspace)];
+      const shards = [...new Set(wanted)];
       const most = Math.ceil(READ_LIMIT / shards.length);
       const parts = await Promise.all(shards.map((keys) => readPart(redis, keys, query, most)));
       return mergeParts(parts, query.limit);
@@ -157,7 +171,7 @@ export function createAuditTrail(deps: AuditTrailDeps) {
 export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
 /** The keys of the shard that has the entries of a workspace, or of none. */
-export function trailOf(keyspace: Keyspace, workspaceId: WorkspaceId | undefined): ShardKeys {
+export function trailOf(keyspace: Keyspace, workspaceId?: WorkspaceId): ShardKeys {
   const keys = workspaceId === undefined ? keyspace.shards[0] : keyspace.of(workspaceId);
   if (!keys) throw new RangeError('there is always a first shard');
   return keys;

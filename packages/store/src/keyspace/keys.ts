@@ -87,6 +87,8 @@ export function createShardKeys(tag: string) {
     auditOwners: `${prefix}audit:owners`,
     /** zset: `<owner> <id>` of each of these entries */
     auditIds: `${prefix}audit:ids`,
+    /** hash: how far each follower is: `log`, `history` → the id of the last entry that it has; see `audit-follower.ts` */
+    auditFollowers: `${prefix}audit:followers`,
   };
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;
@@ -123,7 +125,7 @@ export const GLOBAL_KEYS = {
   /** zset: every API and worker that has the data open, by the time each was last seen */
   processes: 'herald:processes',
   /**
-   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another; `layout` of
+   * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another, with `trailCopied`; `layout` of
    * each shard; `upgradingTo` while a former layout is taken over; `dataId`, which data it is
    */
   shards: 'herald:shards',

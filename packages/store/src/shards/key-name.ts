@@ -8,9 +8,10 @@ export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<key
  * How a key finds its new shard. `merged`: every shard has all of it. `split`: an index of a shard, whose members go
  * with their workspaces. `list`: goes alone, before the records that name its owner. `record`: names its owner itself.
  * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
- * `stays`: says what the shard did, whatever lies in it now; goes with the shard.
+ * `stays`: says what the shard did, whatever lies in it now; goes with the shard. `trail`: the audit trail, which moves
+ * as a whole.
  */
-type Step = 'stays' | 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
+type Step = 'stays' | 'trail' | 'merged' | 'split' | 'list' | 'record' | 'attached' | 'rebuilt';
 
 /** How each kind of key finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
 export const KEY_KINDS = {
@@ -23,10 +24,11 @@ export const KEY_KINDS = {
   settled: { step: 'split', name: /^settled$/ },
   purge: { step: 'split', name: /^purge$/ },
   notices: { step: 'split', name: /^notices$/ },
-  audit: { step: 'stays', name: /^audit$/ },
-  auditOwners: { step: 'stays', name: /^audit:owners$/ },
-  auditIds: { step: 'stays', name: /^audit:ids$/ },
   portalWorkspaces: { step: 'split', name: /^portals$/ },
+  audit: { step: 'trail', name: /^audit$/ },
+  auditOwners: { step: 'trail', name: /^audit:owners$/ },
+  auditIds: { step: 'trail', name: /^audit:ids$/ },
+  auditFollowers: { step: 'trail', name: /^audit:followers$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   callbackLog: { step: 'list', name: /^w:(.+):callbacks$/ },
   logSegments: { step: 'list', name: /^(e:[^:]+:log|w:.+:callbacks):segments$/ },

@@ -70,13 +70,18 @@ export function createShardRecordStore(redis: RedisClient) {
     async beginResharding(to: number): Promise<void> {
       await redis.hset(key, 'movingTo', to);
     },
+    /** Whether the audit trail is copied, and only has to be put in place. */
+    isTrailCopied: async () => (await redis.hexists(key, 'trailCopied')) === 1,
+    async noteTrailCopied(): Promise<void> {
+      await redis.hset(key, 'trailCopied', '1');
+    },
     /** Takes a beginning back, before anything was moved. */
     async dropResharding(): Promise<void> {
       await redis.hdel(key, 'movingTo');
     },
     async finishResharding(to: number): Promise<void> {
       // Both at once: after a crash the resharding is either not complete, or complete and recorded.
-      const replies = (await redis.multi().hset(key, 'count', to).hdel(key, 'movingTo').exec()) ?? [];
+      const replies = (await redis.multi().hset(key, 'count', to).hdel(key, 'movingTo', 'trailCopied').exec()) ?? [];
       for (const [error] of replies) if (error) throw error;
     },
     /** Records that the data is being taken over. Former versions take it for resharding, and don't start. */

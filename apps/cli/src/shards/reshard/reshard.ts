@@ -7,11 +7,12 @@ import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
 import { KEY_KINDS } from '@herald/store/shards/key-name';
+import { moveTrail } from './move-trail.ts';
 import { moveLists, moveRecords, walkShardKeys, type MoveDeps } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';
 import { createOwners } from './owners.ts';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore, type ShardRecordStore } from '@herald/store/shards/shard-record';
 import { splitIndexes } from './split-indexes.ts';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 
@@ -67,12 +68,17 @@ export async function reshard(deps: ReshardDeps, given: number, to: number): Pro
     if (running.length > 0) await records.dropResharding();
     refuseRunning(running);
   }
-  const moved = await moveAll(deps, createKeyspace(to), from > to);
+  const moved = await moveAll(deps, records, createKeyspace(to), from > to);
   await records.finishResharding(to);
   return { kind: 'moved', from, to, ...moved };
 }
 
-async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps, target: Keyspace, isFewer: boolean) {
+async function moveAll(
+  { redis, awaitReplication, onProgress, now }: ReshardDeps,
+  records: ShardRecordStore,
+  target: Keyspace,
+  isFewer: boolean,
+) {
   const awaitCopies = createAwaitCopies(awaitReplication);
   const deps: MoveDeps = { redis, target, owners: createOwners(redis), awaitCopies, onProgress };
   const onEnqueued = (done: number, total: number) => {
@@ -81,6 +87,7 @@ async function moveAll({ redis, awaitReplication, onProgress, now }: ReshardDeps
   const sources = createKeyspace(SHARD_TAGS.length).shards;
   await mergeKeyVersions(redis, sources, target);
   await mergePauses(redis, sources, target);
+  await moveTrail(deps, records);
   let keys = 0;
   for (const [index, shard] of sources.entries()) {
     keys += await splitIndexes(deps, shard);
