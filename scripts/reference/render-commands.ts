@@ -55,6 +55,7 @@ function buildProgram(): Program {
       output,
       startProgress: createStartProgress(stderr),
       readInput: () => Promise.resolve(''),
+      recordAct: () => Promise.resolve(),
       onInterrupt: () => undefined,
       setExitCode: () => undefined,
     },

@@ -1,5 +1,6 @@
 import { VERSION } from '@herald/runtime/version';
 import { Command } from 'commander';
+import { createAuditCommand } from './audit/audit-command.ts';
 import type { CommandDeps } from './context/command-deps.ts';
 import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
@@ -23,6 +24,7 @@ No API and no worker needs to run.
 
 Not sure what is wrong?   herald doctor
 What waits, and why?      herald queues
+Who changed what?         herald audit
 Help for one command:     herald deliveries --help`;
 
 type Streams = { readonly stdout: OutputStream; readonly stderr: OutputStream };
@@ -39,6 +41,7 @@ export function createProgram(deps: CommandDeps, streams: Streams): Command {
     .addCommand(createReplayCommand(deps))
     .addCommand(createKeysCommand(deps))
     .addCommand(createLinksCommand(deps))
+    .addCommand(createAuditCommand(deps))
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
     .addCommand(createHistoryCommand(deps))

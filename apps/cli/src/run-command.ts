@@ -1,9 +1,7 @@
-import { DomainError, ReceiverDisabledError, ReceiverLockedError } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
-import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
-import { sayRefusal } from '@herald/store/server/refusal';
 import { CommanderError } from 'commander';
+import { createRecordAct } from './context/record-act.ts';
+import { explainFailure } from './context/explain-failure.ts';
 import { createHeraldAccess } from './context/open-herald.ts';
 import { createOutput, type OutputStream } from './output/create-output.ts';
 import { createProgram } from './create-program.ts';
@@ -46,32 +44,14 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   const startProgress = createStartProgress(stderr);
   const readInput = createReadInput(openStdin, stderr);
   try {
-    const deps = { openHerald, output, startProgress, readInput, now, serviceEnv, onInterrupt, setExitCode };
+    const recordAct = createRecordAct(output);
+    const deps = { openHerald, output, startProgress, readInput, recordAct, now, serviceEnv, onInterrupt, setExitCode };
     await createProgram(deps, { stdout, stderr }).parseAsync(args, { from: 'user' });
   } catch (error) {
     // Commander has said what was wrong, or printed the help or the version.
     if (error instanceof CommanderError) setExitCode(error.exitCode);
-    else output.problem(explain(error));
+    else output.problem(explainFailure(error));
     return { code, hasLeftovers: error instanceof RedisUnreachableError };
   }
   return { code, hasLeftovers: false };
-}
-
-/** @throws the error itself, when it is unforeseen */
-function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof RedisUnreachableError) return error.message;
-  if (error instanceof ReceiverDisabledError) {
-    const { endpointId } = error;
-    return `error: ${endpointId} is disabled; enable it first: herald receivers enable ${endpointId}`;
-  }
-  if (error instanceof ReceiverLockedError) {
-    const { endpointId, reason } = error;
-    const why = reason === '' ? '' : ` (${reason})`;
-    return `error: ${endpointId} is locked${why}; lift the lock first: herald receivers enable ${endpointId}`;
-  }
-  if (error instanceof DomainError) return `error: ${error.message}`;
-  // Only the message: the error also holds the command, and with it the digest of a key or an encrypted secret.
-  if (isRedisRefusal(error)) return `Redis refused: ${sayRefusal(error)}`;
-  if (isRedisUnavailable(error)) return 'Redis stopped answering. Run this again when it is back.';
-  throw error;
 }

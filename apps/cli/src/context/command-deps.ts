@@ -1,3 +1,4 @@
+import type { RecordAct } from './record-act.ts';
 import type { OpenHerald } from './open-herald.ts';
 import type { Output } from '../output/create-output.ts';
 import type { ReadInput } from './read-input.ts';
@@ -8,6 +9,8 @@ export type CommandDeps = {
   readonly openHerald: OpenHerald;
   readonly output: Output;
   readonly startProgress: StartProgress;
+  /** Every command that has changed something calls it, once. */
+  readonly recordAct: RecordAct;
   readonly serviceEnv: ServiceEnv;
   /** Epoch ms. */
   readonly now: () => number;

@@ -30,7 +30,7 @@ import { sayNone } from './say-none.ts';
 const DEFAULT_LIMIT = 50;
 
 /** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
-export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps): Command {
+export function createDeliveriesCommand({ openHerald, output, recordAct, now }: CommandDeps): Command {
   const deliveries = new Command('deliveries').description('list deliveries, show one, or redeliver one');
   deliveries
     .command('list')
@@ -115,7 +115,9 @@ export function createDeliveriesCommand({ openHerald, output, now }: CommandDeps
       await using herald = await openHerald();
       const log = createDeliveryLog(herald);
       const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
-      const delivery = await redeliver(await findOwner(herald, 'delivery', id), id);
+      const workspaceId = await findOwner(herald, 'delivery', id);
+      const delivery = await redeliver(workspaceId, id);
+      await recordAct(herald, { action: 'redeliver', target: id, workspaceId });
       if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);

@@ -12,7 +12,7 @@ import { describeHistory, type Backlog } from './describe-history.ts';
 const STATEMENT_LIMIT_MS = 3_600_000;
 
 /** `herald history`: settled deliveries in PostgreSQL. */
-export function createHistoryCommand({ openHerald, output, serviceEnv, now }: CommandDeps): Command {
+export function createHistoryCommand({ openHerald, output, recordAct, serviceEnv, now }: CommandDeps): Command {
   const history = new Command('history').description('settled deliveries in PostgreSQL, see HISTORY_URL');
   const inHistory = async <T>(work: (pool: HistoryPool) => Promise<T>): Promise<T> => {
     const url = readCliConfig(serviceEnv()).history?.url;
@@ -36,11 +36,14 @@ export function createHistoryCommand({ openHerald, output, serviceEnv, now }: Co
     .action(async ({ json }: JsonOption) => {
       const { createPartitions } = await import('@herald/history/partitions/partitions');
       const { prepareHistory } = await import('@herald/history/requirements/prepare-history');
+      // Before anything is changed, since what is changed has to be recorded.
+      await using herald = await openHerald({ anyShards: true });
       const migrations = await inHistory(async (pool) => {
         const ran = await prepareHistory(pool, 'write');
         await createPartitions(pool).ensureAhead(now());
         return ran;
       });
+      if (migrations.length > 0) await recordAct(herald, { action: 'migrateHistory', target: migrations.join(', ') });
       if (json) output.json({ migrations });
       else output.line(migrations.length === 0 ? 'up to date' : `ran ${migrations.join(', ')}`);
     });

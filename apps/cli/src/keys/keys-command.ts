@@ -20,7 +20,7 @@ const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope
 
 /** `herald keys`: the only place that makes and revokes API keys. */
 export function createKeysCommand(deps: CommandDeps): Command {
-  const { openHerald, output, now } = deps;
+  const { openHerald, output, recordAct, now } = deps;
   const keys = new Command('keys').description('make, list, revoke and find API keys');
   keys
     .command('create')
@@ -56,6 +56,8 @@ export function createKeysCommand(deps: CommandDeps): Command {
           ? { scopes: ['execute'], ...facts }
           : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...facts },
       );
+      const { id: target, workspaceId } = record;
+      await recordAct(herald, { action: 'createKey', target, ...(workspaceId !== undefined && { workspaceId }) });
       if (json) output.json({ key, ...toKeyJson(record) });
       else output.line(key);
     });
@@ -74,8 +76,11 @@ export function createKeysCommand(deps: CommandDeps): Command {
     .addHelpText('after', examples('herald keys revoke key_0123456789abcdef'))
     .action(async (id: string, { json }: JsonOption, command: Command) => {
       await using herald = await openHerald({ anyShards: true });
-      const told = await createApiKeyStore(herald).revoke(id);
+      const store = createApiKeyStore(herald);
+      const { workspaceId } = (await store.findById(id)) ?? {};
+      const told = await store.revoke(id);
       if (!told) return command.error(`error: there is no key ${id}; herald keys list shows those there are`);
+      await recordAct(herald, { action: 'revokeKey', target: id, ...(workspaceId !== undefined && { workspaceId }) });
       if (json) output.json({ id, revoked: true });
       else output.line(`revoked ${id}`);
       sayUntold(output, told);

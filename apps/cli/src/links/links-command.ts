@@ -7,7 +7,7 @@ import type { Cell } from '../output/cell.ts';
 import { sayUntold } from '../output/say-untold.ts';
 
 /** `herald links`: the links by which people come into the console, whoever made them. */
-export function createLinksCommand({ openHerald, output }: CommandDeps): Command {
+export function createLinksCommand({ openHerald, output, recordAct }: CommandDeps): Command {
   const links = new Command('links').description('list and end the portal links of customers and operators');
   links
     .command('list')
@@ -38,13 +38,14 @@ export function createLinksCommand({ openHerald, output }: CommandDeps): Command
       const store = createPortalLinkStore(herald);
       const workspaceId = await store.findWorkspace(id);
       const told = workspaceId === undefined ? undefined : await store.revoke(workspaceId, id);
-      if (!told) {
+      if (workspaceId === undefined || !told) {
         return command.error(
           `error: there is no portal link ${id}: it has ended, or never was; herald links list shows those there are`,
         );
       }
+      await recordAct(herald, { action: 'revokePortalLink', target: id, workspaceId });
       if (json) output.json({ id, workspaceId, revoked: true });
-      else output.line(`revoked ${id} of ${workspaceId ?? ''}`);
+      else output.line(`revoked ${id} of ${workspaceId}`);
       sayUntold(output, told);
     });
   return links;

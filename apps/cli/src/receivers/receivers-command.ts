@@ -20,7 +20,7 @@ type DisableOptions = JsonOption & { lock?: true; reason?: string };
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
 /** `herald receivers`: lists, tests, disables and enables the receivers of customers; the last two also callbacks. */
-export function createReceiversCommand({ openHerald, output, startProgress }: CommandDeps): Command {
+export function createReceiversCommand({ openHerald, output, recordAct, startProgress }: CommandDeps): Command {
   const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
   receivers
     .command('list')
@@ -58,7 +58,9 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
     )
     .action(async (id: EndpointId, { json, event }: JsonOption & { event: EventName }) => {
       await using herald = await openHerald();
-      const outcome = await sendTestTo(herald, await findReceiver(herald, id), event);
+      const receiver = await findReceiver(herald, id);
+      const outcome = await sendTestTo(herald, receiver, event);
+      await recordAct(herald, { action: 'testReceiver', target: id, workspaceId: receiver.workspaceId });
       if (json) output.json({ id, ...outcome });
       const sentence = describeTest(outcome);
       if (!outcome.delivered) output.problem(sentence);
@@ -81,11 +83,14 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
     .action(async (id: EndpointId, { lock, reason, json }: DisableOptions, command: Command) => {
       if (reason !== undefined && !lock) command.error('error: --reason is the reason of a lock; give it with --lock');
       await using herald = await openHerald();
-      const { isChanged, wasLocked } = await switchEndpoint(
+      const { isChanged, wasLocked, workspaceId } = await switchEndpoint(
         herald,
         id,
         lock ? { to: 'locked', reason } : { to: 'disabled' },
       );
+      const action = `${lock ? 'lock' : 'disable'}${thingOf(id)}`;
+      const act = { action, target: id, workspaceId, ...(reason !== undefined && { reason }) };
+      if (isChanged) await recordAct(herald, act);
       const isLocked = lock === true || wasLocked;
       if (json) output.json({ id, enabled: false, locked: isLocked, changed: isChanged });
       else if (!isChanged) output.line(`${id} is ${isLocked ? 'locked' : 'disabled'} already; nothing was changed.`);
@@ -98,7 +103,9 @@ export function createReceiversCommand({ openHerald, output, startProgress }: Co
     .addHelpText('after', examples('herald receivers enable wh_01m7wyndtadddfeszmz5b3xx5r'))
     .action(async (id: EndpointId, { json }: JsonOption) => {
       await using herald = await openHerald();
-      const { isChanged, wasLocked } = await switchEndpoint(herald, id, { to: 'enabled' });
+      const { isChanged, wasLocked, workspaceId } = await switchEndpoint(herald, id, { to: 'enabled' });
+      const action = `${wasLocked ? 'unlock' : 'enable'}${thingOf(id)}`;
+      if (isChanged) await recordAct(herald, { action, target: id, workspaceId });
       if (json) output.json({ id, enabled: true, locked: false, changed: isChanged });
       else if (!isChanged) output.line(`${id} is enabled already; nothing was changed.`);
       else {
@@ -127,3 +134,5 @@ async function findReceiver(herald: Herald, id: EndpointId) {
   if (!receiver) throw new NotFoundError('receiver', id);
   return receiver;
 }
+
+const thingOf = (id: EndpointId) => (isCallbackId(id) ? 'Callback' : 'Receiver');

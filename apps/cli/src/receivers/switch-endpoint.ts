@@ -24,7 +24,7 @@ export async function switchEndpoint(herald: Herald, id: EndpointId, change: Swi
     change.to === 'locked'
       ? wasLocked && found.lockedReason === change.reason
       : found.enabled === (change.to === 'enabled');
-  if (isSame) return { isChanged: false, wasLocked };
+  if (isSame) return { isChanged: false, wasLocked, workspaceId };
   const now = herald.now();
   const isFound =
     change.to === 'locked'
@@ -33,5 +33,5 @@ export async function switchEndpoint(herald: Herald, id: EndpointId, change: Swi
         ? await store.unlock(workspaceId, id, now)
         : await store.patch(workspaceId, id, { enabled: false, by: 'platform' }, now);
   if (!isFound) throw new NotFoundError(thing, id);
-  return { isChanged: true, wasLocked };
+  return { isChanged: true, wasLocked, workspaceId };
 }

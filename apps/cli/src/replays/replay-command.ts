@@ -1,5 +1,6 @@
-import { RequestReplay, type EndpointId } from '@herald/core';
+import { RequestReplay, type EndpointId, type WorkspaceId } from '@herald/core';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
+import type { Replay } from '@herald/store/replays/replay-record';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { Command, Option } from 'commander';
@@ -21,7 +22,7 @@ const EXAMPLES = [
 
 /** `herald replay`: sends the deliveries of a time range again. */
 export function createReplayCommand(deps: CommandDeps): Command {
-  const { openHerald, output, startProgress, now, onInterrupt, setExitCode } = deps;
+  const { openHerald, output, startProgress, recordAct, now, onInterrupt, setExitCode } = deps;
   const replay = new Command('replay').description(
     'send the deliveries of a time range again to a receiver that missed them',
   );
@@ -51,6 +52,7 @@ export function createReplayCommand(deps: CommandDeps): Command {
       const workspaceId = await findOwner(herald, 'receiver', receiver);
       const request = { since, status, ...(until !== undefined && { until }) };
       const started = await operations.request(workspaceId, receiver, request);
+      await recordAct(herald, { action: 'replayDeliveries', target: receiver, workspaceId });
       const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
       if (!hasWorkers) output.note('No worker was seen lately; the replay begins when one runs.');
       const read = () => operations.find(workspaceId, started.id);
@@ -62,21 +64,35 @@ export function createReplayCommand(deps: CommandDeps): Command {
       setExitCode(INTERRUPTED);
     });
 
-  const addForOne = (name: 'show' | 'stop', operation: 'find' | 'stop', description: string) => {
+  const addForOne = (
+    name: string,
+    description: string,
+    use: (herald: Herald, workspaceId: WorkspaceId, id: string) => Promise<Replay>,
+  ) => {
     replay
       .command(name)
       .description(description)
       .argument('<id>', 'of the replay', readReplayId)
       .action(async (id: string, { json }: JsonOption) => {
         await using herald = await openHerald();
-        const workspaceId = await findOwner(herald, 'replay', id);
-        const found = await createOperations(herald)[operation](workspaceId, id);
+        const found = await use(herald, await findOwner(herald, 'replay', id), id);
         if (json) output.json(toReplayJson(found));
         else output.facts(toReplayFacts(found));
       });
   };
-  addForOne('show', 'find', 'how far a replay is');
-  addForOne('stop', 'stop', 'stop a replay; deliveries that are already pending are still sent');
+  addForOne('show', 'how far a replay is', (herald, workspaceId, id) => createOperations(herald).find(workspaceId, id));
+  addForOne(
+    'stop',
+    'stop a replay; deliveries that are already pending are still sent',
+    async (herald, workspaceId, id) => {
+      const operations = createOperations(herald);
+      const found = await operations.find(workspaceId, id);
+      if (found.status !== 'running') return found;
+      const stopped = await operations.stop(workspaceId, id);
+      await recordAct(herald, { action: 'stopReplay', target: id, workspaceId });
+      return stopped;
+    },
+  );
   return replay.addHelpText('after', examples(...EXAMPLES, 'herald replay stop rpl_00112233445566778899aabb'));
 }
 

@@ -11,7 +11,13 @@ import type { Herald } from '../context/open-herald.ts';
 import { describeForget, describeReencrypt, type Told } from './describe-secrets.ts';
 
 /** `herald secrets`: the keys that signing secrets are encrypted with. */
-export function createSecretsCommand({ openHerald, output, startProgress, serviceEnv }: CommandDeps): Command {
+export function createSecretsCommand({
+  openHerald,
+  output,
+  recordAct,
+  startProgress,
+  serviceEnv,
+}: CommandDeps): Command {
   const readCipher = () => createSecretCipher(readEnv(SecretsEnv, serviceEnv()).SECRETS_KEY);
   const tell = ({ lines, problems }: Told, report: object, json: boolean | undefined) => {
     if (json) output.json(report);
@@ -33,6 +39,8 @@ export function createSecretsCommand({ openHerald, output, startProgress, servic
         progress.show(looked, total, { round });
       };
       const report = await reencryptSecrets({ ...deps, onProgress }).finally(progress.stop);
+      if (report.moved > 0 || report.forgotten.length > 0)
+        await recordAct(herald, { action: 'reencryptSecrets', target: report.key });
       tell(describeReencrypt(report), report, json);
     });
   secrets
@@ -43,6 +51,7 @@ export function createSecretsCommand({ openHerald, output, startProgress, servic
       const cipher = readCipher();
       await using herald = await openHerald();
       const report = await forgetKeyVersion({ ...createStores(herald), cipher }, fingerprint);
+      if (report.kind === 'forgotten') await recordAct(herald, { action: 'forgetSecretsKey', target: fingerprint });
       tell(describeForget(fingerprint, report), report, json);
     });
   return secrets;

@@ -16,7 +16,7 @@ const WORDS: Record<ReshardStep, string> = {
 };
 
 /** `herald shards`: the parts that all workspaces are divided into. */
-export function createShardsCommand({ openHerald, output, startProgress }: CommandDeps): Command {
+export function createShardsCommand({ openHerald, output, recordAct, startProgress }: CommandDeps): Command {
   const shards = new Command('shards').description('the parts that all workspaces are divided into (SHARDS)');
   shards
     .command('reshard')
@@ -51,6 +51,9 @@ ${examples('herald shards reshard --to 4')}`,
       const findRunning = createFindRunning({ redis, presence: createProcessPresence(redis, now), onWatch });
       const deps = { ...herald, findRunning, onProgress };
       const report = await reshard(deps, config.shardCount, to).finally(progress.stop);
+      // The trail lies where the data is to be only now.
+      if (report.kind === 'moved')
+        await recordAct(herald, { action: 'reshard', target: `${report.from} to ${to} shards` });
       if (json) output.json(report);
       else for (const line of describeReport(report)) output.line(line);
     });
