@@ -1,4 +1,5 @@
 import { createRetryPolicy } from '@herald/core';
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createPurgeStore } from '@herald/store/purges/purge-store';
@@ -7,6 +8,7 @@ import { createTestEventStore } from '@herald/store/test-events/test-event-store
 import { publishTestReply } from '@herald/store/test-events/test-replies';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
+import { logEntries } from './audit/follow-trail.ts';
 import type { WorkerContext } from './context.ts';
 import type { TurnDeps } from './deliveries/delivery-turn.ts';
 import { processDelivery, type ProcessDeliveryDeps } from './deliveries/process-delivery.ts';
@@ -19,6 +21,7 @@ import { processTestEvent, type ProcessTestEventDeps } from './test-events/proce
 
 const PURGE_EVERY_MS = 1_000;
 const FEED_EVERY_MS = 250;
+const LOG_TRAIL_EVERY_MS = 2_000;
 
 /**
  * Starts the queue, the purges and the replays of one shard.
@@ -74,6 +77,8 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   const purging = maintain('purging', PURGE_EVERY_MS, () =>
     runPurges({ purges, reportPurged: report.purged, logger, now }),
   );
+  const trail = createAuditFollower({ redis, keys });
+  const logging = maintain('logging the audit trail', LOG_TRAIL_EVERY_MS, () => logEntries(trail, logger));
   const moving = startMoving(context, keys);
   resources.add('moving', moving.stop);
   const replays = createReplaySteps({
@@ -93,7 +98,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
     async drain(): Promise<void> {
       isStopping = true;
       // Maintenance too: this worker would not finish work that it claims from now on.
-      await Promise.all([queue.stop(), purging.stop(), feeding.stop(), moving.stop()]);
+      await Promise.all([queue.stop(), purging.stop(), feeding.stop(), logging.stop(), moving.stop()]);
     },
   };
 }

@@ -1,8 +1,9 @@
 import { callbackIdOf } from '@herald/core';
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createAuditTrail, type AuditEntry } from '@herald/store/audit/audit-trail';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, createShardKeys } from '@herald/store/keyspace/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import { startPostgres } from '@herald/test-kit';
+import { startPostgres, waitFor } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { CommandDeps } from '../../../apps/cli/src/context/command-deps.ts';
@@ -162,7 +163,7 @@ test('a replay that is stopped, and keys, leave one entry each', async () => {
   expect(await recordedBy(() => runCli(['keys', 'create', '--workspace', workspace.id], wrong))).toHaveLength(1);
   const { stdout: own } = await run('audit', '--workspace', workspace.id, '--json');
   expect((JSON.parse(own) as { action: string }[]).map(({ action }) => action)).toEqual([
-    ...['createKey', 'revokeKey', 'createKey', 'stopReplay', 'replayDeliveries'],
+    ...['createKey', 'revokeKey', 'createKey', 'stopReplay', 'replayDeliveries', 'registerReceiver'],
   ]);
 });
 
@@ -197,6 +198,21 @@ test('what is done while nothing runs leaves one entry, where the data is afterw
   expect((await readTrail(other, 5)).slice(1)).toEqual(earlier);
   const inPlace = () => runCli(['shards', 'reshard', '--to', '5'], { ...other.topology.env, SHARDS: '2' });
   expect(await recordedBy(inPlace, other, 5)).toEqual([]);
+
+  // A worker copies all of it to the history, where it is found when Redis has lost it.
+  const env = { SHARDS: '5', HISTORY_URL: postgres.url };
+  await other.startWorker({ ...env, SECRETS_KEY: textOf(next) });
+  const trail = await readTrail(other, 5);
+  const follower = createAuditFollower({
+    redis: other.redis,
+    keys: createKeyspace(5).shards[0] ?? createShardKeys(''),
+  });
+  await waitFor('the trail to be copied', () => follower.next('history', 1), {
+    until: ({ entries }) => entries.length === 0,
+  });
+  for (const { audit } of createKeyspace(5).shards) await other.redis.del(audit);
+  const { stdout } = await runCli(['audit', '--json'], { ...other.topology.env, ...env });
+  expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(trail.map(({ id }) => id));
 }, 90_000);
 
 test('all commands that change something were run above', () => {
@@ -260,6 +276,8 @@ test('herald audit shows who did what, by workspace, doer and time, and that the
       ...[`cli ${USER}`, action, registered.id, workspace.id, '', ''],
     ]),
   );
+  const [{ id } = { id: '' }] = JSON.parse((await run(...of, '--json')).stdout) as { id: string }[];
+  await herald.waitForLog(`"id":"${id}"`, herald.workers.at(-1));
   const more = await run(...of, '--limit', '2');
   expect(more.stdout.split('\n')).toHaveLength(3);
   expect(more.stderr).toContain('There may be more than these 2');

@@ -34,7 +34,7 @@ afterAll(async () => {
 test('of two that migrate at once one waits for the other, and both find the schema', async () => {
   const pool = await createDatabase('twice');
   const ran = await Promise.all([prepareHistory(pool, 'write'), prepareHistory(open(urlOf('twice')), 'write')]);
-  expect(ran.flat()).toEqual(['0001_create-history']);
+  expect(ran.flat()).toEqual(['0001_create-history', '0002_create-audit']);
   await expect(prepareHistory(pool, 'read')).resolves.toEqual([]);
 });
 
@@ -113,5 +113,8 @@ test('a server that is away is no refusal: it may come back', async () => {
 
 test('the status tells the days', async () => {
   const pool = await createDatabase('status');
-  await expect(readHistoryStatus(pool)).resolves.toMatchObject({ missing: ['0001_create-history'], days: [] });
+  await expect(readHistoryStatus(pool)).resolves.toMatchObject({
+    missing: ['0001_create-history', '0002_create-audit'],
+    days: [],
+  });
 });

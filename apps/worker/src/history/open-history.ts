@@ -1,4 +1,5 @@
 import { ConfigError } from '@herald/runtime/env/env';
+import { createAuditTable } from '@herald/history/audit/audit-table';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import { createPartitions } from '@herald/history/partitions/partitions';
@@ -79,6 +80,7 @@ export async function openHistory(deps: OpenHistoryDeps) {
     }),
     prepare,
     retentionMs: config.retentionMs,
+    audit: createAuditTable(pool),
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),
   };
 }

@@ -1,6 +1,8 @@
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
+import { copyEntries } from '../audit/follow-trail.ts';
 import type { WorkerContext } from '../context.ts';
 import { startMaintenance } from '../maintenance/start-maintenance.ts';
 import { moveSettled } from './move-settled.ts';
@@ -14,10 +16,11 @@ const TEND_EVERY_MS = 600_000;
 
 type MovingContext = Pick<WorkerContext, 'config' | 'history' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'>;
 
-/** Moves what settles in a shard to the history, or lets it expire when there is none. */
+/** Moves what settles in a shard to the history, or lets it expire when there is none. The audit trail is copied. */
 export function startMoving(context: MovingContext, keys: ShardKeys) {
   const { config, history, logger, metrics, redis, now } = context;
   const moves = createMoveStore({ redis, keys });
+  const trail = createAuditFollower({ redis, keys });
   const random = Math.random;
   const maintain = (everyMs: number, routine: () => Promise<unknown>) =>
     startMaintenance({ routine, everyMs, metrics: metrics.internalErrors, logger, random });
@@ -46,6 +49,7 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
         },
         now,
       });
+      await copyEntries(trail, history.audit);
       history.state.worked();
     } catch (error) {
       history.state.failed(error);
@@ -59,13 +63,16 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
   };
 }
 
-/** Makes the days to come and drops those that are too old. */
+/** Makes the days to come, and drops those, and entries of the audit trail, that are too old. */
 export function startTendingDays({ history, logger, metrics, now, resources }: MovingContext): void {
   if (!history) return;
+  let isStopping = false;
   const tend = async () => {
     await history.prepare();
     await history.partitions.ensureAhead(now());
-    const dropped = await history.partitions.dropBefore(now() - history.retentionMs);
+    const oldest = now() - history.retentionMs;
+    const dropped = await history.partitions.dropBefore(oldest);
+    await history.audit.deleteBefore(oldest, () => isStopping);
     if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });
   };
   const routine = () =>
@@ -76,6 +83,7 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
   const deps = { routine, everyMs: TEND_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
   const tending = startMaintenance(deps);
   resources.add('history days', async () => {
+    isStopping = true;
     await Promise.all([first, tending.stop()]);
   });
 }

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
 import type { HistoryPool } from '../pool/create-history-pool.ts';
 import { withDeadline, type DeadlineOptions } from '../pool/with-deadline.ts';
+import { LIST_AUDIT } from '../sql/audit-sql.ts';
 import * as SQL from '../sql/read-sql.ts';
 import { readDeliveryRow } from './delivery-row.ts';
 
@@ -28,6 +29,14 @@ type Query = {
   readonly upTo?: Place | undefined;
   readonly limit: number;
 };
+type AuditQuery = {
+  readonly workspaceId?: WorkspaceId | undefined;
+  readonly by?: string | undefined;
+  /** Epoch ms. */
+  readonly since?: number | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+};
 type Range = {
   readonly workspaceId: WorkspaceId;
   readonly endpointId: EndpointId;
@@ -39,6 +48,9 @@ type Range = {
 const LOOKED_AT_LIMIT = 10_000;
 const COUNT_LIMIT = 1_000_000;
 const MAX_TIME = Number.MAX_SAFE_INTEGER;
+/** Behind every id of an entry of the audit trail. */
+const LAST_ENTRY = '~';
+const AuditRow = z.object({ entry: z.unknown() });
 /** Before and behind every id. */
 const [FIRST, LAST] = [Buffer.alloc(0), Buffer.alloc(21, 0xff)];
 
@@ -121,6 +133,11 @@ export function createHistoryReader({ pool, ...deadline }: HistoryReaderDeps) {
       const behind = after ? [after.at, placeBytes(after.id)] : [since, FIRST];
       const rows = await ask(SQL.LIST_OLDEST_FIRST, [workspaceId, endpointId, ...behind, until, limit]);
       return rows.map(readDeliveryRow);
+    },
+    /** Entries of the audit trail as they were written, newest first. */
+    async listAudit({ workspaceId, by, since = 0, before = LAST_ENTRY, limit }: AuditQuery): Promise<unknown[]> {
+      const rows = await ask(LIST_AUDIT, [workspaceId ?? null, by ?? null, before, String(since), limit]);
+      return rows.map((row) => AuditRow.parse(row).entry);
     },
     /** At most a million. */
     async count({ workspaceId, endpointId, since, until }: Range): Promise<number> {

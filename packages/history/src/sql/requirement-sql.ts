@@ -13,8 +13,8 @@ export const LIST_MIGRATIONS = 'SELECT name FROM herald.migrations ORDER BY run_
 /** One row: what this user may do. */
 export const READ_RIGHTS = `
 SELECT has_table_privilege('herald.deliveries', 'SELECT') AND has_table_privilege('herald.transitions', 'SELECT')
-    AS reads,
+    AND has_table_privilege('herald.audit', 'SELECT') AS reads,
   has_table_privilege('herald.deliveries', 'INSERT, UPDATE') AND has_table_privilege('herald.transitions', 'INSERT, UPDATE')
-    AS writes,
+    AND has_table_privilege('herald.audit', 'INSERT, DELETE') AS writes,
   pg_has_role((SELECT relowner FROM pg_class WHERE oid = 'herald.deliveries'::regclass), 'USAGE')
     AND has_schema_privilege('herald', 'CREATE') AS makes_partitions`;

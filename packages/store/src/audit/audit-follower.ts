@@ -39,3 +39,4 @@ export function createAuditFollower({ redis, keys }: { readonly redis: RedisClie
     },
   };
 }
+export type AuditFollower = ReturnType<typeof createAuditFollower>;

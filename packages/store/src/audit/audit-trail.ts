@@ -1,6 +1,7 @@
 import { plainText, type WorkspaceId } from '@herald/core';
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { whileAvailable } from '../deliveries/while-available.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_OWNER } from '../keyspace/platform.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -45,10 +46,17 @@ export type AuditPage = {
   readonly entries: readonly AuditEntry[];
   /** There may be more: pass it as `before`. A page with few entries may have it too, since a page reads only so much. */
   readonly next?: string;
+  /** The history couldn't be read, so that older entries may be missing. */
+  readonly isPartial?: true;
 };
+
+/** Reads what was copied there, the newest first. Throws HistoryUnavailableError when the answer would take too long. */
+export type AuditHistory = { listAudit(query: AuditQuery): Promise<readonly unknown[]> };
 
 export type AuditTrailDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
+  /** Absent: only what is in Redis is listed. */
+  readonly history?: AuditHistory | undefined;
   /** Entries that each shard keeps. */
   readonly length: number;
   /** Redis' time, epoch ms. */
@@ -139,10 +147,11 @@ const Stored = z.object({
   fields: z.array(z.string()).exactOptional(),
   reason: z.string().exactOptional(),
 });
+const Entry = Stored.extend({ id: Id, at: z.number() });
 
 /** Who did what, in each shard: its workspaces' entries, and in the first one those of no workspace. */
 export function createAuditTrail(deps: AuditTrailDeps) {
-  const { redis, keyspace, length, now } = deps;
+  const { redis, keyspace, history, length, now } = deps;
   const add = defineReplicatedScript(deps, ADD_ENTRY_LUA);
   return {
     /**
@@ -156,7 +165,10 @@ export function createAuditTrail(deps: AuditTrailDeps) {
       const id = Id.parse(await add([keys.audit, keys.auditOwners, keys.auditIds], args));
       return { id, at: timeOf(id), ...bounded };
     },
-    /** Reads a page, the newest entries first. */
+    /**
+     * Reads a page, the newest entries first: of those in Redis and those in history alike.
+     * @throws HistoryUnavailableError when Redis has nothing to show and history can't be read
+     */
     async list(query: AuditQuery): Promise<AuditPage> {
       const { workspaceId } = query;
       // What the CLI did before there was any number of shards is in the first one.
@@ -164,7 +176,13 @@ export function createAuditTrail(deps: AuditTrailDeps) {
       const shards = [...new Set(wanted)];
       const most = Math.ceil(READ_LIMIT / shards.length);
       const parts = await Promise.all(shards.map((keys) => readPart(redis, keys, query, most)));
-      return mergeParts(parts, query.limit);
+      const page = mergeParts(parts, query.limit);
+      if (!history) return page;
+      const past = await whileAvailable(history.listAudit(query), page.entries.length > 0 || page.next !== undefined);
+      if (!past) return { ...page, isPartial: true };
+      const entries = past.map((entry) => Entry.parse(entry));
+      const reached = entries.length === query.limit ? entries.at(-1)?.id : undefined;
+      return mergeParts([...parts, { entries, ...(reached !== undefined && { reached }) }], query.limit);
     },
   };
 }
@@ -204,7 +222,7 @@ function boundText(text: string, limit: number): string {
 }
 
 /** The time that an entry's id has, epoch ms. */
-export function timeOf(id: string): number {
+function timeOf(id: string): number {
   return Number(id.split('-')[0]);
 }
 
@@ -215,7 +233,7 @@ export function readAuditRow(row: unknown): AuditEntry {
 }
 
 /** Entries of one place that fit, the newest first. */
-export type AuditPart = {
+type AuditPart = {
   readonly entries: readonly AuditEntry[];
   /** Further entries may be before this one; absent: these are all. */
   readonly reached?: string;
@@ -242,7 +260,7 @@ async function readPart(redis: RedisClient, keys: ShardKeys, query: AuditQuery, 
 }
 
 /** A page of what several places have, some of it in more than one. What one of them hasn't reached yet comes later. */
-export function mergeParts(parts: readonly AuditPart[], limit: number): AuditPage {
+function mergeParts(parts: readonly AuditPart[], limit: number): AuditPage {
   const reached = parts.map((part) => part.reached ?? '').reduce((a, b) => (a > b ? a : b), '');
   const byId = new Map(parts.flatMap(({ entries }) => entries.map((entry) => [entry.id, entry] as const)));
   const entries = [...byId.values()].filter(({ id }) => id >= reached).sort((a, b) => (a.id < b.id ? 1 : -1));
