@@ -142,7 +142,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     untrustedProxy,
     keyFingerprints: cipher.fingerprints,
     tracing: base.tracing,
-    audit: createAudit(createAuditTrail({ redis, keyspace, length: config.auditLength, now }), logger),
+    audit: createAudit(createAuditTrail({ ...replicated, length: config.auditLength, now }), logger),
     apiKeys: createApiKeyStore({ redis, now }),
     ...createConsoleDeps({ ...replicated, config, logger, now }),
     /** For the scripts that count the requests of an API key. */
@@ -213,6 +213,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
         createBoard: base.board.createBoard,
         redis: operatorRedis,
         keyspace,
+        length: config.auditLength,
         keepMs: config.retentionMs,
         readServiceState,
         history,

@@ -14,6 +14,7 @@ export {
   PageLimit,
   REPLAY_LIMIT,
   RequestReplay,
+  Time,
 } from './deliveries/delivery-requests.ts';
 export * from './deliveries/destination.ts';
 export * from './deliveries/retry-policy.ts';

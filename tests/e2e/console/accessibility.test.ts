@@ -68,6 +68,8 @@ describeWithBrowser('every page, for everybody', () => {
       ['/admin', 'Redis memory'],
       ['/admin/destinations', 'Breaker open'],
       ['/admin/failed', 'No delivery has failed lately.'],
+      ['/admin/audit', 'registerReceiver'],
+      ['/admin/audit?by=cli', 'The audit trail has nothing like this.'],
       [`/admin/search?q=${workspace.id}`, 'Workspace'],
     ];
   });

@@ -1,5 +1,6 @@
 import { freePort } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
+import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { startConsoleUser, type Way } from '../../support/console-user.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
@@ -86,6 +87,23 @@ describeWithBrowser('an operator with the console', () => {
     expect({ ofOperator: operator.errors, ofCustomer: customer.errors }).toEqual({ ofOperator: [], ofCustomer: [] });
     await workspace.request('DELETE', `/api/public/webhooks/${locked.id}`);
     await api.stop();
+  });
+
+  test('sees who changed what, narrows it to one doer and to a workspace, and has both in the address', async () => {
+    await auditTrailOf(herald).add({ by: 'cli', user: 'ann', action: 'reshard', target: '1 to 4 shards' });
+    await using user = await startConsoleUser(browser);
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    await user.open(`${origin}/admin`);
+    await user.press('link', 'Audit trail');
+    await user.sees('registerReceiver', workspace.id, '1 to 4 shards', 'ann');
+    await user.press('button', 'cli');
+    await user.seesNot('registerReceiver');
+    await user.sees('reshard', 'Clear filters');
+    expect(new URL(user.page.url()).search).toBe('?by=cli');
+    await user.open(`${origin}/admin/audit?workspace=${workspace.id}&range=1h`);
+    await user.sees('registerReceiver', workspace.id);
+    await user.seesNot('reshard');
+    expect(user.errors).toEqual([]);
   });
 
   test('finds a workspace by the id of a receiver, and sees that nothing failed', async () => {

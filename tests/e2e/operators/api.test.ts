@@ -10,7 +10,7 @@ import { startScene, type Scene } from './scene.ts';
 
 const { OPERATOR_USER: user, OPERATOR_PASSWORD: password } = OPERATOR_ENV;
 const PUBLIC_URL = 'https://herald.example.com/hooks';
-const PATHS = ['/overview', '/destinations', '/search?q=x', '/deliveries/failed'];
+const PATHS = ['/overview', '/destinations', '/search?q=x', '/deliveries/failed', '/audit'];
 
 interface PortalLink {
   id: string;
@@ -121,6 +121,58 @@ describe('what operators read', () => {
       nextCursor: null,
     });
     expect(problemOf(await ask('GET', '/deliveries/failed?cursor=x')).code).toBe('validation_failed');
+  });
+
+  test('the audit trail is listed page by page, by workspace, doer and time, and reading it leaves no entry', async () => {
+    const workspace = await scene.herald.createWorkspace();
+    const { id: workspaceId } = workspace;
+    const receiver = await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
+    const path = `${RECEIVERS}/${receiver.id}`;
+    const answer = await workspace.request('PATCH', path, { body: { description: 'canary', enabled: false } });
+    await ask('POST', `/workspaces/${workspaceId}/portal-links`, { body: {} });
+    const { entries } = (await read(`/audit?workspace=${workspaceId}`)) as { entries: Record<string, unknown>[] };
+    const keyId = entries.at(-1)?.by;
+    expect(entries).toMatchObject([
+      { action: 'openWorkspace', by: 'operator', user, workspaceId },
+      {
+        action: 'changeReceiver',
+        by: expect.stringMatching(/^key_/) as string,
+        user: null,
+        target: receiver.id,
+        fields: ['description', 'enabled'],
+        reason: null,
+        address: expect.stringContaining('127.0.0.1') as string,
+        requestId: answer.headers['x-request-id'],
+        at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      },
+      { action: 'registerReceiver', by: keyId, target: receiver.id },
+    ]);
+    const walked: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query = `workspace=${workspaceId}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const page = (await read(`/audit?${query}`)) as { entries: unknown[]; nextCursor: string | null };
+      walked.push(...page.entries);
+      cursor = page.nextCursor;
+    }
+    expect(walked).toEqual(entries);
+    const actionsOf = async (query: string) =>
+      (
+        (await read(`/audit?workspace=${workspaceId}&${query}`)) as typeof entries & { entries: typeof entries }
+      ).entries.map(({ action }) => action);
+    expect(await actionsOf('by=operator')).toEqual(['openWorkspace']);
+    expect(await actionsOf(`by=${String(keyId)}`)).toEqual(['changeReceiver', 'registerReceiver']);
+    expect(await actionsOf('since=2100-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  test.each([
+    'by=ann',
+    'cursor=x',
+    `cursor=${Buffer.from('1-2').toString('base64url')}`,
+    'workspace=a/b',
+    'since=2h',
+    'limit=0',
+  ])('the audit trail is not listed with %s', async (query) => {
+    expect(problemOf(await ask('GET', `/audit?${query}`)).code).toBe('validation_failed');
   });
 
   test('nothing of it shows a secret, a path of a url or a payload', async () => {

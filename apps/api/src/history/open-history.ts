@@ -5,6 +5,7 @@ import { ConfigError } from '@herald/runtime/env/env';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
+import type { AuditHistory } from '@herald/store/audit/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
 import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 
@@ -22,7 +23,7 @@ export type OpenHistoryDeps = {
 };
 
 /** What the API does with the history. */
-export type ApiHistory = HistoryReader & ErasableHistory;
+export type ApiHistory = HistoryReader & ErasableHistory & AuditHistory;
 
 /**
  * Opens the history for reading. When it is away the API starts all the same: what is in Redis can be answered.

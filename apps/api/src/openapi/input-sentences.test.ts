@@ -383,6 +383,12 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
     [{ q: 'x'.repeat(257) }, 'q must have at most 256 characters'],
   ],
   listFailedDeliveries: [[{ cursor: 'x'.repeat(257) }, 'cursor must be the nextCursor of an earlier page']],
+  listAudit: [
+    [{ workspace: 'a/b' }, 'workspace must be 1 to 64 letters, digits, _ or -'],
+    [{ by: 'ann' }, 'by must be the id of a key (key_…) or of a portal link (plk_…), operator, or cli'],
+    [{ since: '2h' }, `since ${TIME}`],
+    [{ limit: '0' }, PAGE_LIMIT],
+  ],
 };
 
 test('every operation with a query has its rows', () => {

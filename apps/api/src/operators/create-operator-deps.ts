@@ -1,4 +1,5 @@
 import type { OperatorConfig } from '@herald/config/operator-env';
+import { createAuditTrail, type AuditHistory } from '@herald/store/audit/audit-trail';
 import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createDestinationView } from '@herald/store/operators/destination-view';
@@ -19,11 +20,13 @@ export type OperatorDepsOptions = {
   /** Apart from the connection of requests. */
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
+  /** Entries of the audit trail that a shard keeps. */
+  readonly length: number;
   /** How long a settled record is kept, in ms. */
   readonly keepMs: number;
   readonly readServiceState: () => Promise<ServiceState>;
   /** Absent: nothing leaves Redis but what is over. */
-  readonly history?: HistoryReader | undefined;
+  readonly history?: (HistoryReader & AuditHistory) | undefined;
   /** Epoch ms. */
   readonly now: () => number;
 };
@@ -48,6 +51,7 @@ export function createOperatorDeps({ operator, createBoard, readServiceState, ..
       destinations: createDestinationView(shared),
       failed,
       search: createSearch(shared),
+      trail: createAuditTrail(shared),
       now,
     }),
   };

@@ -1,4 +1,4 @@
-import { createAuditTrail, type AuditEntry, type AuditQuery } from '@herald/store/audit/audit-trail';
+import { createAuditTrail, DOER, type AuditEntry, type AuditQuery } from '@herald/store/audit/audit-trail';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { argumentReader, readLimit, readWorkspace, timeReader } from '../context/read-arguments.ts';
@@ -10,7 +10,7 @@ const DEFAULT_LIMIT = 50;
 const COLUMNS = ['when', 'who', 'what', 'on what', 'workspace', 'from', 'request'];
 
 const readDoer = argumentReader(
-  (text) => (/^(?:(?:key|plk)_[0-9a-f]+|operator|cli)$/.test(text) ? text : undefined),
+  (text) => (DOER.test(text) ? text : undefined),
   'must be the id of a key (key_…) or of a portal link (plk_…), operator, or cli',
 );
 

@@ -2,6 +2,7 @@ import { Link, Route, Switch } from 'wouter-preact';
 import { Shell } from '../shell/shell.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { texts } from '../texts/texts.ts';
+import { AuditPage } from './audit-page.tsx';
 import { DestinationsPage } from './destinations-page.tsx';
 import { FailedPage } from './failed-page.tsx';
 import { OverviewPage } from './overview-page.tsx';
@@ -12,6 +13,7 @@ const LINKS = [
   ['/admin', adminTexts.overview],
   ['/admin/destinations', adminTexts.destinations],
   ['/admin/failed', adminTexts.failed],
+  ['/admin/audit', adminTexts.audit],
 ] as const;
 
 /** The pages of the whole service. */
@@ -38,6 +40,9 @@ export function Admin() {
         </Route>
         <Route path="/admin/failed">
           <FailedPage />
+        </Route>
+        <Route path="/admin/audit">
+          <AuditPage />
         </Route>
         <Route path="/admin/search">
           <SearchPage />

@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/preact-query';
 import { api, read, type Schemas } from '../api/client.ts';
 import { POLL_MS } from '../api/polling.ts';
+import { serverNow } from '../api/server-clock.ts';
+import { toAuditQuery, type AuditFilter } from './audit-filter.ts';
 
 export type OverviewWindow = Schemas['Overview']['window'];
 
@@ -36,6 +38,24 @@ export function useFailed() {
       read<Schemas['FailedPage']>(
         api.GET('/api/operator/deliveries/failed', {
           params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: false,
+  });
+}
+
+export function useAudit(filter: AuditFilter) {
+  return useInfiniteQuery({
+    queryKey: ['audit', filter],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      read<Schemas['AuditPage']>(
+        api.GET('/api/operator/audit', {
+          params: {
+            query: { ...toAuditQuery(filter, serverNow()), limit: 50, ...(cursor !== undefined && { cursor }) },
+          },
           signal,
         }),
       ),

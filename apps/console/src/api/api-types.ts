@@ -851,6 +851,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/operator/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what
+         * @description Newest first: receivers, secrets, callbacks, keys, portal links, replays, redeliveries, erasures, pauses and what the command line did; not the life of Tasks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. Old entries come from the history, if the service has one.
+         *
+         *     For operators, who sign in as on the board.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operator/workspaces/{id}/portal-links": {
         parameters: {
             query?: never;
@@ -3287,6 +3309,42 @@ export interface components {
             tries: number;
             reason?: components["schemas"]["DeliveryReason"];
             lastAttempt: components["schemas"]["LastAttempt"] | null;
+        };
+        AuditPage: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+            /**
+             * @description The history cannot be reached, so that older entries may be missing.
+             * @constant
+             */
+            historyUnavailable?: true;
+        };
+        AuditEntry: {
+            /** @example 1893456000000-123456789012345 */
+            id: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            at: string;
+            /** @description `key_…`, `plk_…` (a portal link), `operator` or `cli`. */
+            by: string;
+            /** @description The name of the operator, also of one who made the portal link; of `cli` the user of the system. */
+            user: string | null;
+            /** @description The id of an operation, such as `changeReceiver`, or a name like it. */
+            action: string;
+            /** @description What was changed, mostly its id. */
+            target: string | null;
+            /** @description Null when it was nothing of one workspace. */
+            workspaceId: string | null;
+            /** @description The fields that were given, without their values. */
+            fields: string[] | null;
+            reason: string | null;
+            /** @description Where the request came from. */
+            address: string | null;
+            requestId: string | null;
         };
         /** @description Problem details (RFC 9457), as `application/problem+json`. */
         Problem: {
@@ -6220,6 +6278,57 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                workspace?: string;
+                by?: string;
+                since?: string;
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
         };
     };
     openWorkspace: {

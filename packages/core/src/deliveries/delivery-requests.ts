@@ -5,7 +5,7 @@ import { rule } from '../rule.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 
 /** An RFC 3339 time, as epoch ms. */
-const Time = z.iso
+export const Time = z.iso
   .datetime({ offset: true, abort: true, error: rule('must be a time such as 2030-01-31T12:00:00Z') })
   .transform((text) => Date.parse(text))
   .meta({ examples: ['2030-01-31T12:00:00Z'] });

@@ -31,6 +31,9 @@ export type AuditEntry = {
 };
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'>;
 
+/** Who can have done something. */
+export const DOER = /^(?:(?:key|plk)_[0-9a-f]+|operator|cli)$/;
+
 /** What is looked for, the newest first. */
 export type AuditQuery = {
   readonly workspaceId?: WorkspaceId | undefined;
@@ -134,7 +137,8 @@ end
 return id
 `;
 
-const Id = z.string().regex(/^\d{13}-\d{15}$/);
+const ID = /^\d{13}-\d{15}$/;
+const Id = z.string().regex(ID);
 const Row = z.tuple([Id, z.tuple([z.literal('entry'), z.string()])]);
 const Stored = z.object({
   by: z.string(),
@@ -220,6 +224,8 @@ function boundText(text: string, limit: number): string {
     .slice(0, limit)
     .join('');
 }
+
+export const isAuditId = (text: string): boolean => ID.test(text);
 
 /** The time that an entry's id has, epoch ms. */
 function timeOf(id: string): number {

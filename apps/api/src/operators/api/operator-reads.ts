@@ -1,7 +1,9 @@
+import type { AuditTrail } from '@herald/store/audit/audit-trail';
 import type { createDestinationView } from '@herald/store/operators/destination-view';
 import type { createFailedView } from '@herald/store/operators/failed-view';
 import type { Search } from '@herald/store/operators/search';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
+import { readAuditCursor, toAuditPage, type AuditPage, type ListAudit } from './audit-rows.ts';
 import { toDestinationRow, type DestinationList } from './destination-rows.ts';
 import { toFailedRow, type FailedPage } from './failed-rows.ts';
 import type { SearchResults } from './search-view.ts';
@@ -10,16 +12,20 @@ export type OperatorReadsDeps = {
   readonly destinations: ReturnType<typeof createDestinationView>;
   readonly failed: ReturnType<typeof createFailedView>;
   readonly search: Search;
+  readonly trail: Pick<AuditTrail, 'list'>;
   /** Epoch ms. */
   readonly now: () => number;
 };
 
 /** What operators look up. */
-export function createOperatorReads({ destinations, failed, search, now }: OperatorReadsDeps) {
+export function createOperatorReads({ destinations, failed, search, trail, now }: OperatorReadsDeps) {
   return {
     async search(text: string): Promise<SearchResults> {
       const { found, isComplete } = await search.find(text);
       return { results: [...found], complete: isComplete };
+    },
+    async listAudit({ workspace: workspaceId, by, since, limit, cursor }: ListAudit): Promise<AuditPage> {
+      return toAuditPage(await trail.list({ workspaceId, by, since, before: readAuditCursor(cursor), limit }));
     },
     async listDestinations(limit: number, find = ''): Promise<DestinationList['destinations']> {
       const at = now();

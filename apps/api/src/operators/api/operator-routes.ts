@@ -1,6 +1,7 @@
 import { operation, type RouteTable } from '../../routing/operation.ts';
 import { OpenWorkspace, PortalLinkView } from '../../portal-links/portal-link-view.ts';
 import type { ManagePortalLinks } from '../../portal-links/manage-portal-links.ts';
+import { AuditPage, ListAudit } from './audit-rows.ts';
 import { DestinationList, ListDestinations } from './destination-rows.ts';
 import { FailedPage, ListFailed } from './failed-rows.ts';
 import type { ReadOverview as ReadServiceOverview } from './read-overview.ts';
@@ -55,6 +56,17 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
       answer: { status: 200, description: 'A page.', schema: FailedPage },
       async handle({ reads }, _req, _res, { limit, cursor }) {
         return await reads.listFailed(limit, cursor);
+      },
+    }),
+    operation('listAudit', 'GET /audit', {
+      summary: 'List who changed what',
+      description:
+        'Newest first: receivers, secrets, callbacks, keys, portal links, replays, redeliveries, erasures, pauses and what the command line did; not the life of Tasks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. Old entries come from the history, if the service has one.',
+      query: ListAudit,
+      answer: { status: 200, description: 'A page.', schema: AuditPage },
+      problems: ['history_unavailable'],
+      async handle({ reads }, _req, _res, query) {
+        return await reads.listAudit(query);
       },
     }),
     operation('openWorkspace', 'POST /workspaces/{id}/portal-links', {
