@@ -9,6 +9,7 @@ import { userInfo } from 'node:os';
 import type { CommandDeps } from '../../../apps/cli/src/context/command-deps.ts';
 import { createProgram } from '../../../apps/cli/src/create-program.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { bodyOf } from '../../support/http-request.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
@@ -155,6 +156,10 @@ test('a replay that is stopped, and keys, leave one entry each', async () => {
   ran.add('keys create');
   await expectRecorded('keys revoke', [key.id], { ...about, target: key.id });
   expect(await recordedBy(() => run('keys', 'revoke', key.id))).toEqual([]);
+  const link = await workspace.request('POST', '/api/public/portal-links', { body: {} });
+  const { id: linkId } = bodyOf(link, 201) as { id: string };
+  await expectRecorded('links revoke', [linkId], { ...about, target: linkId });
+  expect(await recordedBy(() => run('links', 'revoke', linkId))).toEqual([]);
   const ofExecutor = await recordedBy(() => run('keys', 'create', '--executor'));
   expect(ofExecutor).toMatchObject([{ action: 'createKey' }]);
   expect(ofExecutor[0]).not.toHaveProperty('workspaceId');
@@ -163,7 +168,8 @@ test('a replay that is stopped, and keys, leave one entry each', async () => {
   expect(await recordedBy(() => runCli(['keys', 'create', '--workspace', workspace.id], wrong))).toHaveLength(1);
   const { stdout: own } = await run('audit', '--workspace', workspace.id, '--json');
   expect((JSON.parse(own) as { action: string }[]).map(({ action }) => action)).toEqual([
-    ...['createKey', 'revokeKey', 'createKey', 'stopReplay', 'replayDeliveries', 'registerReceiver'],
+    ...['createKey', 'revokePortalLink', 'createPortalLink', 'revokeKey', 'createKey'],
+    ...['stopReplay', 'replayDeliveries', 'registerReceiver'],
   ]);
 });
 
@@ -229,9 +235,11 @@ test('reading leaves no entry', async () => {
   const id = (await deliveries.emit()).to(registered);
   await deliveries.waitForStatus(id, 'delivered');
   const replay = await run('replay', registered.id, '--since', '1h', '--json');
+  const byId = (await readTrail(herald, Number(SHARDS))).find(({ by }) => by.startsWith('key_'))?.by;
   const args: Record<string, readonly string[]> = {
     'deliveries list': ['--receiver', registered.id],
     'deliveries show': [id],
+    'keys find': [String(byId)],
     'replay show': [(JSON.parse(replay.stdout) as { id: string }).id],
   };
   const reading = Object.entries(RECORDS).filter(

@@ -33,21 +33,11 @@ export function createAuditCommand({ openHerald, output, now }: CommandDeps): Co
     .action(async ({ workspace, since, by, limit, json }: Options) => {
       await using herald = await openHerald();
       const trail = createAuditTrail({ ...herald, length: herald.config.auditLength });
-      const entries: AuditEntry[] = [];
-      let isPartial = false;
-      let before: string | undefined;
-      do {
-        const wanted = { workspaceId: workspace, since, by, before, limit: limit - entries.length };
-        const page = await trail.list(wanted);
-        entries.push(...page.entries);
-        isPartial ||= page.isPartial === true;
-        before = page.next;
-      } while (before !== undefined && entries.length < limit);
+      const { entries, next, isPartial } = await trail.find({ workspaceId: workspace, since, by, limit });
       if (json) output.json(entries.map(toJson));
       else output.table(COLUMNS, entries.map(toRow), 'Nobody has changed anything that the audit trail still knows.');
       if (isPartial) output.note('The history cannot be reached: entries that have left Redis are missing.');
-      if (before !== undefined)
-        output.note(`There may be more than these ${limit}: --limit shows more, --since fewer.`);
+      if (next !== undefined) output.note(`There may be more than these ${limit}: --limit shows more, --since fewer.`);
     });
 }
 

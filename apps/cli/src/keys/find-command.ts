@@ -90,7 +90,7 @@ async function find(herald: Herald, sought: Sought): Promise<Found | string> {
     return `this is not the key ${id}, whose id it names and which is valid: somebody changed it or made it up`;
   }
   const trail = createAuditTrail({ ...herald, length: herald.config.auditLength });
-  const { entries } = await trail.list({ by: id, limit: TRAIL_LENGTH });
+  const { entries } = await trail.find({ by: id, limit: TRAIL_LENGTH });
   if (!key && !link && text === undefined && entries.length === 0) {
     return `there is no ${kind === 'api_key' ? 'key' : 'portal link'} ${id}, and the audit trail has nothing of it: it ended long ago, or never was`;
   }

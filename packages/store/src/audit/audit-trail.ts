@@ -157,6 +157,21 @@ const Entry = Stored.extend({ id: Id, at: z.number() });
 export function createAuditTrail(deps: AuditTrailDeps) {
   const { redis, keyspace, history, length, now } = deps;
   const add = defineReplicatedScript(deps, ADD_ENTRY_LUA);
+  const list = async (query: AuditQuery): Promise<AuditPage> => {
+    const { workspaceId } = query;
+    // What the CLI did before there was any number of shards is in the first one.
+    const wanted = workspaceId === undefined ? keyspace.shards : [keyspace.of(workspaceId), trailOf(keyspace)];
+    const shards = [...new Set(wanted)];
+    const most = Math.ceil(READ_LIMIT / shards.length);
+    const parts = await Promise.all(shards.map((keys) => readPart(redis, keys, query, most)));
+    const page = mergeParts(parts, query.limit);
+    if (!history) return page;
+    const past = await whileAvailable(history.listAudit(query), page.entries.length > 0 || page.next !== undefined);
+    if (!past) return { ...page, isPartial: true };
+    const entries = past.map((entry) => Entry.parse(entry));
+    const reached = entries.length === query.limit ? entries.at(-1)?.id : undefined;
+    return mergeParts([...parts, { entries, ...(reached !== undefined && { reached }) }], query.limit);
+  };
   return {
     /**
      * Adds an entry. Once this resolves, it stands. Texts that are too long are cut, and control characters taken out.
@@ -173,20 +188,19 @@ export function createAuditTrail(deps: AuditTrailDeps) {
      * Reads a page, the newest entries first: of those in Redis and those in history alike.
      * @throws HistoryUnavailableError when Redis has nothing to show and history can't be read
      */
-    async list(query: AuditQuery): Promise<AuditPage> {
-      const { workspaceId } = query;
-      // What the CLI did before there was any number of shards is in the first one.
-      const wanted = workspaceId === undefined ? keyspace.shards : [keyspace.of(workspaceId), trailOf(keyspace)];
-      const shards = [...new Set(wanted)];
-      const most = Math.ceil(READ_LIMIT / shards.length);
-      const parts = await Promise.all(shards.map((keys) => readPart(redis, keys, query, most)));
-      const page = mergeParts(parts, query.limit);
-      if (!history) return page;
-      const past = await whileAvailable(history.listAudit(query), page.entries.length > 0 || page.next !== undefined);
-      if (!past) return { ...page, isPartial: true };
-      const entries = past.map((entry) => Entry.parse(entry));
-      const reached = entries.length === query.limit ? entries.at(-1)?.id : undefined;
-      return mergeParts([...parts, { entries, ...(reached !== undefined && { reached }) }], query.limit);
+    list,
+    /**
+     * As `list`, but goes on until it has as many as are wanted, or has seen all.
+     * @throws HistoryUnavailableError when Redis has nothing to show and history can't be read
+     */
+    async find(query: AuditQuery): Promise<AuditPage> {
+      const entries: AuditEntry[] = [];
+      for (let { before } = query; ;) {
+        const page = await list({ ...query, before, limit: query.limit - entries.length });
+        entries.push(...page.entries);
+        before = page.next;
+        if (before === undefined || entries.length >= query.limit || page.isPartial) return { ...page, entries };
+      }
     },
   };
 }
