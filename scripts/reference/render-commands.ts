@@ -24,6 +24,8 @@ image.
 - Results go to stdout, everything else to stderr.
 - The exit code is 0, also with warnings. It is 1 if something is wrong, the command was mistyped, or a test event was
   not delivered.
+- What a command changes is in [the audit trail](audit.md) before it says that it is done. If the trail can't be written,
+  the change stands, stderr says so, and the exit code is 1.
 - No command prints a secret, except \`keys create\` its new key. A key that is given where an id belongs is not repeated.
 - \`--help\` of a command says the same as this page.
 

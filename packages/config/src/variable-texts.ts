@@ -58,7 +58,7 @@ export const VARIABLE_TEXTS = {
     },
     HISTORY_RETENTION: {
       readBy: 'api, worker, `herald history`',
-      what: 'How long they stay there, in whole days',
+      what: 'How long they, and the audit trail, stay there, in whole days',
       usual: '90d',
     },
     HISTORY_BODIES: {
@@ -68,7 +68,7 @@ export const VARIABLE_TEXTS = {
     },
     AUDIT_LENGTH: {
       readBy: 'all',
-      what: 'How many entries of the audit trail each shard keeps, from 100 to 1,000,000',
+      what: 'How many entries of [the audit trail](audit.md) each shard keeps, from 100 to 1,000,000',
       usual: '10000',
     },
     TASK_RETENTION: { readBy: 'api, worker', what: 'How long terminal Tasks are kept', usual: '30d' },

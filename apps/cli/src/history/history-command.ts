@@ -32,7 +32,12 @@ export function createHistoryCommand({ openHerald, output, recordAct, serviceEnv
   history
     .command('migrate')
     .description('bring the schema up to that of this release, as a worker does when it starts')
-    .addHelpText('after', examples('HISTORY_URL=postgres://herald@10.0.0.5/herald herald history migrate'))
+    .addHelpText(
+      'after',
+      `
+It works on Redis, too: the audit trail says that the schema was changed.
+${examples('HISTORY_URL=postgres://herald@10.0.0.5/herald herald history migrate')}`,
+    )
     .action(async ({ json }: JsonOption) => {
       const { createPartitions } = await import('@herald/history/partitions/partitions');
       const { prepareHistory } = await import('@herald/history/requirements/prepare-history');
