@@ -254,10 +254,17 @@ describe('portal links', () => {
       kind: 'portal_link',
       scopes: ['webhooks'],
       readOnly: true,
+      operator: false,
       expiresAt,
     });
     const scopes = ['webhooks', 'tasks'];
-    expect(await access(workspace.key)).toEqual({ workspaceId, kind: 'api_key', scopes, readOnly: false });
+    expect(await access(workspace.key)).toEqual({
+      workspaceId,
+      kind: 'api_key',
+      scopes,
+      readOnly: false,
+      operator: false,
+    });
   });
 
   test('a link that has expired, one whose key was revoked and one that is cut are told to be links that have ended', async () => {
