@@ -268,7 +268,7 @@ test('an entry that cannot be written is said, and fails a command that has done
   });
   const disabled = await run('receivers', 'disable', registered.id, '--json');
   expect(disabled).toMatchObject({ code: 1, stderr: expect.stringContaining('audit trail') as string });
-  expect(JSON.parse(disabled.stdout)).toEqual({ id: registered.id, enabled: false, changed: true });
+  expect(JSON.parse(disabled.stdout)).toMatchObject({ id: registered.id, enabled: false, changed: true });
   await herald.redis.rename(`${audit}:aside`, audit);
 });
 

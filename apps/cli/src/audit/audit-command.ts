@@ -42,19 +42,8 @@ export function createAuditCommand({ openHerald, output, now }: CommandDeps): Co
 }
 
 function toJson({ id, at, by, user, action, target, workspaceId, address, requestId, fields, reason }: AuditEntry) {
-  return {
-    id,
-    at: new Date(at),
-    by,
-    user: user ?? null,
-    action,
-    target: target ?? null,
-    workspace: workspaceId ?? null,
-    fields: fields ?? null,
-    reason: reason ?? null,
-    address: address ?? null,
-    requestId: requestId ?? null,
-  };
+  // Each name is there, whether or not there is a value.
+  return { id, at: new Date(at), by, user, action, target, workspaceId, fields, reason, address, requestId };
 }
 
 function toRow({ at, by, user, action, target, workspaceId, address, requestId, fields, reason }: AuditEntry): Cell[] {
