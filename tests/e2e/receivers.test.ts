@@ -84,7 +84,7 @@ test('a removed receiver is gone for every operation', async () => {
   const { id } = await workspace.registerReceiver({ url: URL });
   const path = `/api/public/webhooks/${id}`;
   expect((await workspace.request('DELETE', path)).body).toEqual({ deleted: true });
-  await herald.waitForLog('receiver.removed');
+  await herald.waitForLog('removeReceiver');
   const again = [
     await workspace.request('DELETE', path),
     await workspace.request('GET', path),

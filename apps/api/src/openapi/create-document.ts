@@ -62,6 +62,7 @@ export type DocumentPart = 'all' | 'customers' | 'operators';
 
 const TABLES: readonly RouteTable<never>[] = [
   RECEIVER_ROUTES,
+  LOCK_ROUTES,
   DELIVERY_ROUTES,
   REPLAY_ROUTES,
   STATS_ROUTES,
@@ -74,7 +75,6 @@ const TABLES: readonly RouteTable<never>[] = [
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
   OPERATOR_ROUTES,
-  LOCK_ROUTES,
 ];
 const TABLES_OF: Readonly<Record<DocumentPart, readonly RouteTable<never>[]>> = {
   all: TABLES,

@@ -12,7 +12,7 @@ export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' 
  * the link holds for this workspace alone, for an hour, and says who made it.
  */
 export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
-  tag: 'Operators',
+  tag: 'Receivers',
   path: '/api/public/webhooks',
   access: 'operator_link',
   ids: { id: 'receiver' },

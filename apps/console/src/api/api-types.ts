@@ -166,6 +166,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/public/webhooks/{id}/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a receiver until the platform lifts that
+         * @description Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        post: operations["lockReceiver"];
+        /**
+         * Lift the lock of a receiver, and enable it
+         * @description It is enabled whoever disabled it. What it missed is brought back by a replay.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        delete: operations["unlockReceiver"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/public/deliveries": {
         parameters: {
             query?: never;
@@ -895,34 +923,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/public/webhooks/{id}/lock": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Disable a receiver until the platform lifts that
-         * @description Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.
-         *
-         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
-         */
-        post: operations["lockReceiver"];
-        /**
-         * Lift the lock of a receiver, and enable it
-         * @description It is enabled whoever disabled it. What it missed is brought back by a replay.
-         *
-         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
-         */
-        delete: operations["unlockReceiver"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export interface webhooks {
     "task.check_in": {
@@ -1195,6 +1195,13 @@ export interface components {
         };
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
+        LockReceiver: {
+            /**
+             * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
+             * @example Its host asked us to stop.
+             */
+            reason?: string;
+        };
         /**
          * @description Id of a delivery. The same on every try, another for every transition and endpoint.
          * @example dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq
@@ -1470,13 +1477,6 @@ export interface components {
              * @default false
              */
             readOnly?: boolean;
-        };
-        LockReceiver: {
-            /**
-             * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
-             * @example Its host asked us to stop.
-             */
-            reason?: string;
         };
         /**
          * @example {
@@ -4257,6 +4257,154 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    lockReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LockReceiver"];
+            };
+        };
+        responses: {
+            /** @description The locked receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    unlockReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The enabled receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -6420,154 +6568,6 @@ export interface operations {
             };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
-        };
-    };
-    lockReceiver: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                /** @description Id of a receiver. */
-                id: components["schemas"]["ReceiverId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["LockReceiver"];
-            };
-        };
-        responses: {
-            /** @description The locked receiver. */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
-                    ratelimit: components["headers"]["ratelimit"];
-                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Receiver"];
-                };
-            };
-            /**
-             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
-             *
-             *     `invalid_json`: The body is not valid JSON, or ended early.
-             */
-            400: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
-                };
-            };
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["insufficient_scope"];
-            /**
-             * @description `route_not_found`: There is nothing at this path.
-             *
-             *     `receiver_not_found`: The workspace has no such receiver.
-             */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
-                };
-            };
-            /**
-             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
-             *
-             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
-             */
-            409: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    /**
-                     * @description Seconds to wait before the next try.
-                     * @example 2
-                     */
-                    "retry-after"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
-                };
-            };
-            413: components["responses"]["payload_too_large"];
-            415: components["responses"]["unsupported_media_type"];
-            422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["unavailable"];
-        };
-    };
-    unlockReceiver: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of a receiver. */
-                id: components["schemas"]["ReceiverId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The enabled receiver. */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    ratelimit: components["headers"]["ratelimit"];
-                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Receiver"];
-                };
-            };
-            400: components["responses"]["malformed_request"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["insufficient_scope"];
-            /**
-             * @description `route_not_found`: There is nothing at this path.
-             *
-             *     `receiver_not_found`: The workspace has no such receiver.
-             */
-            404: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
-                };
-            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
