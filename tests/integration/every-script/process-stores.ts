@@ -1,0 +1,102 @@
+import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { createActivityReader } from '@herald/store/activity/activity-reader';
+import { createAuditTrail } from '@herald/store/audit/audit-trail';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createCallbackStore } from '@herald/store/endpoints/callback-store';
+import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { createEncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
+import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
+import { createListenerStore } from '@herald/store/listening/listener-store';
+import { createLogReader } from '@herald/store/logs/log-reader';
+import { createMoveStore } from '@herald/store/moving/move-store';
+import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { createPurgeStore } from '@herald/store/purges/purge-store';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createReplaySteps } from '@herald/store/replays/replay-steps';
+import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
+import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { defineScript } from '@herald/store/scripts/script';
+import { createBoardQueue } from '@herald/queue/board/create-board-queue';
+import { createGroupReader, createQueueStateReader } from '@herald/queue';
+import { createLeases } from '../../../packages/queue/src/worker/leases.ts';
+import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
+import { createReserve } from '../../../packages/queue/src/worker/reserve.ts';
+import { LIMIT, RETENTION_MS } from '../engine/start-engine.ts';
+
+export const DAY_MS = 86_400_000;
+/** Short, so that it is full soon. */
+export const AUDIT_LENGTH = 3;
+export type ProcessStores = ReturnType<typeof createProcessStores>;
+
+export type ProcessOptions = {
+  readonly redis: RedisClient;
+  readonly keyspace?: Keyspace;
+  readonly hasHistory: boolean;
+  readonly now: () => number;
+};
+
+/** Everything through which one process reads and writes Redis, in the first shard. */
+export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHistory, now }: ProcessOptions) {
+  const [keys] = keyspace.shards;
+  if (!keys) throw new Error('there is always a first shard');
+  const retention = createDeliveryRetention(RETENTION_MS, hasHistory);
+  const taskRetention = createTaskRetention(30 * DAY_MS);
+  const define = (_name: string, lua: string) => defineScript(redis, lua);
+  const { loadLua, readRows } = createDeliveryQueueScripts();
+  const access = { prefix: keys.prefix, defineScript: define, now };
+  const nowhere = () => Promise.reject(new Error('no test of this harness asks for it'));
+  return {
+    redis,
+    keys,
+    receivers: createReceiverStore({ redis, keyspace }),
+    callbacks: createCallbackStore({ redis, keyspace }),
+    tasks: createTaskStore({ redis, keyspace, retention: taskRetention }),
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention: retention, now }),
+    deliveries: createDeliveryStore({ redis, keys, retention }),
+    log: createDeliveryLog({ redis, keyspace }),
+    logs: createLogReader(redis),
+    testEvents: createTestEventStore({ redis, keyspace, retention }),
+    replays: createReplayStore({ redis, keyspace, keepMs: RETENTION_MS }),
+    steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
+    purges: createPurgeStore({ redis, keys, retention }),
+    moves: createMoveStore({ redis, keys }),
+    eraser: (history?: Parameters<typeof createPayloadEraser>[0]['history']) =>
+      createPayloadEraser({ redis, keyspace, retention, history }),
+    keyVersions: createKeyVersionStore({ redis, keyspace }),
+    secrets: createEncryptedSecretStore({ redis, keyspace }),
+    listeners: createListenerStore({ redis, keyspace }),
+    idempotency: createIdempotencyStore({ redis, now, leaseMs: 30_000, keepMs: DAY_MS }),
+    portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
+    apiKeys: createApiKeyStore({ redis, now }),
+    audit: createAuditTrail({ redis, keyspace, length: AUDIT_LENGTH, now }),
+    activity: createActivityReader({ redis, keyspace }),
+    shardRecord: createShardRecordStore(redis),
+    reserve: createReserve(define, keys.queue, loadLua, readRows),
+    leases: createLeases({ ...access, groupLimit: LIMIT, loadLua }),
+    pause: createPause(define, keys.queue),
+    groups: createGroupReader(access),
+    readQueueState: createQueueStateReader(access),
+    board: createBoardQueue('deliveries', {
+      ...access,
+      workerConnection: 'worker-wait',
+      jobs: {
+        find: () => Promise.resolve(undefined),
+        readLogs: nowhere,
+        retry: nowhere,
+        promote: nowhere,
+        failed: { count: nowhere, list: nowhere },
+        listClients: nowhere,
+      },
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import type { FoundScript } from './find-scripts.ts';
+import { createProcessStores } from './process-stores.ts';
+import { saveKeys, type SavedKey } from './redis-state.ts';
+import type { Scene } from './scenes.ts';
+import type { Stage } from './stage.ts';
+
+/** One call of a script, and all that Redis held before. */
+export type RecordedCall = {
+  readonly scene: Scene;
+  readonly lua: string;
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  readonly before: readonly SavedKey[];
+};
+
+export const nameOf = ({ script, when }: Scene) => (when === undefined ? script : `${script}, when ${when}`);
+
+/** Arranges a scene on an empty Redis, and records the first call of its script. */
+export async function recordCall(stage: Stage, scene: Scene, script: FoundScript): Promise<RecordedCall> {
+  const { redis, options } = stage;
+  await redis.flushall();
+  const act = await scene.arrange(stage);
+  let recorded: RecordedCall | undefined;
+  const look = async (lua: string, count: number, rest: readonly (string | number)[]) => {
+    if (recorded || !lua.includes(script.header)) return;
+    const [keys, args] = [rest.slice(0, count).map(String), rest.slice(count)];
+    recorded = { scene, lua, keys, args, before: await saveKeys(redis as never) };
+  };
+  await act(createProcessStores({ ...options, redis: listenTo(redis, look) }));
+  if (!recorded) throw new Error(`${nameOf(scene)}: the scene never ran the script`);
+  return recorded;
+}
+
+type Look = (lua: string, keyCount: number, rest: readonly (string | number)[]) => Promise<void>;
+
+/** A client that tells of each script before it runs. It knows none by its SHA-1, so that each comes with its source. */
+function listenTo(redis: RedisClient, look: Look): RedisClient {
+  const refuse = () => Promise.reject(Object.assign(new Error('NOSCRIPT it knows none'), { name: 'ReplyError' }));
+  const tell = async (send: () => unknown, [lua, count, ...rest]: readonly unknown[]): Promise<unknown> => {
+    await look(String(lua), Number(count), rest as readonly (string | number)[]);
+    return await send();
+  };
+  return new Proxy(redis, {
+    get(target, name) {
+      if (name === 'evalsha') return refuse;
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: readonly unknown[]): unknown => {
+        const send = (): unknown => Reflect.apply(value, target, args);
+        if (name === 'eval') return tell(send, args);
+        return name === 'call' && args[0] === 'EVAL' ? tell(send, args.slice(1)) : send();
+      };
+    },
+  });
+}

@@ -1,0 +1,560 @@
+import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
+import type { Redis } from 'ioredis';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { checkPermissions } from '@herald/store/requirements/check-permissions';
+import { checkWrites } from '@herald/store/requirements/check-writes';
+import { enqueuePending } from '@herald/store/shards/enqueue-pending';
+import { FORMER_BREAKER, FORMER_SETTINGS } from '@herald/store/upgrade/former-keys';
+import { takeOverBreakers, takeOverPauses } from '@herald/store/upgrade/take-over-state';
+import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { buildReceiver, buildTask } from '../../support/start-stores.ts';
+import { AUDIT_LENGTH, type ProcessStores } from './process-stores.ts';
+import type { Stage } from './stage.ts';
+
+/** A state of Redis in which a script has work, and the call of a store that runs it. */
+export type Scene = {
+  readonly script: string;
+  /** Tells the scenes of one script apart. */
+  readonly when?: string;
+  /** With a history: what has settled waits for it. */
+  readonly hasHistory?: true;
+  /** Absent: it writes. */
+  readonly readsOnly?: true;
+  /** It frees memory, or ends or holds what was begun: a Redis that is full must not keep it from that. */
+  readonly mustWorkWhenFull?: true;
+  /** Arranges it. Returns what a process does then; another may do the same at once. */
+  readonly arrange: (stage: Stage) => Promise<(process: ProcessStores) => Promise<unknown>>;
+};
+
+const KEYSPACE = createKeyspace(1);
+const REQUEST = { apiKeyId: 'key_1', method: 'POST', path: '/tasks', idempotencyKey: 'once' };
+const ANSWER = { status: 201, headers: {}, body: { id: 'task_1' } };
+const HOUR_MS = 3_600_000;
+
+const deliveries: readonly Scene[] = [
+  {
+    script: 'ACCEPT_TRANSITIONS_LUA',
+    when: 'the Task knows a fact',
+    async arrange({ fill, createTask, commit, first }) {
+      const { workspaceId, all } = await fill();
+      const { task, callback } = await createTask(workspaceId);
+      await commit(first, task, all, { status: 'running', sequence: 1 }, 'checkpoint:c1');
+      const known = await first.tasks.find(workspaceId, task.id);
+      if (!known) throw new Error('the Task is there');
+      return (process) => commit(process, known, [...all, callback], { status: 'done', sequence: 2 }, 'done');
+    },
+  },
+  {
+    script: 'ACCEPT_TRANSITIONS_LUA',
+    when: 'the Task knows none',
+    async arrange({ fill, createTask, commit }) {
+      const { workspaceId, all } = await fill();
+      const { task, callback } = await createTask(workspaceId);
+      return (process) => commit(process, task, [...all, callback], { status: 'done', sequence: 1 }, 'done');
+    },
+  },
+  {
+    script: 'createReserveScript',
+    async arrange({ fill, reserveRequest, now }) {
+      await fill();
+      let reserves = 0;
+      return ({ reserve }) => reserve(reserveRequest(now + 1_000, `n${reserves++}`));
+    },
+  },
+  {
+    script: 'createReserveScript',
+    when: 'a destination is slow',
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserveRequest, now }) {
+      const { plain } = await fill();
+      let reserves = 0;
+      return ({ reserve }) => reserve(reserveRequest(now + 1_000, `n${reserves++}`, [plain.destination]));
+    },
+  },
+  {
+    script: 'RECORD_ATTEMPTS_LUA',
+    when: 'it was delivered, and another is next in its line',
+    mustWorkWhenFull: true,
+    async arrange({ fill, attemptAt }) {
+      const { ids } = await fill();
+      const attempt = await attemptAt(ids[1] ?? '', 200, { kind: 'delivered' });
+      return (process) => process.deliveries.record(attempt);
+    },
+  },
+  {
+    script: 'RECORD_ATTEMPTS_LUA',
+    when: 'it is tried again',
+    mustWorkWhenFull: true,
+    async arrange({ fill, attemptAt, now }) {
+      const { ids } = await fill();
+      const attempt = await attemptAt(ids[0] ?? '', 500, { kind: 'retry', at: now + HOUR_MS });
+      return (process) => process.deliveries.record(attempt);
+    },
+  },
+  {
+    script: 'RECORD_ATTEMPTS_LUA',
+    when: 'the receiver is gone, and the platform is told',
+    mustWorkWhenFull: true,
+    async arrange({ fill, attemptAt }) {
+      const { ids } = await fill();
+      const attempt = await attemptAt(ids[0] ?? '', 410, { kind: 'failed', reason: 'schedule_exhausted' });
+      return (process) => process.deliveries.record(attempt);
+    },
+  },
+  {
+    script: 'END_DELIVERY_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, now }) {
+      const { ids } = await fill();
+      return (process) => process.deliveries.giveUp(ids[1] ?? '', now);
+    },
+  },
+  {
+    script: 'REDELIVER_LUA',
+    async arrange({ fill, engine, now }) {
+      const { workspaceId, ids } = await fill();
+      const [id = ''] = ids;
+      await engine.settle(id, now, 'failed');
+      return ({ log }) => log.redeliver(workspaceId, id, now);
+    },
+  },
+  {
+    script: 'createFinishScript',
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserve, toHeld }) {
+      await fill();
+      const [job] = await reserve();
+      if (!job) throw new Error('something is due');
+      return ({ leases }) => leases.finish(toHeld(job));
+    },
+  },
+  {
+    script: 'PUT_BACK_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserve, toHeld, now }) {
+      await fill();
+      const jobs = await reserve();
+      return ({ leases }) => leases.putBack(jobs.map(toHeld), now + HOUR_MS);
+    },
+  },
+  {
+    script: 'RECOVER_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserve, now }) {
+      await fill();
+      await reserve(now - 1);
+      return ({ leases }) => leases.recover();
+    },
+  },
+  {
+    script: 'EXTEND_LEASES_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserve }) {
+      await fill();
+      const jobs = await reserve();
+      const handles = jobs.map(({ handle }) => handle);
+      return ({ leases }) => leases.extend(handles, HOUR_MS);
+    },
+  },
+  {
+    script: 'PAUSE_LUA',
+    when: 'it goes on',
+    async arrange({ fill, first }) {
+      await fill();
+      await first.pause(true);
+      return ({ pause }) => pause(false);
+    },
+  },
+  {
+    script: 'PAUSE_LUA',
+    when: 'it stops',
+    mustWorkWhenFull: true,
+    async arrange({ fill }) {
+      await fill();
+      return ({ pause }) => pause(true);
+    },
+  },
+  {
+    script: 'ENQUEUE_PENDING_LUA',
+    async arrange({ fill, redis, keys, now }) {
+      const { plain, ids } = await fill();
+      // A former version had it elsewhere.
+      await redis.zrem(keys.queue.waiting(plain.group), ids[0] ?? '');
+      await redis.hincrby(keys.queue.settings, 'n', -1);
+      return (process) => enqueuePending({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
+    },
+  },
+  {
+    script: 'CREATE_TEST_EVENT_LUA',
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      const [endpointId, transitionId] = [plain.id, newTestTransitionId()];
+      const ids = { transitionId, deliveryId: deliveryIdOf(transitionId, endpointId), endpointId, workspaceId };
+      return ({ testEvents }) => testEvents.create({ ...ids, body: '{}', createdAt: now, sampleOf: 'task.done' });
+    },
+  },
+  {
+    script: 'CLAIM_TEST_EVENT_LUA',
+    async arrange({ fill, first, now }) {
+      const { workspaceId, plain } = await fill();
+      const transitionId = newTestTransitionId();
+      const deliveryId = deliveryIdOf(transitionId, plain.id);
+      const event = { transitionId, deliveryId, endpointId: plain.id, workspaceId, body: '{}', createdAt: now };
+      await first.testEvents.create(event);
+      return ({ testEvents }) => testEvents.claim(workspaceId, deliveryId, now);
+    },
+  },
+];
+
+const bulk: readonly Scene[] = [
+  {
+    script: 'CLAIM_IDS_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, first, now }) {
+      const { workspaceId, plain } = await fill();
+      await first.receivers.patch(workspaceId, plain.id, { enabled: false }, now);
+      return ({ purges }) => purges.claim(now, now + HOUR_MS, 10);
+    },
+  },
+  {
+    script: 'PURGE_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, first, now }) {
+      const { workspaceId, ordered } = await fill();
+      await first.receivers.patch(workspaceId, ordered.id, { enabled: false }, now);
+      const [mark = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
+      return ({ purges }) => purges.purge(mark, now).next();
+    },
+  },
+  {
+    script: 'FINISH_CLAIMED_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, first, now }) {
+      const { workspaceId, plain } = await fill();
+      await first.receivers.patch(workspaceId, plain.id, { enabled: false }, now);
+      const [mark = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
+      return ({ purges }) => purges.finish(mark, now + HOUR_MS);
+    },
+  },
+  {
+    script: 'CREATE_REPLAY_LUA',
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      const range = { since: 0, until: now, statuses: ['failed' as const], createdAt: now };
+      return ({ replays }) => replays.create(workspaceId, { id: 'rpl_1', endpointId: plain.id, ...range });
+    },
+  },
+  {
+    script: 'STEP_REPLAY_LUA',
+    async arrange({ fill, engine, first, now }) {
+      const { workspaceId, ordered, ids } = await fill();
+      await engine.settle(ids[1] ?? '', now, 'failed');
+      const range = { since: 0, until: now, statuses: ['failed' as const], createdAt: now };
+      await first.replays.create(workspaceId, { id: 'rpl_1', endpointId: ordered.id, ...range });
+      return ({ steps }) => steps.step('rpl_1', now + 1_000);
+    },
+  },
+  {
+    script: 'STOP_REPLAY_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, first, now }) {
+      const { workspaceId, plain } = await fill();
+      const range = { since: 0, until: now, statuses: ['failed' as const], createdAt: now };
+      await first.replays.create(workspaceId, { id: 'rpl_1', endpointId: plain.id, ...range });
+      return ({ replays }) => replays.stop(workspaceId, 'rpl_1', now);
+    },
+  },
+  {
+    script: 'TAKE_SETTLED_LUA',
+    hasHistory: true,
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, now }) {
+      const { ids } = await fill();
+      for (const id of ids) await engine.settle(id, now, 'delivered');
+      let movers = 0;
+      return ({ moves }) => moves.take(`mover ${movers++}`, now + 1_000, 10);
+    },
+  },
+  {
+    script: 'FORGET_MOVED_LUA',
+    hasHistory: true,
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, first, now }) {
+      const { ids } = await fill();
+      for (const id of ids) await engine.settle(id, now, 'delivered');
+      const batch = await first.moves.take('mover', now + 1_000, 10);
+      if (!batch || batch.deliveries.length === 0) throw new Error('something has settled');
+      return ({ moves }) => moves.forget(batch);
+    },
+  },
+  {
+    script: 'EXPIRE_SETTLED_LUA',
+    hasHistory: true,
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, now }) {
+      const { ids } = await fill();
+      for (const id of ids) await engine.settle(id, now, 'delivered');
+      return ({ moves }) => moves.expire(HOUR_MS, 10);
+    },
+  },
+];
+
+const tasks: readonly Scene[] = [
+  {
+    script: 'CREATE_TASK_LUA',
+    async arrange({ fill, now }) {
+      const { workspaceId } = await fill();
+      const task = buildTask(workspaceId, { createdAt: now });
+      const callback = buildReceiver(workspaceId, { id: `wc_${task.id}`, url: 'https://told.example.com/in' });
+      return (process) => process.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
+    },
+  },
+  {
+    script: 'ADD_MESSAGE_LUA',
+    async arrange({ createTask, now }) {
+      const { task } = await createTask('ws_1');
+      const message = { id: 'msg_1', text: 'more', createdAt: now };
+      return (process) => process.tasks.addMessage('ws_1', task.id, message);
+    },
+  },
+  {
+    script: 'RESOLVE_APPROVAL_LUA',
+    async arrange({ createTask, now }) {
+      const { task } = await createTask('ws_1', 'requires_action');
+      const decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: now };
+      return (process) => process.tasks.resolve(task, decision, 'running');
+    },
+  },
+  {
+    script: 'NOTE_DIFFERENCE_LUA',
+    async arrange({ createTask }) {
+      const { task } = await createTask('ws_1');
+      return ({ transitions }) => transitions.noteDifference('ws_1', task.id);
+    },
+  },
+  ...['ERASE_TASK_LUA', 'ERASE_TRANSITION_LUA', 'ERASE_ATTEMPTS_LUA', 'NOTE_ERASED_LUA'].map((script): Scene => ({
+    script,
+    mustWorkWhenFull: true,
+    async arrange({ fill, createTask, commit, engine, first, now }) {
+      const { workspaceId, all } = await fill();
+      const { task, callback } = await createTask(workspaceId);
+      await first.tasks.addMessage(workspaceId, task.id, { id: 'msg_1', text: 'more', createdAt: now });
+      engine.answerWith('what it said');
+      await commit(first, task, [...all, callback], { status: 'done', sequence: 1 }, 'done');
+      const id = deliveryIdOf(transitionIdOfFact(task.id, 'done') ?? '', all[0]?.id ?? '');
+      for (const at of [now, now + 1]) await engine.record(id, { now: at, verdict: { kind: 'retry', at: at + 9 } });
+      return ({ eraser }) => eraser().erase(workspaceId, task.id, now);
+    },
+  })),
+  {
+    script: 'MARK_ERASED_LUA',
+    arrange({ now }) {
+      const sequences = [{ transitionId: newTestTransitionId(), sequence: 1 }];
+      const history = {
+        listSequences: () => Promise.resolve(sequences),
+        eraseTask: () => Promise.resolve(now),
+      };
+      return Promise.resolve(({ eraser }: ProcessStores) => eraser(history as never).erase('ws_1', 'task_1', now));
+    },
+  },
+];
+
+const endpoints: readonly Scene[] = [
+  {
+    script: 'REGISTER_RECEIVER_LUA',
+    async arrange({ fill }) {
+      const { workspaceId } = await fill();
+      const receiver = buildReceiver(workspaceId);
+      return ({ receivers }) => receivers.register(receiver, 'k1.encrypted');
+    },
+  },
+  {
+    script: 'PATCH_RECEIVER_LUA',
+    when: 'its url changes',
+    async arrange({ fill, now }) {
+      const { workspaceId, limited } = await fill();
+      const headers = { encrypted: 'k1.headers', names: ['x-token'] };
+      const change = { url: 'https://moved.example.com/in', rateLimit: null, headers };
+      return ({ receivers }) => receivers.patch(workspaceId, limited.id, change, now);
+    },
+  },
+  {
+    script: 'PATCH_RECEIVER_LUA',
+    when: 'it is disabled',
+    mustWorkWhenFull: true,
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      return ({ receivers }) => receivers.patch(workspaceId, plain.id, { enabled: false }, now);
+    },
+  },
+  {
+    script: 'PATCH_CALLBACK_LUA',
+    async arrange({ fill, createTask, now }) {
+      const { workspaceId } = await fill();
+      const { callback } = await createTask(workspaceId);
+      const change = { url: 'https://moved.example.com/in', description: 'moved' };
+      return ({ callbacks }) => callbacks.patch(workspaceId, callback.id, change, now);
+    },
+  },
+  {
+    script: 'REMOVE_RECEIVER_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      return ({ receivers }) => receivers.remove(workspaceId, plain.id, now);
+    },
+  },
+  {
+    script: 'ROTATE_SECRET_LUA',
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      return ({ receivers }) => receivers.rotateSecret(workspaceId, plain.id, 'k2.new', now + HOUR_MS, now);
+    },
+  },
+  {
+    script: 'REPLACE_SECRET_LUA',
+    async arrange({ fill, keys }) {
+      const { plain } = await fill();
+      const secret = { keys, endpointId: plain.id, field: 'sec', encrypted: 'encrypted', fingerprint: 'k1' } as const;
+      return ({ secrets }) => secrets.replace(secret, 'k2.encrypted', 'k2');
+    },
+  },
+  {
+    script: 'REGISTER_KEY_VERSION_LUA',
+    arrange: () => Promise.resolve(({ keyVersions }: ProcessStores) => keyVersions.register(['k1'], 'k1')),
+  },
+  {
+    script: 'FORGET_KEY_VERSION_LUA',
+    async arrange({ first, keys }) {
+      await first.keyVersions.register(['k1'], 'k1');
+      return ({ keyVersions }) => keyVersions.forget({ keys, fingerprint: 'k1', count: 0 });
+    },
+  },
+  {
+    script: 'HOLD_LISTENER_LUA',
+    async arrange({ fill, now }) {
+      const { workspaceId } = await fill();
+      return ({ listeners }) => listeners.hold(workspaceId, 'lst_1', now);
+    },
+  },
+];
+
+const access: readonly Scene[] = [
+  {
+    script: 'ADD_ENTRY_LUA',
+    when: 'the trail is full',
+    async arrange({ first, now }) {
+      const entry = { by: 'cli', action: 'createKey', workspaceId: 'ws_1' };
+      for (let index = 0; index < AUDIT_LENGTH; index++) await first.audit.add({ ...entry, target: `key_${now}` });
+      return ({ audit }) => audit.add(entry);
+    },
+  },
+  {
+    script: 'ENTER_LUA of portal-link-store',
+    arrange: () => {
+      const asked = { workspaceId: 'ws_1', readOnly: true, lifeMs: HOUR_MS, madeBy: { operator: 'ada' } };
+      return Promise.resolve(({ portalLinks }: ProcessStores) => portalLinks.create(asked));
+    },
+  },
+  {
+    script: 'WRITE_LAST_USE_LUA',
+    async arrange({ first, now }) {
+      const { record } = await first.apiKeys.create({ workspaceId: 'ws_1', scopes: ['tasks'] });
+      return ({ apiKeys }) => apiKeys.writeLastUse(record.id, now);
+    },
+  },
+  {
+    script: 'ACQUIRE_RECORD_LUA',
+    arrange: () => Promise.resolve(({ idempotency }: ProcessStores) => idempotency.acquire(REQUEST, 'body')),
+  },
+  ...(['RENEW_RECORD_LUA', 'KEEP_ANSWER_LUA', 'GIVE_BACK_RECORD_LUA'] as const).map((script): Scene => ({
+    script,
+    ...(script !== 'KEEP_ANSWER_LUA' && { mustWorkWhenFull: true }),
+    arrange: () =>
+      Promise.resolve(async ({ idempotency }: ProcessStores) => {
+        const reply = await idempotency.acquire(REQUEST, 'body');
+        if (reply.kind !== 'acquired') return reply;
+        if (script === 'RENEW_RECORD_LUA') return await reply.record.renew();
+        return script === 'KEEP_ANSWER_LUA'
+          ? await reply.record.keepAnswer(ANSWER)
+          : await reply.record.giveBack('nothing');
+      }),
+  })),
+];
+
+const start: readonly Scene[] = [
+  {
+    script: 'ENTER_LUA of shard-record',
+    arrange: () => Promise.resolve(({ shardRecord }: ProcessStores) => shardRecord.enter(1, 2)),
+  },
+  {
+    script: 'FINISH_UPGRADE_LUA',
+    async arrange({ first }) {
+      await first.shardRecord.enter(1);
+      await first.shardRecord.beginUpgrade(2);
+      return ({ shardRecord }) => shardRecord.finishUpgrade(2);
+    },
+  },
+  {
+    script: 'RENEW_LUA',
+    arrange: () => Promise.resolve(async ({ redis }: ProcessStores) => (await takeUpgradeLease(redis))?.release()),
+  },
+  {
+    script: 'TAKE_OVER_BREAKERS_LUA',
+    async arrange({ fill, redis, keys, now }) {
+      const { plain } = await fill();
+      const former = `${keys.prefix}${FORMER_BREAKER}${plain.destination}`;
+      await redis.hset(former, { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS });
+      await redis.pexpire(former, HOUR_MS);
+      return (process) => takeOverBreakers(process.redis, KEYSPACE, () => now);
+    },
+  },
+  {
+    script: 'TAKE_OVER_PAUSE_LUA',
+    async arrange({ redis, keys }) {
+      await redis.hset(keys.prefix + FORMER_SETTINGS, 'paused', '1');
+      return (process) => takeOverPauses(process.redis, KEYSPACE);
+    },
+  },
+  { script: 'WRITE_LUA', arrange: () => Promise.resolve(({ redis }: ProcessStores) => checkWrites(redis, 1)) },
+  {
+    script: 'MAY_LUA',
+    readsOnly: true,
+    arrange: () =>
+      Promise.resolve(({ redis }: ProcessStores) =>
+        checkPermissions(redis as Redis, { user: 'default', shardCount: 1, waits: false }),
+      ),
+  },
+];
+
+type Filled = Awaited<ReturnType<Stage['fill']>>;
+const readers = Object.entries<(process: ProcessStores, filled: Filled) => Promise<unknown>>({
+  LOAD_DELIVERY_LUA: ({ deliveries: store }, { ids }) => store.load(ids[0] ?? ''),
+  COUNT_LOG_LUA: ({ logs, keys }, { plain }) => logs.count(keys.endpointLog(plain.id), { since: 0, until: 9e12 }),
+  READ_ENTRIES_LUA: ({ logs, keys }, { plain }) => logs.oldestFirst(keys.endpointLog(plain.id), {}, 10),
+  READ_ACTIVITY_LUA: ({ activity }, { workspaceId }) => activity.readVersion(workspaceId),
+  READ_QUEUE_STATE_LUA: ({ readQueueState }) => readQueueState(),
+  LIST_GROUPS_LUA: ({ groups }) => groups.list(10),
+  FIND_GROUP_LUA: ({ groups }, { plain }) => groups.find(plain.group),
+  LIST_JOBS_LUA: ({ board }) => board.getRanges(['waiting'], 0, 9),
+  FIND_JOB_LUA: ({ board }, { inWork }) => board.getJobState(inWork),
+}).map(([script, read]): Scene => ({
+  script,
+  readsOnly: true,
+  mustWorkWhenFull: true,
+  async arrange({ fill }) {
+    const filled = await fill();
+    return (process) => read(process, filled);
+  },
+}));
+
+/** Each script of the code has one at least. */
+export const SCENES: readonly Scene[] = [
+  ...deliveries,
+  ...bulk,
+  ...tasks,
+  ...endpoints,
+  ...access,
+  ...start,
+  ...readers,
+];
