@@ -1,0 +1,141 @@
+import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId } from '@herald/core';
+import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
+import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { createLossMark } from '@herald/store/shards/data-loss';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
+import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
+import { buildTask } from '../../support/start-stores.ts';
+import { LIMIT, type Engine } from '../engine/start-engine.ts';
+import { SCENES } from '../every-script/scenes.ts';
+import { createStage, type Stage } from '../every-script/stage.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Without a worker, what is to be done waits for so long. */
+const WEEKEND_MS = 3 * DAY_MS;
+
+/**
+ * Does everything that writes a key, at a time, and then, after a weekend without a worker, everything that was left to
+ * do.
+ * @param look called after each thing that was done
+ */
+export async function live(engine: Engine, hasHistory: boolean, now: number, look: () => Promise<void>): Promise<void> {
+  const stage = createStage(engine, hasHistory, now);
+  // What a former version has left is not of this one.
+  const scenes = SCENES.filter((each) => (hasHistory || !each.hasHistory) && !each.script.startsWith('TAKE_OVER'));
+  for (const scene of scenes) {
+    // A few seconds pass in between.
+    await engine.redis.del(engine.keys.mover);
+    const act = await scene.arrange(stage);
+    await look();
+    await act(stage.first);
+    await look();
+  }
+  await liveOutsideScripts(stage, look);
+  await look();
+  await expire(engine.redis, WEEKEND_MS);
+  await finishAll(engine, stage, now + WEEKEND_MS, hasHistory);
+  await look();
+}
+
+/** Lets all expire that has so long to live at most, in ms. Returns the names of the others that expire. */
+export async function expire(redis: RedisClient, withinMs: number): Promise<string[]> {
+  const names = await redis.keys('*');
+  const ttls = await Promise.all(names.map((name) => redis.pttl(name)));
+  const ttlOf = new Map(names.map((name, index) => [name, ttls[index] ?? -1]));
+  await Promise.all(names.filter((name) => isWithin(ttlOf.get(name), 0, withinMs)).map((name) => redis.del(name)));
+  return names.filter((name) => isWithin(ttlOf.get(name), withinMs, Infinity));
+}
+
+function isWithin(ttlMs = -1, from: number, to: number): boolean {
+  return ttlMs >= from && ttlMs < to;
+}
+
+/** What is written without a script, and what takes much to come about. */
+async function liveOutsideScripts(stage: Stage, look: () => Promise<void>): Promise<void> {
+  const { redis, keys, first, fill, createTask, commit, now } = stage;
+  const { workspaceId, plain } = await fill();
+  // A Task that nobody ever starts.
+  await first.tasks.create(buildTask(workspaceId, { createdAt: now, status: 'queued' }));
+  const { task } = await createTask(workspaceId);
+  await commit(first, task, [], { status: 'canceled', sequence: 1 }, 'canceled');
+  await appendToLog(redis, keys.endpointLog(plain.id), DAY_MS, logEntriesFrom(now, 2 * SEGMENT_ENTRIES));
+  await createWorkerPresence(redis).show('worker', now);
+  await createProcessPresence(redis, () => now).show('worker', 'worker');
+  await createLossMark(redis).set();
+  await createUntrustedProxyMark(redis).set();
+  await createRedisProbe(redis)();
+  const lease = await takeUpgradeLease(redis);
+  await look();
+  await lease?.release();
+  const transitionId = newTestTransitionId();
+  const deliveryId = deliveryIdOf(transitionId, plain.id);
+  const ids = { transitionId, deliveryId, endpointId: plain.id, workspaceId };
+  await first.testEvents.create({ ...ids, body: '{}', createdAt: now });
+  await first.deliveries.giveUp(deliveryId, now);
+  await first.portalLinks.create({ workspaceId, readOnly: true, lifeMs: HOUR_MS, madeBy: { operator: 'ada' } });
+}
+
+/** As workers do: ends what is to be purged and replayed, sends all that waits, and moves what has settled. */
+async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: boolean): Promise<void> {
+  const { first, reserveRequest, toHeld } = stage;
+  const { worker } = engine;
+  await first.pause(false);
+  for (const mark of await worker.purges.claim(at, at, 1_000)) {
+    for await (const purged of worker.purges.purge(mark, at)) void purged;
+    await worker.purges.finish(mark, at);
+  }
+  for (const id of await worker.steps.claim(at, at, 1_000)) {
+    while ((await worker.steps.step(id, at)).kind !== 'ended');
+  }
+  let now = at;
+  for (let idle = 0; idle < 12; now += 6 * HOUR_MS) {
+    await worker.recover(now);
+    const { jobs } = await first.reserve(reserveRequest(now, `drain${now}`));
+    idle = jobs.length > 0 ? 0 : idle + 1;
+    for (const { id, handle, isProbe } of jobs) {
+      const isSent = await send(engine, id, handle, isProbe, now);
+      const held = jobs.find((job) => job.handle === handle);
+      if (!isSent && held) await first.leases.finish(toHeld(held));
+    }
+  }
+  if (!hasHistory) return;
+  await engine.redis.del(engine.keys.mover);
+  for (;;) {
+    const batch = await worker.moves.take('mover', Number.MAX_SAFE_INTEGER, 100);
+    if (!batch || batch.looked === 0) return;
+    await worker.moves.forget(batch);
+  }
+}
+
+/** False when there is nothing to send any more. */
+async function send({ worker }: Engine, id: DeliveryId, lease: string, isProbe: boolean, now: number) {
+  const loaded = await worker.deliveries.load(id);
+  if (loaded.kind !== 'loaded') return false;
+  const { delivery, destination, endpoint } = loaded;
+  const isNotice = delivery.endpointId === PLATFORM;
+  const isOfNobody = !endpoint && !isNotice;
+  if (isOfNobody) await worker.deliveries.cancel(id, 'receiver_removed', now);
+  if (isOfNobody || (delivery.status !== 'pending' && delivery.owedAttempts === 0)) return false;
+  await worker.deliveries.record({
+    delivery,
+    destination: isNotice ? PLATFORM_GROUP : destination,
+    verdict: { kind: 'delivered' },
+    now,
+    gone: false,
+    isProbe,
+    destinationLimit: LIMIT,
+    attempt: { at: now, durationMs: 1, status: 200 },
+    answered: true,
+    isRedelivery: delivery.owedAttempts > 0,
+    ...(!isNotice && { disableAfterMs: 5 * DAY_MS }),
+    lease,
+  });
+  return true;
+}
