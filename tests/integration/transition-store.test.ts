@@ -331,6 +331,30 @@ test('a Task that knows as many facts as it may takes no further checkpoint, and
   expect((await stores.transitions.commit(end)).kind).toBe('accepted');
 });
 
+test('a transition lets all that belongs to the Task live as long as the Task', async () => {
+  const bare = buildTask(newWorkspaceId());
+  const callback = buildReceiver(bare.workspaceId, { id: callbackIdOf(bare.id) });
+  await stores.tasks.create(bare, { endpoint: callback, encryptedSecret: 'encrypted' });
+  await stores.tasks.addMessage(bare.workspaceId, bare.id, { id: 'msg_1', text: 'more', createdAt: Date.now() });
+  const asked = commitOf(bare, { factKey: 'action:1', change: { status: 'requires_action', sequence: 1 } });
+  expect(await stores.transitions.commit(asked)).toMatchObject({ kind: 'accepted' });
+  const task = { ...bare, ...asked.change, revision: asked.newRevision };
+  const decision = { approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: Date.now() };
+  expect(await stores.tasks.resolve(task, decision, 'running')).toBe('resolved');
+  const keys = stores.keyspace.of(task.workspaceId);
+  const belongings = [keys.facts, keys.messages, keys.decisions].map((of) => of(task.id));
+  const all = [keys.task(task.id), ...belongings, keys.endpoint(callback.id)];
+  // Much of their life has passed.
+  for (const key of all) expect(await stores.redis.pexpire(key, 60_000)).toBe(1);
+  const found = await stores.tasks.find(task.workspaceId, task.id);
+  if (!found) throw new Error('the Task is there');
+  expect(await stores.transitions.commit(commitOf(found))).toMatchObject({ kind: 'accepted' });
+  const endsAt = await stores.redis.pexpiretime(keys.task(task.id));
+  expect(endsAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+  const ends = await Promise.all(all.map((key) => stores.redis.pexpiretime(key)));
+  expect(ends.filter((at) => at < endsAt - 1_000)).toEqual([]);
+});
+
 test('the look-up of a Task outlives the Task, whichever process prolonged that last', async () => {
   const task = await createTask();
   const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);

@@ -115,6 +115,15 @@ describe('with servers of its own', () => {
     expect(dns.questions).toHaveLength(6);
   });
 
+  test('a name that could not be found is asked for again by whoever needs it next', async () => {
+    let asked = 0;
+    const lookup = createLookup([], () =>
+      ++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve([{ address: '1.1.1.1', family: 4 }]),
+    );
+    await expect(ask(lookup, 'four.test')).rejects.toThrow('away');
+    expect(await ask(lookup, 'four.test')).toEqual([{ address: '1.1.1.1', family: 4 }]);
+  });
+
   test.each(['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'a.b.localhost', 'api.localhost.'])(
     '%s is this machine, and neither a server nor the system is asked',
     async (name) => {

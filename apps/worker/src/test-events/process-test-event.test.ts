@@ -76,6 +76,12 @@ test('a test event that was sent before is not spoken of again', async () => {
   expect(await processUnsendable({ ...pending, status: 'delivered' })).toEqual([]);
 });
 
+test('a test event that another worker has claimed is not sent again', async () => {
+  const endpoint = { id: 'wh_1' } as EndpointRecord;
+  const done = await processUnsendable(pending, { endpoint, claim: () => Promise.resolve('taken') });
+  expect(done).toEqual(['canceled: not_sent_in_time']);
+});
+
 test('a proxy that fails keeps nobody waiting, and the receiver gets no attempt in its record', async () => {
   const done = await processUnsendable(pending, {
     endpoint: { id: 'wh_1' } as EndpointRecord,
