@@ -10,11 +10,13 @@ import {
   type Task,
   type TransitionReport,
 } from '@herald/core';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
 import type { ListPlace } from '@herald/store/logs/log-reader';
 import { newRevision } from '@herald/store/redis/revision';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';
+import { expectTtl } from '../support/expect-ttl.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const NOW = 1_900_000_000_000;
@@ -124,7 +126,7 @@ test('a receiver that was removed keeps its place in the list, of very many the 
   await stores.receivers.remove(workspaceId, unused.id, NOW + 1_000);
   const key = stores.keys.removedReceivers(workspaceId);
   expect(await stores.redis.zscore(key, unused.id)).toBeNull();
-  expect(await stores.redis.pttl(key)).toBeGreaterThan(0);
+  await expectTtl(stores.redis, key, createDeliveryRetention(7 * 86_400_000).logMs);
 });
 
 test('a list shows the last attempt of each delivery, in words that are stored or not', async () => {

@@ -16,6 +16,7 @@ import { newRevision } from '@herald/store/redis/revision';
 import type { RecordChange } from '@herald/store/tasks/task-record';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { findFaults } from '../queue/read-queue.ts';
+import { expectTtl } from '../../support/expect-ttl.ts';
 import { dumpRedis, toText } from '../../support/redis-dump.ts';
 import { buildTask } from '../../support/start-stores.ts';
 import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
@@ -212,7 +213,7 @@ test('neither a redelivery nor a replay brings it back', async () => {
   await engine.log.redeliver(workspaceId, owed, NOW);
   await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
   expect(await engine.leases.isQueued(owed)).toBe(false);
-  expect(await engine.redis.pttl(engine.keys.delivery(owed))).toBeGreaterThan(0);
+  await expectTtl(engine.redis, engine.keys.delivery(owed), RETENTION_MS);
   expect(await engine.log.redeliver(workspaceId, owed, NOW + 20)).toEqual({ kind: 'erased' });
   const replay = { id: 'rpl_1', endpointId: receiver.id, since: 0, until: NOW + 99, createdAt: NOW };
   await engine.replays.create(workspaceId, { ...replay, statuses: ['failed', 'canceled'] });
@@ -304,7 +305,7 @@ test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left,
   expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
   for (const id of ids) {
     expect(['delivered', 'canceled']).toContain(await engine.statusOf(id));
-    expect(await engine.redis.pttl(engine.keys.delivery(id))).toBeGreaterThan(0);
+    await expectTtl(engine.redis, engine.keys.delivery(id), RETENTION_MS);
   }
 });
 

@@ -8,6 +8,7 @@ import {
   type DeliveryId,
   type NoticeEvent,
 } from '@herald/core';
+import { createRandom } from '../../../chaos/random.ts';
 import { newRevision } from '@herald/store/redis/revision';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createNoticeView } from '@herald/store/operators/notice-view';
@@ -266,7 +267,8 @@ test('its workspace neither sees a notice nor has it sent again; an operator doe
 
 test('a time in a notice is the one that JavaScript writes', async () => {
   const days = [0, '1972-02-29', '1999-12-31', '2000-02-29', '2100-02-28', '2100-03-01', '2400-02-29', '2999-12-31'];
-  const random = Array.from({ length: 500 }, () => Math.floor(Math.random() * 40_000 * DAY_MS));
+  const { between } = createRandom(1, 'times');
+  const random = Array.from({ length: 500 }, () => between(0, 40_000 * DAY_MS));
   const times = [
     ...days.flatMap((day) => [Date.parse(`${day}Z`) || 0, (Date.parse(`${day}Z`) || 0) + DAY_MS - 1]),
     ...random,

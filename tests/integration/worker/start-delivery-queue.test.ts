@@ -5,6 +5,7 @@ import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 import { startRedis, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTurn, ProcessVerdict } from '../../../apps/worker/src/deliveries/delivery-turn.ts';
+import { createRandom } from '../../../chaos/random.ts';
 import { startDeliveryQueue } from '../../../apps/worker/src/queue/start-delivery-queue.ts';
 import { shardKeys } from '../../support/delivery-state.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
@@ -67,7 +68,7 @@ async function setUp() {
         process,
         concurrency: 20,
         clock: RIGHT_CLOCK,
-        random: Math.random,
+        random: createRandom(1, 'queue').next,
         metrics: { internalError: () => undefined, queueFailed: () => undefined, jobStalled: () => undefined },
         logger: { ...logger, warn: note, error: note },
       }),
@@ -84,6 +85,8 @@ async function setUp() {
 }
 
 const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
+/** For a worker that has room for nothing. */
+const neverAsked = () => Promise.reject(new Error('nothing is to be done'));
 
 test('a stop waits for what is in work, and nothing is reserved after it', async () => {
   await using set = await setUp();
@@ -96,12 +99,14 @@ test('a stop waits for what is in work, and nothing is reserved after it', async
   }, 1);
   await set.add('dlv_a', 'dlv_b');
   await waitFor('one to be in work', () => begun.length === 1);
+  const idle = await set.start(neverAsked, 1);
   let hasStopped = false;
   const stopped = queue.stop().then(() => {
     hasStopped = true;
   });
   await set.add('dlv_c');
-  await pause(200);
+  // In this time a stop ends that waits for nothing.
+  await idle.stop();
   expect(hasStopped).toBe(false);
   answer.resolve(undefined);
   await stopped;
@@ -122,12 +127,14 @@ test('a stop waits for what is in work also when Redis has gone, and not for Red
   });
   await set.add('dlv_a');
   await waitFor('it to be in work', () => begun === 1);
+  const idle = await set.start(neverAsked);
   await set.server.kill();
   let hasStopped = false;
   const stopped = queue.stop().then(() => {
     hasStopped = true;
   });
-  await pause(2_500);
+  // In this time a stop ends that waits for nothing.
+  await idle.stop();
   expect(hasStopped).toBe(false);
   answer.resolve(undefined);
   const answeredAt = performance.now();
@@ -231,7 +238,13 @@ test('a queue on hold reserves nothing and keeps nothing from others, until it g
   await queue.stop();
   queue.resume();
   await set.add('dlv_e');
-  await pause(200);
+  const last = await set.start(async ({ id }) => {
+    others.push(id);
+    await set.redis.hset(set.keys.delivery(id), 's', 'delivered');
+    return { kind: 'finished' };
+  }, 1);
+  await waitFor('another worker to have it', () => others.includes('dlv_e'));
+  await last.stop();
   expect(begun).toEqual(['dlv_a', 'dlv_d']);
   expect(await set.findFaults()).toEqual([]);
 });
