@@ -3,17 +3,18 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../chaos/random.ts';
 import { findImporters } from './mutants/find-importers.ts';
-import { findMutations } from './mutants/find-mutations.ts';
+import { findMutations, KINDS } from './mutants/find-mutations.ts';
 import { JEST } from './suite/jest-command.ts';
 
 // `npm run mutants`: changes one line of production code at a time, and looks whether a test notices. It changes files in place
 // and puts them back: run it in a clone of its own. With `--quick`, what the nearest tests don't notice is a candidate: the whole
-// suite, which takes longest, is left to you.
+// suite, which takes longest, is left to you. `--kinds` draws only mistakes of some kinds.
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '40' },
     quick: { type: 'boolean', default: false },
+    kinds: { type: 'string', default: KINDS.join() },
   },
 });
 const FOLDERS = ['packages/{core,queue,store,egress}/src', 'apps/api/src'];
@@ -57,11 +58,15 @@ function findKiller(path: string): string | undefined {
   return findFailure('e2e') ?? findFailure('unit') ?? findFailure('integration');
 }
 
+const kinds = values.kinds.split(',');
+const strange = kinds.filter((kind) => !KINDS.some((known) => known === kind));
+if (strange.length > 0) throw new Error(`--kinds must be some of ${KINDS.join()}, not ${strange.join()}`);
 const random = createRandom(Number(values.seed), 'mutants');
 const places = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`))
   .filter((path) => !path.endsWith('.test.ts'))
   .sort()
-  .flatMap((path) => findMutations(path, readFileSync(path, 'utf8')).map((mutation) => ({ path, mutation })));
+  .flatMap((path) => findMutations(path, readFileSync(path, 'utf8')).map((mutation) => ({ path, mutation })))
+  .filter(({ mutation: { kind } }) => kinds.includes(kind));
 console.log(`seed ${values.seed}: ${values.count} of ${places.length} mutants`);
 
 const killers = new Map<string, number>();
@@ -85,6 +90,6 @@ for (let count = 0; count < Number(values.count);) {
   killers.set(project, (killers.get(project) ?? 0) + 1);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const change = `${text.split('\n')[line - 1]?.trim()}  →  ${mutant.split('\n')[line - 1]?.trim()}`;
-  console.log(`${String(seconds).padStart(4)} s  ${path}:${line}  ${change}\n        ${by}`);
+  console.log(`${String(seconds).padStart(4)} s  ${path}:${line}  ${mutation.kind}: ${change}\n        ${by}`);
 }
 console.log([...killers].map(([by, count]) => `${by} ${count}`).join(', '));
