@@ -63,7 +63,7 @@ export function findMutations(path: string, text: string): Mutation[] {
     if (ts.isBinaryExpression(node)) {
       const operator = OPERATORS[node.operatorToken.kind];
       if (operator !== undefined) replace('logic', node.operatorToken, operator);
-      const isAnswer = ts.isStringLiteral(node.right) && ts.isAwaitExpression(ts.skipParentheses(node.left));
+      const isAnswer = ts.isStringLiteral(node.right) && isAwaited(node.left);
       if (isAnswer) replace('reply', node, `(${textOf(node.left)}, true)`);
     } else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
       replace('logic', node, textOf(node.operand));
@@ -92,6 +92,10 @@ export function findMutations(path: string, text: string): Mutation[] {
   };
   visit(source);
   return found;
+}
+
+function isAwaited(node: ts.Expression): boolean {
+  return ts.isParenthesizedExpression(node) ? isAwaited(node.expression) : ts.isAwaitExpression(node);
 }
 
 /** The name of what is called. */
