@@ -1,0 +1,162 @@
+import { globSync, readFileSync } from 'node:fs';
+import { createLogger } from '@herald/runtime/log/logger';
+import { startClock } from '@herald/store/clock/start-clock';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { startHeartbeat } from '@herald/store/redis/heartbeat';
+import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
+import { startRefresher } from '../../apps/api/src/idempotency/start-refresher.ts';
+import { startHealthServer } from '../../apps/worker/src/health/start-health-server.ts';
+import { startMaintenance } from '../../apps/worker/src/maintenance/start-maintenance.ts';
+import { startDeliveryQueue } from '../../apps/worker/src/queue/start-delivery-queue.ts';
+import { shardKeys } from '../support/delivery-state.ts';
+import { RIGHT_CLOCK } from '../support/right-clock.ts';
+import { trackHandles } from '../support/track-handles.ts';
+
+type End = () => unknown;
+
+let server: RunningRedis;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.close());
+
+const logger = createLogger({ level: 'error', process: 'test', readable: false });
+const ignore = () => undefined;
+const connect = (use: 'request' | 'background' | 'subscriptions' = 'background') =>
+  connectRedis({ target: { kind: 'single', url: server.url }, use, name: 'test', onError: ignore });
+
+/** How each part of a process is started, so that it has begun what it does again and again; returns how it ends. */
+const PARTS: Readonly<Record<string, () => Promise<End>>> = {
+  async connectRedis() {
+    const clients = await Promise.all((['request', 'background', 'subscriptions'] as const).map(connect));
+    await Promise.all(clients.map((client) => client.ping()));
+    return () => Promise.all(clients.map((client) => closeRedis(client)));
+  },
+  async startHeartbeat() {
+    const redis = await connect();
+    const heartbeat = startHeartbeat(redis, 'commands');
+    const startedAt = heartbeat.lastAnswerAt();
+    await waitFor('a beat to be answered', () => heartbeat.lastAnswerAt() > startedAt);
+    return async () => {
+      heartbeat.stop();
+      await closeRedis(redis);
+    };
+  },
+  async openConnections() {
+    const connections = openConnections({
+      target: { kind: 'single', url: server.url },
+      use: 'background',
+      metrics: { failed: ignore, reconnected: ignore },
+      logger,
+      giveUp: ignore,
+    });
+    await connections.open('test');
+    await connections.open('test', 'subscriptions');
+    return () => connections.close();
+  },
+  async startClock() {
+    const redis = await connect();
+    const clock = await startClock(redis);
+    await clock.refresh();
+    return async () => {
+      clock.stop();
+      await closeRedis(redis);
+    };
+  },
+  async takeUpgradeLease() {
+    const redis = await connect();
+    const lease = await takeUpgradeLease(redis);
+    return async () => {
+      await lease?.release();
+      await closeRedis(redis);
+    };
+  },
+  async startDeliveryQueue() {
+    const [redis, waitRedis] = [await connect(), await connect()];
+    const queue = startDeliveryQueue({
+      redis,
+      waitRedis,
+      keys: shardKeys(),
+      destinationLimit: 1,
+      process: () => Promise.resolve({ kind: 'finished' }),
+      concurrency: 1,
+      clock: RIGHT_CLOCK,
+      random: () => 0,
+      metrics: { internalError: ignore, queueFailed: ignore, jobStalled: ignore },
+      logger,
+    });
+    // It has asked for a job, and waits for one.
+    await waitFor('it to wait', async () => String(await redis.client('LIST')).includes('cmd=bzpopmin'));
+    return async () => {
+      await queue.stop();
+      await Promise.all([redis, waitRedis].map((client) => closeRedis(client)));
+    };
+  },
+  async startMaintenance() {
+    let rounds = 0;
+    const routine = () => Promise.resolve(rounds++);
+    const metrics = { maintenanceFailed: ignore };
+    const maintenance = startMaintenance({ routine, everyMs: 1, metrics, logger, random: () => 0 });
+    await waitFor('a few rounds', () => rounds > 2);
+    return maintenance.stop;
+  },
+  async startRefresher() {
+    let renewals = 0;
+    const renew = () => Promise.resolve(renewals++ < 0 ? ('lost' as const) : ('renewed' as const));
+    const record = { seed: { at: 0, random: Buffer.alloc(1) }, renew, keepAnswer: ignore, giveBack: ignore };
+    const stop = startRefresher(record as never, 3, logger, 'req_1');
+    await waitFor('a renewal', () => renewals > 1);
+    return stop;
+  },
+  async startHealthServer() {
+    const exposition = { contentType: 'text/plain', render: () => Promise.resolve('') };
+    const readReadiness = () => Promise.resolve({ status: 'ok' } as never);
+    const health = await startHealthServer({ host: '127.0.0.1', port: 0, readReadiness, exposition });
+    expect((await fetch(`http://127.0.0.1:${health.port}/healthz`, { headers: { connection: 'close' } })).ok).toBe(
+      true,
+    );
+    return () => health.close();
+  },
+};
+
+/** What starts something and ends with a whole process: tests/e2e/every-stop.test.ts stops those. */
+const OF_PROCESSES = [
+  ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openProxy', 'openTunnel'],
+  ...['startShard', 'startMoving', 'startTendingDays', 'startPresence', 'startExchange', 'openEventStream'],
+  ...['openShards', 'watchSentinels'],
+];
+/** It decrypts. */
+const STARTS_NOTHING = ['openHeaders'];
+
+test('every part that starts something is stopped by a test', () => {
+  const files = globSync('{packages/{store,egress,history,runtime,queue},apps/{api,worker}}/src/**/*.ts');
+  const found = files
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(
+        /export (?:async )?function ((?:start|open|connect|watch)[A-Z]\w+|take\w+Lease)\(/g,
+      ),
+    ])
+    .map(([, name = '']) => name);
+  const known = [...Object.keys(PARTS), ...OF_PROCESSES, ...STARTS_NOTHING];
+  expect([...new Set(found)].sort()).toEqual(known.sort());
+});
+
+test.each(Object.entries(PARTS))(
+  '%s: once it has ended, no timer and no connection of it is left',
+  async (_, start) => {
+    const tracker = trackHandles();
+    const findLeft = () => tracker.find().filter(({ what }) => !what.includes('wait-for.ts'));
+    try {
+      const end = await start();
+      await end();
+      // What was closed is gone a moment later.
+      await waitFor('nothing to be left', () => findLeft().length === 0, { deadlineMs: 3_000 }).catch(ignore);
+      expect(findLeft()).toEqual([]);
+    } finally {
+      tracker.stop();
+    }
+  },
+);
