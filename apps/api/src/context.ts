@@ -42,7 +42,7 @@ import { createTellListeners } from './listening/create-tell-listeners.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
-import { createAudit } from './reports/create-audit.ts';
+import { createAudit } from './http/create-audit.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createErasePayloads } from './tasks/erase-payloads.ts';

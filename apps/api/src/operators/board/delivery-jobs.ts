@@ -9,7 +9,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import { workspaceOfOwner } from '@herald/store/keyspace/platform';
 import type { BoardJobs } from '@herald/queue';
-import type { Audit } from '../../reports/create-audit.ts';
+import type { Audit } from '../../http/create-audit.ts';
 import { toLogLine } from './attempt-words.ts';
 import { toBoardJob } from './to-board-job.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditTrail, NewAuditEntry } from '@herald/store/audit/audit-trail';
-import { addressOf } from '../http/client-address.ts';
-import { callerOf, currentRequest, stateOf } from '../http/request-state.ts';
+import { addressOf } from './client-address.ts';
+import { callerOf, currentRequest, stateOf } from './request-state.ts';
 
 /** A change that the request made which is being answered. */
 export type Change = Pick<NewAuditEntry, 'action'> &
