@@ -27,8 +27,8 @@ const WEEKEND_MS = 3 * DAY_MS;
  */
 export async function live(engine: Engine, hasHistory: boolean, now: number, look: () => Promise<void>): Promise<void> {
   const stage = createStage(engine, hasHistory, now);
-  // What a former version has left is not of this one.
-  const scenes = SCENES.filter((each) => (hasHistory || !each.hasHistory) && !each.script.startsWith('TAKE_OVER'));
+  // While all data moves, nothing else is done.
+  const scenes = SCENES.filter((each) => (hasHistory || !each.hasHistory) && !each.isOfAMove);
   for (const scene of scenes) {
     // A few seconds pass in between.
     await engine.redis.del(engine.keys.mover);

@@ -54,6 +54,7 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
   workers: { why: 'workers of the last minutes', members: () => 1 },
   audit: { why: 'the newest entries', members: () => AUDIT_LENGTH },
   auditOwners: { why: 'the owners of these entries', members: () => AUDIT_LENGTH },
+  auditFollowers: { why: 'how far each of two followers is', members: () => 2 },
   auditIds: { why: 'these entries by owner', members: () => AUDIT_LENGTH },
 };
 

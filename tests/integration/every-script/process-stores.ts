@@ -1,6 +1,7 @@
 import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createActivityReader } from '@herald/store/activity/activity-reader';
+import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
@@ -78,6 +79,7 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     idempotency: createIdempotencyStore({ redis, now, leaseMs: 30_000, keepMs: DAY_MS }),
     portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
     apiKeys: createApiKeyStore({ redis, now }),
+    auditFollower: createAuditFollower({ redis, keys }),
     audit: createAuditTrail({ redis, keyspace, length: AUDIT_LENGTH, now }),
     activity: createActivityReader({ redis, keyspace }),
     shardRecord: createShardRecordStore(redis),

@@ -7,6 +7,8 @@ import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { FORMER_BREAKER, FORMER_SETTINGS } from '@herald/store/upgrade/former-keys';
 import { takeOverBreakers, takeOverPauses } from '@herald/store/upgrade/take-over-state';
 import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
+import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { AUDIT_LENGTH, type ProcessStores } from './process-stores.ts';
 import type { Stage } from './stage.ts';
@@ -18,6 +20,8 @@ export type Scene = {
   readonly when?: string;
   /** With a history: what has settled waits for it. */
   readonly hasHistory?: true;
+  /** The whole data moves then: resharding, or taking over that of a former version. */
+  readonly isOfAMove?: true;
   /** Absent: it writes. */
   readonly readsOnly?: true;
   /** It frees memory, or ends or holds what was begun: a Redis that is full must not keep it from that. */
@@ -440,6 +444,27 @@ const endpoints: readonly Scene[] = [
 ];
 
 const access: readonly Scene[] = [
+  ...['COPY_ENTRIES_LUA', 'PUT_IN_PLACE_LUA'].map((script): Scene => ({
+    script,
+    isOfAMove: true,
+    async arrange({ first }) {
+      for (const target of ['key_1', 'key_2']) await first.audit.add({ by: 'cli', action: 'createKey', target });
+      const deps = {
+        owners: {} as MoveDeps['owners'],
+        awaitCopies: () => Promise.resolve(),
+        onProgress: () => undefined,
+      };
+      return ({ redis, shardRecord }) => moveTrail({ ...deps, redis, target: KEYSPACE }, shardRecord);
+    },
+  })),
+  {
+    script: 'ADVANCE_LUA',
+    async arrange({ first }) {
+      await first.audit.add({ by: 'cli', action: 'createKey', target: 'key_1' });
+      const step = await first.auditFollower.next('log', 10);
+      return ({ auditFollower }) => auditFollower.advance('log', step);
+    },
+  },
   {
     script: 'ADD_ENTRY_LUA',
     when: 'the trail is full',
@@ -501,6 +526,7 @@ const start: readonly Scene[] = [
   },
   {
     script: 'TAKE_OVER_BREAKERS_LUA',
+    isOfAMove: true,
     async arrange({ fill, redis, keys, now }) {
       const { plain } = await fill();
       const former = `${keys.prefix}${FORMER_BREAKER}${plain.destination}`;
@@ -511,6 +537,7 @@ const start: readonly Scene[] = [
   },
   {
     script: 'TAKE_OVER_PAUSE_LUA',
+    isOfAMove: true,
     async arrange({ redis, keys }) {
       await redis.hset(keys.prefix + FORMER_SETTINGS, 'paused', '1');
       return (process) => takeOverPauses(process.redis, KEYSPACE);
