@@ -85,8 +85,14 @@ describe.each(KINDS)('a locked %s', (kind) => {
       const endpoint = await createEndpoint(kind);
       const isOff = round % 2 === 1;
       if (isOff) await endpoint.patch({ enabled: false, by: 'key_1' });
-      const changes = range(4).map(() => endpoint.patch({ enabled: true }).catch((error: unknown) => error));
-      const [isLocked, ...outcomes] = await Promise.all([endpoint.lock(REASON), ...changes]);
+      const enable = () => endpoint.patch({ enabled: true }).catch((error: unknown) => error);
+      // One after the other, so that the lock comes in between, over another connection.
+      const enableOften = async () => {
+        const outcomes: unknown[] = [];
+        while (outcomes.length < 4) outcomes.push(await enable());
+        return outcomes;
+      };
+      const [outcomes, isLocked] = await Promise.all([enableOften(), endpoint.lock(REASON)]);
       expect(isLocked).toBe(true);
       for (const outcome of outcomes)
         expect([true, new ReceiverLockedError(endpoint.id, REASON)]).toContainEqual(outcome);
