@@ -69,6 +69,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   listDestinations: { params: [], isOperators: true },
   search: { params: [], query: '?q=ws_x', isOperators: true },
   listFailedDeliveries: { params: [], isOperators: true },
+  listAudit: { params: [], isOperators: true },
   openWorkspace: { params: ['workspace'], isOperators: true },
   lockReceiver: { params: ['receiver'], isOperatorLinks: true },
   unlockReceiver: { params: ['receiver'], isOperatorLinks: true },
