@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { globSync, readFileSync } from 'node:fs';
 import { createLogger } from '@herald/runtime/log/logger';
 import { startClock } from '@herald/store/clock/start-clock';
@@ -147,11 +148,14 @@ test('every part that starts something is stopped by a test', () => {
 test.each(Object.entries(PARTS))(
   '%s: once it has ended, no timer and no connection of it is left',
   async (_, start) => {
-    const tracker = trackHandles();
+    const ours = new AsyncLocalStorage<true>();
+    const tracker = trackHandles(() => ours.getStore() === true);
     const findLeft = () => tracker.find().filter(({ what }) => !what.includes('wait-for.ts'));
     try {
-      const end = await start();
-      await end();
+      await ours.run(true, async () => {
+        const end = await start();
+        await end();
+      });
       // What was closed is gone a moment later.
       await waitFor('nothing to be left', () => findLeft().length === 0, { deadlineMs: 3_000 }).catch(ignore);
       expect(findLeft()).toEqual([]);
