@@ -35,7 +35,6 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
     'PATCH_CALLBACK_LUA',
     'PATCH_RECEIVER_LUA, when its url changes',
     'PURGE_LUA',
-    'PUT_IN_PLACE_LUA',
     'PUT_BACK_LUA',
     'RECORD_ATTEMPTS_LUA, when it is tried again',
     'RECORD_ATTEMPTS_LUA, when it was delivered, and another is next in its line',
@@ -69,8 +68,6 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
   /** Each call counts: the client can't tell that the first was done. The key versions then count one use too many. */
   'the reply is lost': [
     'ADD_ENTRY_LUA, when the trail is full',
-    // Resharding then fails, and begins anew when it is run again.
-    'COPY_ENTRIES_LUA',
     'PATCH_RECEIVER_LUA, when its url changes',
     'REDELIVER_LUA',
     'ROTATE_SECRET_LUA',
@@ -92,6 +89,5 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
     'createFinishScript',
   ],
   'Redis forgot it': [],
-  /** Of two processes that reshard at once, one fails. */
-  'two at once': ['COPY_ENTRIES_LUA', 'PUT_IN_PLACE_LUA'],
+  'two at once': [],
 };

@@ -8,8 +8,8 @@ import { FORMER_BREAKER, FORMER_SETTINGS } from '@herald/store/upgrade/former-ke
 import { takeOverBreakers, takeOverPauses } from '@herald/store/upgrade/take-over-state';
 import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
 import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
-import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
+import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
 import { AUDIT_LENGTH, type ProcessStores } from './process-stores.ts';
 import type { Stage } from './stage.ts';
 
@@ -444,11 +444,13 @@ const endpoints: readonly Scene[] = [
 ];
 
 const access: readonly Scene[] = [
-  ...['COPY_ENTRIES_LUA', 'PUT_IN_PLACE_LUA'].map((script): Scene => ({
+  ...['COPY_ENTRIES_LUA', 'NOTE_COPIES_LUA', 'PUT_IN_PLACE_LUA'].map((script): Scene => ({
     script,
     isOfAMove: true,
     async arrange({ first }) {
       for (const target of ['key_1', 'key_2']) await first.audit.add({ by: 'cli', action: 'createKey', target });
+      await first.shardRecord.enter(1);
+      await first.shardRecord.beginResharding(1);
       const deps = {
         owners: {} as MoveDeps['owners'],
         awaitCopies: () => Promise.resolve(),

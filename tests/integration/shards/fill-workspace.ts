@@ -98,6 +98,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await data.trail.add({ by: 'cli', user: 'ann', action: 'reshard' });
   for (const by of ['key_a', 'operator', 'key_a']) await data.trail.add({ by, workspaceId, action: 'changeReceiver' });
   // The log has most entries, the history none.
+  await redis.set(keys.auditCopy('of a run that was killed'), '');
   const follower = createAuditFollower(data);
   await follower.advance('log', await follower.next('log', 3));
   return {

@@ -40,6 +40,7 @@ const APART = new Set([
   'auditOwners',
   'auditIds',
   'auditFollowers',
+  'auditCopy',
 ]);
 /** What is not a destination's stays with no shard. */
 const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;

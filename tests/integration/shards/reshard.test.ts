@@ -240,13 +240,23 @@ test('an audit trail that is in place in some shards, when resharding dies, lose
   const target = createKeyspace(4).shards;
   // The copies of the four trails, and then the note that they are made.
   await expect(reshard(redis, 4, { atCopy: target.length + 1 })).rejects.toThrow('killed');
-  expect(await createShardRecordStore(redis).isTrailCopied()).toBe(true);
-  for (const { audit, auditOwners, auditIds } of target.slice(0, 2)) {
-    for (const key of [audit, auditOwners, auditIds]) await redis.rename(`${key}:copy`, key);
+  const name = await createShardRecordStore(redis).findTrailCopies();
+  expect(name).toBeDefined();
+  for (const { auditCopy, audit, auditOwners, auditIds, auditFollowers } of target.slice(0, 2)) {
+    const parts = { followers: auditFollowers, ids: auditIds, owners: auditOwners, entries: audit };
+    for (const [part, key] of Object.entries(parts)) await redis.rename(auditCopy(`${name}:${part}`), key);
   }
   await reshard(redis, 4);
   expect((await readAll(redis, 4)).trails).toEqual(trails);
-  expect(await createShardRecordStore(redis).isTrailCopied()).toBe(false);
+  expect(await createShardRecordStore(redis).findTrailCopies()).toBeUndefined();
+});
+
+test('two runs at once lose nothing of the audit trail', async () => {
+  const { redis } = data;
+  const { trails } = await readAll(redis, 1);
+  const outcomes = await Promise.allSettled([reshard(redis, 4), reshard(redis, 4)]);
+  expect(outcomes.map(({ status }) => status)).toContain('fulfilled');
+  expect((await readAll(redis, 4)).trails).toEqual(trails);
 });
 
 test('what belongs to nothing any more is dropped with its shard, and never comes back to life', async () => {

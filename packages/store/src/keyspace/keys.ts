@@ -89,6 +89,8 @@ export function createShardKeys(tag: string) {
     auditIds: `${prefix}audit:ids`,
     /** hash: how far each follower is: `log`, `history` → the id of the last entry that it has; see `audit-follower.ts` */
     auditFollowers: `${prefix}audit:followers`,
+    /** a part of these, as one run of resharding makes it anew; deleted when all are in place */
+    auditCopy: (name: string) => `${prefix}audit:copy:${name}`,
   };
 }
 export type ShardKeys = ReturnType<typeof createShardKeys>;

@@ -29,6 +29,7 @@ export const KEY_KINDS = {
   auditOwners: { step: 'trail', name: /^audit:owners$/ },
   auditIds: { step: 'trail', name: /^audit:ids$/ },
   auditFollowers: { step: 'trail', name: /^audit:followers$/ },
+  auditCopy: { step: 'rebuilt', name: /^audit:copy:(.+)$/ },
   endpointLog: { step: 'list', name: /^e:([^:]+):log$/ },
   callbackLog: { step: 'list', name: /^w:(.+):callbacks$/ },
   logSegments: { step: 'list', name: /^(e:[^:]+:log|w:.+:callbacks):segments$/ },

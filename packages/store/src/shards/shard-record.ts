@@ -44,6 +44,16 @@ redis.call('HDEL', KEYS[1], 'upgradingTo', 'movingTo')
 return 1
 `;
 
+const NOTE_COPIES_LUA = /* lua */ `
+-- Note which copies of the audit trail are whole, unless another run has noted its own, or resharding has ended.
+-- KEYS[1] record (hash)   ARGV[1] their name
+-- Returns the name that is noted then, '' when resharding has ended.
+if redis.call('HEXISTS', KEYS[1], 'movingTo') == 0 then return '' end
+redis.call('HSETNX', KEYS[1], 'trailCopied', ARGV[1])
+return redis.call('HGET', KEYS[1], 'trailCopied')
+`;
+const NotedReply = z.string();
+
 export function createShardRecordStore(redis: RedisClient) {
   const key = GLOBAL_KEYS.shards;
   const readKnown = async (): Promise<KnownData> => {
@@ -70,10 +80,11 @@ export function createShardRecordStore(redis: RedisClient) {
     async beginResharding(to: number): Promise<void> {
       await redis.hset(key, 'movingTo', to);
     },
-    /** Whether the audit trail is copied, and only has to be put in place. */
-    isTrailCopied: async () => (await redis.hexists(key, 'trailCopied')) === 1,
-    async noteTrailCopied(): Promise<void> {
-      await redis.hset(key, 'trailCopied', '1');
+    /** The copies of the audit trail that only have to be put in place; undefined while there are none. */
+    findTrailCopies: async () => (await redis.hget(key, 'trailCopied')) ?? undefined,
+    /** Of several runs the first one counts. Returns its name; undefined when resharding has ended. */
+    async noteTrailCopied(name: string): Promise<string | undefined> {
+      return NotedReply.parse(await redis.eval(NOTE_COPIES_LUA, 1, key, name)) || undefined;
     },
     /** Takes a beginning back, before anything was moved. */
     async dropResharding(): Promise<void> {

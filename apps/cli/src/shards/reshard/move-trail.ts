@@ -1,25 +1,39 @@
+import { ConfigError } from '@herald/runtime/env/env';
 import { APPEND_ENTRY_LUA, ownerOf, readAuditRow, trailOf, type AuditEntry } from '@herald/store/audit/audit-trail';
+import type { AuditFollowing } from '@herald/store/audit/audit-follower';
 import { createShardKeys, GLOBAL_KEYS, type ShardKeys } from '@herald/store/keyspace/keys';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { randomToken } from '@herald/store/redis/random-token';
 import { defineScript } from '@herald/store/scripts/script';
 import type { ShardRecordStore } from '@herald/store/shards/shard-record';
 import type { MoveDeps } from './move-records.ts';
 
+const FOLLOWERS: readonly AuditFollowing[] = ['log', 'history'];
 /** Entries in one step. */
 const PAGE = 500;
 const COPIED_AT_ONCE = 100;
 
 const COPY_ENTRIES_LUA = /* lua */ `
--- Append entries to a copy of a trail.
+-- Append entries to a copy of a trail, and make it when there is none. It is there then, though it may be empty: one that
+-- isn't there was put in place. Entries that it has already are passed over.
 -- KEYS[1] trail (stream)   KEYS[2] owners (zset)   KEYS[3] ids by owner (zset)
 -- ARGV[1..] id, owner and JSON of each, the oldest first
--- Returns how many.
+-- Returns how many it appended.
 ${APPEND_ENTRY_LUA}
-for index = 1, #ARGV, 3 do
-  appendEntry(KEYS[1], KEYS[2], KEYS[3], ARGV[index], ARGV[index + 1], ARGV[index + 2])
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('XADD', KEYS[1], '0-1', 'entry', '') end
+redis.call('XDEL', KEYS[1], '0-1')
+local info, last, count = redis.call('XINFO', 'STREAM', KEYS[1]), '', 0
+for index = 1, #info, 2 do
+  if info[index] == 'last-generated-id' then last = info[index + 1] end
 end
-return #ARGV / 3
+for index = 1, #ARGV, 3 do
+  if ARGV[index] > last then
+    appendEntry(KEYS[1], KEYS[2], KEYS[3], ARGV[index], ARGV[index + 1], ARGV[index + 2])
+    count = count + 1
+  end
+end
+return count
 `;
 
 const PUT_IN_PLACE_LUA = /* lua */ `
@@ -27,10 +41,14 @@ const PUT_IN_PLACE_LUA = /* lua */ `
 -- KEYS[1..4] the copy: trail (stream), owners (zset), ids (zset), followers (hash)   KEYS[5..8] the same in place
 -- Returns 1, or 0 when that is done already.
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-if redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[1]) end
-for index = 1, 4 do
-  if redis.call('EXISTS', KEYS[index]) == 1 then redis.call('RENAME', KEYS[index], KEYS[index + 4])
-  else redis.call('DEL', KEYS[index + 4]) end
+if redis.call('XLEN', KEYS[1]) == 0 then
+  redis.call('DEL', unpack(KEYS, 2))
+  redis.call('DEL', KEYS[1])
+  return 1
+end
+-- One that has entries has all parts: a part that isn't there is in place. The stream goes last.
+for index = 4, 1, -1 do
+  if redis.call('EXISTS', KEYS[index]) == 1 then redis.call('RENAME', KEYS[index], KEYS[index + 4]) end
 end
 return 1
 `;
@@ -38,19 +56,23 @@ return 1
 /**
  * Moves the audit trail. A stream takes entries only behind its last one, so each shard's new trail is made beside the
  * old ones, from all of them by time, and put in place when all are whole. A run that is killed before that is begun
- * anew, and one that is killed later goes on.
+ * anew, and one that is killed later goes on. Of two runs at once, the first whose copies are whole counts.
+ * @throws ConfigError when another run has finished meanwhile
  */
 export async function moveTrail(deps: MoveDeps, records: ShardRecordStore): Promise<void> {
   const { redis, target, awaitCopies } = deps;
-  if (!(await records.isTrailCopied())) {
-    await copyTrail(deps);
-    await awaitCopies(target.shards.map((keys) => copyOf(keys)[0]));
-    await records.noteTrailCopied();
+  let name = await records.findTrailCopies();
+  if (name === undefined) {
+    const own = randomToken();
+    await copyTrail(deps, own);
+    await awaitCopies(target.shards.map((keys) => copyOf(keys, own)[0]));
+    name = await records.noteTrailCopied(own);
+    if (name === undefined) throw new ConfigError('Another run has finished resharding.');
     // With the copies in place and without the note, another run would begin anew.
     await awaitCopies([GLOBAL_KEYS.shards]);
   }
   const putInPlace = defineScript(redis, PUT_IN_PLACE_LUA);
-  for (const keys of target.shards) await putInPlace([...copyOf(keys), ...partsOf(keys)], []);
+  for (const keys of target.shards) await putInPlace([...copyOf(keys, name), ...partsOf(keys)], []);
   for (const tag of SHARD_TAGS.slice(target.shards.length)) await redis.unlink(...partsOf(createShardKeys(tag)));
 }
 
@@ -59,25 +81,21 @@ function partsOf({ audit, auditOwners, auditIds, auditFollowers }: ShardKeys): [
   return [audit, auditOwners, auditIds, auditFollowers];
 }
 
-function copyOf(keys: ShardKeys): [string, ...string[]] {
-  return partsOf(keys).map((key) => `${key}:copy`) as [string, ...string[]];
+/** The same of a copy. Those that nobody puts in place are deleted with what is rebuilt. */
+function copyOf(keys: ShardKeys, name: string): [string, ...string[]] {
+  const of = (part: string) => keys.auditCopy(`${name}:${part}`);
+  return [of('entries'), of('owners'), of('ids'), of('followers')];
 }
 
-/** Makes the new trail of every shard: an empty one, too, since a copy that isn't there has been put in place. */
-async function copyTrail({ redis, target }: MoveDeps): Promise<void> {
+/** Makes the new trail of every shard. */
+async function copyTrail({ redis, target }: MoveDeps, name: string): Promise<void> {
   const append = defineScript(redis, COPY_ENTRIES_LUA);
   const homes = new Map<ShardKeys, Home>();
-  for (const keys of target.shards) {
-    const [trail, ...others] = copyOf(keys);
-    await redis.unlink(trail, ...others);
-    await redis.xadd(trail, '0-1', 'entry', '');
-    await redis.xdel(trail, '0-1');
-    homes.set(keys, { waiting: [], places: new Map(), behind: new Set() });
-  }
+  for (const keys of target.shards) homes.set(keys, { waiting: [], places: new Map(), behind: new Set() });
   const flush = async (keys: ShardKeys, home: Home) => {
     const rows = home.waiting.splice(0);
     const args = rows.flatMap(({ id, text, entry }) => [id, ownerOf(entry), text]);
-    if (rows.length > 0) await append(copyOf(keys).slice(0, 3), args);
+    await append(copyOf(keys, name).slice(0, 3), args);
   };
   for await (const row of walkTrails(redis)) {
     const keys = trailOf(target, row.entry.workspaceId);
@@ -89,8 +107,9 @@ async function copyTrail({ redis, target }: MoveDeps): Promise<void> {
   }
   for (const [keys, home] of homes) {
     await flush(keys, home);
-    const [, , , followers = ''] = copyOf(keys);
-    if (home.places.size > 0) await redis.hset(followers, Object.fromEntries(home.places));
+    const [, , , followers = ''] = copyOf(keys, name);
+    const places = FOLLOWERS.map((follower) => [follower, home.places.get(follower) ?? ''] as const);
+    await redis.hset(followers, ...places.flat());
   }
 }
 
@@ -111,7 +130,7 @@ type Home = {
 };
 
 function followOn({ places, behind }: Home, { id, followers }: Row): void {
-  for (const name of ['log', 'history']) {
+  for (const name of FOLLOWERS) {
     if ((followers[name] ?? '') < id) behind.add(name);
     else if (!behind.has(name)) places.set(name, id);
   }
