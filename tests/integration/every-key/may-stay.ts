@@ -69,8 +69,6 @@ export const WRITTEN_ELSEWHERE: Readonly<Partial<Record<Kind, string>>> = {
 
 /** What is wrong today: kinds that stay and may not, or in greater numbers. */
 export const KNOWN_LEAKS: readonly string[] = [
-  // Of a group that was ready for longer than its state lives, `serve` writes the state anew, for ever.
-  'group',
   // Nothing ever moves to `queued`, and only such a commit takes out Tasks that have expired.
   'tasksIn',
 ];

@@ -62,6 +62,7 @@ export async function findFaults(queue: Queue): Promise<readonly string[]> {
       seen.add(id);
     }
     if (isLane(name)) continue;
+    if ((await redis.pttl(keys.group(name))) === -1) faults.push(`what is known of the group ${name} never expires`);
     const place = fields.p === 'l' || fields.p === 'f' ? 'later' : fields.p;
     const standing = new Map([...waiting, ...markers]);
     const expected = standing.size > 0 ? 1 : 0;

@@ -93,3 +93,32 @@ test('a group that is full only while it is suspect goes on when that ends, thou
   expect(await set.scripts.reserve({ groupLimit: 50 })).not.toEqual([]);
   expect(await findFaults(set.queue)).toEqual([]);
 });
+
+test('a worker that is kept waiting says so at every reserve, and that is written twice in ten seconds', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  const suspectUntil: (string | null)[] = [];
+  for (let at = 0; at < 10_000; at += 500) {
+    await set.scripts.reserve({ slowGroups: ['g'] });
+    suspectUntil.push(await set.queue.redis.hget(set.queue.keys.group('g'), 'sus'));
+    set.passMs(500);
+  }
+  expect([...new Set(suspectUntil)]).toEqual([String(START + 10_000), String(START + 15_500)]);
+});
+
+test.each<{ when: string; end: EndOptions | undefined }>([
+  { when: 'the last job of it is reserved', end: undefined },
+  { when: 'a job of it has ended', end: { outcome: 'answered' } },
+  { when: 'a job of it has got no answer', end: { outcome: 'unanswered' } },
+])('what was known of a group and has expired is known for two days again when $when', async ({ end }) => {
+  await using set = await setUp();
+  await set.add();
+  const { redis, keys } = set.queue;
+  await redis.del(keys.group('g'));
+  const [job] = await set.scripts.reserve();
+  if (end) {
+    await redis.del(keys.group('g'));
+    await set.queue.end(job?.handle ?? '', end);
+  }
+  expect(await redis.pttl(keys.group('g'))).toBeGreaterThan(170_000_000);
+});

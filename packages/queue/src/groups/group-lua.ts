@@ -88,6 +88,14 @@ local function standLater(group, at)
   if not head[1] or at < tonumber(head[2]) then redis.call('ZADD', prefix .. 'wake:0', 0, '0') end
 end
 
+-- Every script that writes to the hash of a group calls this, so that none is left without an expiry.
+local function keep(key, state, now)
+  if state.knownUntil >= now + ${GROUP_TTL_MS / 2} then return end
+  state.knownUntil = now + ${GROUP_TTL_MS}
+  redis.call('HSET', key, 'ttl', state.knownUntil)
+  redis.call('PEXPIRE', key, ${GROUP_TTL_MS})
+end
+
 -- Moves a group to a ring, to later, or nowhere (nil), and wakes workers. at: for later, when to look again (ms).
 local function put(group, state, place, now, at)
   local key, former = prefix .. 'g:' .. group, state.place
@@ -104,11 +112,7 @@ local function put(group, state, place, now, at)
     redis.call('ZADD', prefix .. 'wake:' .. place, 0, '0')
   end
   if former ~= place then redis.call('HSET', key, 'p', place) end
-  if state.knownUntil < now + ${GROUP_TTL_MS / 2} then
-    state.knownUntil = now + ${GROUP_TTL_MS}
-    redis.call('HSET', key, 'ttl', state.knownUntil)
-    redis.call('PEXPIRE', key, ${GROUP_TTL_MS})
-  end
+  keep(key, state, now)
 end
 
 -- Puts a group where it belongs. limit: the configured one, or nil where that is unknown; then a reserve checks it.

@@ -101,6 +101,7 @@ local function settleGroup(group, now, limit, finish)
       redis.call('HSET', key, 'hold', finish.heldUntil)
     end
   end
+  if finish.freed > 0 or finish.outcome then keep(key, state, now) end
   if state.place and (isOther or state.place == 'f') then place(group, state, now, limit) end
   return change
 end

@@ -41,9 +41,11 @@ local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4
 for index = 9, #ARGV do
   local group = ARGV[index]
   local state = readGroup(group)
-  if state.suspectUntil < now + ${SLOW_MS} then
+  -- Renewed when half of it has passed: the worker says so at every reserve.
+  if state.suspectUntil < now + ${SLOW_MS / 2} then
     state.suspectUntil = now + ${SLOW_MS}
     redis.call('HSET', prefix .. 'g:' .. group, 'sus', state.suspectUntil)
+    keep(prefix .. 'g:' .. group, state, now)
     if state.place == '1' then put(group, state, '2', now) end
   end
 end
@@ -179,6 +181,7 @@ local function serve(group, turn, ring, room)
   local key = prefix .. 'g:' .. group
   local served, isEmpty = takeJobs(group, state, ring, isProbe, count)
   redis.call('HSET', key, 'n', state.inWork)
+  keep(key, state, now)
   -- A lane may have no token after all.
   if isProbe and served > 0 then
     state.probeAt = leaseEnd
