@@ -5,6 +5,7 @@ const GROUP: GroupSeen = {
   name: '{a}:dst_1',
   inWork: 0,
   isSuspect: false,
+  isSlow: false,
   limit: 50,
   head: { id: 'dlv_1', since: 0 },
   known: '{"p":"1"}',
@@ -62,6 +63,13 @@ test('a suspect has half of the slots, which those that are sound do not take', 
   const suspect = { ...GROUP, isSuspect: true, limit: 10 };
   expect(judge(() => [suspect, FULL])).toHaveLength(1);
   expect(judge(() => [suspect, { ...FULL, isSuspect: true }])).toEqual([]);
+});
+
+test('a slow group has slots of its own', () => {
+  const slow = { ...GROUP, isSlow: true };
+  expect(judge(() => [slow, FULL])).toHaveLength(1);
+  expect(judge(() => [GROUP, { ...slow, inWork: 1_000 }])).toHaveLength(1);
+  expect(judge(() => [slow, { ...slow, inWork: 1_000 }])).toEqual([]);
 });
 
 test('a machine that stood still shows nothing', () => {

@@ -4,8 +4,10 @@ import type { GroupSeen } from './look-at-queue.ts';
 export const LONGEST_WAIT_MS = 5_000;
 /** Looks that are further apart prove nothing: this machine or Redis stood still; in ms. */
 const LONGEST_GAP_MS = 2_000;
-/** Concurrent sends of a worker in each shard; suspects get half of them. */
-const CONCURRENCY = 100;
+/** Concurrent sends of a worker in each shard to quick, suspect and slow groups. */
+const QUICK_SLOTS = 100;
+const SUSPECT_SLOTS = 50;
+const SLOW_SLOTS = 1_000;
 
 export type WaitJudge = {
   /**
@@ -68,7 +70,8 @@ export function createWaitJudge(): WaitJudge {
 }
 
 /** Whether a single worker would have a slot for it. */
-function hasRoom({ isSuspect }: GroupSeen, groups: readonly GroupSeen[]): boolean {
-  const taken = groups.filter((group) => group.isSuspect === isSuspect).reduce((sum, { inWork }) => sum + inWork, 0);
-  return taken < (isSuspect ? CONCURRENCY / 2 : CONCURRENCY);
+function hasRoom({ isSuspect, isSlow }: GroupSeen, groups: readonly GroupSeen[]): boolean {
+  const alike = groups.filter((group) => group.isSuspect === isSuspect && group.isSlow === isSlow);
+  const taken = alike.reduce((sum, { inWork }) => sum + inWork, 0);
+  return taken < (isSuspect ? SUSPECT_SLOTS : isSlow ? SLOW_SLOTS : QUICK_SLOTS);
 }

@@ -9,6 +9,8 @@ export type GroupSeen = {
   /** The group's own count of its deliveries in work. */
   readonly inWork: number;
   readonly isSuspect: boolean;
+  /** Its deliveries usually take longer than a second. */
+  readonly isSlow: boolean;
   /** Its concurrency limit now. */
   readonly limit: number;
   /** The next delivery that may be sent now, and since when; absent: there is none. */
@@ -20,6 +22,8 @@ export type GroupSeen = {
 /** Concurrency limits: of a destination by default, and of a suspect one. See packages/queue/README.md. */
 const LIMIT = 50;
 const SUSPECT_LIMIT = 10;
+/** A group whose deliveries usually take so long is slow, in ms. */
+const SLOW_FROM_MS = 1_000;
 /** A bucket that is full holds the tokens of so many ms. */
 const BURST_MS = 1_000;
 /** The most members to read to find one that is no marker of a lane. */
@@ -30,7 +34,7 @@ const CLASSES = [0, 1, 2];
 /** The part of a shard that its queue needs. */
 export type QueueOfShard = Pick<ShardKeys, 'prefix' | 'queue'>;
 
-const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p'] as const;
+const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p', 'took'] as const;
 
 /**
  * Every group of a shard with waiting deliveries. It reads key by key, and doesn't trust the queue's own lists. Under
@@ -79,13 +83,14 @@ async function readTokenAt(redis: RedisClient, queue: ShardKeys['queue'], group:
 function judgeGroup(
   name: string,
   isExpress: boolean,
-  [n, lim, ok, sus, open, probe, hold]: readonly (string | null | undefined)[],
+  [n, lim, ok, sus, open, probe, hold, , took]: readonly (string | null | undefined)[],
   heads: readonly (readonly string[])[],
   now: number,
   tokenAt: number,
 ): Omit<GroupSeen, 'known'> {
   const inWork = Number(n ?? 0);
   const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
+  const isSlow = !isExpress && !isSuspect && Number(took ?? 0) >= SLOW_FROM_MS;
   const most = Math.min(Number(lim ?? LIMIT), isSuspect ? SUSPECT_LIMIT : LIMIT);
   const pausedUntil = isExpress ? 0 : Math.max(Number(hold ?? 0), open === '1' ? Number(probe ?? 0) : 0);
   // An urgent delivery ignores a pause. It is then the only one in work.
@@ -97,7 +102,7 @@ function judgeGroup(
         : [{ id, since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : Math.max(pausedUntil, tokenAt)) }],
     )
     .find(({ since }) => since <= now);
-  return { name, inWork, isSuspect, limit, ...(first && { head: first }) };
+  return { name, inWork, isSuspect, isSlow, limit, ...(first && { head: first }) };
 }
 
 /** Leftovers in a queue that has no work left, as sentences. */
@@ -107,7 +112,7 @@ export async function findLeftovers(redis: RedisClient, { prefix, queue }: Queue
   const left: string[] = [];
   for (const lane of await redis.zrange(queue.lanes, '0', '-1')) left.push(`${queue.lanes} has the lane ${lane}`);
   for (const key of await keysLike('q:*')) left.push(`${key} has ${await redis.zcard(key)} waiting`);
-  for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2)]) {
+  for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2), queue.ready(3)]) {
     for (const group of await redis.zrange(key, 0, '-1')) {
       const known = {
         ...(await redis.hgetall(queue.group(group))),

@@ -9,7 +9,7 @@ export interface PendingWork {
   jobs: number;
 }
 
-const RINGS = [0, 1, 2] as const;
+const RINGS = [0, 1, 2, 3] as const;
 
 /** The keys of the one shard that tests run with. */
 export function shardKeys(): ShardKeys {

@@ -8,7 +8,7 @@ import { toJobJson } from './worker/job-json.ts';
 import { createLeases, type LeasesOptions } from './worker/leases.ts';
 import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
 import { createReservations, type Held } from './worker/reservations.ts';
-import { createSlots, EXPRESS_SLOTS, type JobEnd } from './worker/slots.ts';
+import { createSlots, mostInWork, type JobEnd } from './worker/slots.ts';
 
 /** A connection of its own, on which a command may block. */
 export type WaitConnection = {
@@ -22,7 +22,7 @@ export type WaitConnection = {
 /** `loadLua` must have the functions of both `createReserveScript` and `createFinishScript`. */
 export type GroupBackendOptions = LeasesOptions & {
   readonly waitConnection: WaitConnection;
-  /** Jobs that this worker is meant to have in work. Suspect groups get at most half of it. */
+  /** Jobs of quick groups that this worker has in work at once. See `slotsFor` for the others. */
   readonly concurrency: number;
   /** How long a lease lasts: a worker that dies keeps its jobs for so long, in ms. */
   readonly leaseMs: number;
@@ -117,7 +117,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     /**
      * The concurrency to configure BullMQ's worker with: room for every ring. The slots decide how much of it is used.
      */
-    workerConcurrency: 2 * concurrency + EXPRESS_SLOTS,
+    workerConcurrency: mostInWork(concurrency),
 
     inWork: slots.inWork,
 

@@ -13,7 +13,10 @@ export function createQueueKeys(prefix: string) {
     ready: (ring: Ring) => `${prefix}ready:${ring}`,
     /** zset: its one member wakes a worker that waits for the ring */
     wake: (ring: Ring) => `${prefix}wake:${ring}`,
-    /** zset: groups that have waiting jobs but are not ready, and lanes without a token, by the time at which to look again (ms) */
+    /**
+     * zset: groups that have waiting jobs but are not ready, and lanes without a token, by the time at which to look
+     * again (ms); slow groups that are ready too, see SLOW_RECHECK_MS
+     */
     later: `${prefix}later`,
     /** string: the tokens of a lane, by its group and its name; see LANE_LUA */
     bucket: (group: string, name: string) => `${prefix}m:${group}~${name}`,
@@ -28,7 +31,10 @@ export function createQueueKeys(prefix: string) {
 export type QueueKeys = ReturnType<typeof createQueueKeys>;
 
 /** Rings of groups that take turns. Each ring has its own room in a worker, so that none waits for another. */
-export const RINGS = [0, 1, 2] as const;
-/** 0: express, which no limit applies to. 1: sound. 2: suspect. */
+export const RINGS = [0, 1, 2, 3] as const;
+/** 0: express, which no limit applies to. 1: quick. 2: suspect. 3: slow. */
 export type Ring = (typeof RINGS)[number];
-export const EXPRESS: Ring = 0;
+export const EXPRESS = 0 satisfies Ring;
+export const QUICK = 1 satisfies Ring;
+export const SUSPECT = 2 satisfies Ring;
+export const SLOW = 3 satisfies Ring;

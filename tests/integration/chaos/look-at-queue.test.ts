@@ -23,7 +23,13 @@ test('a group is seen with the first of its jobs that may go, until they are in 
   for (const { handle } of jobs) await queue.end(handle, { outcome: 'answered' });
   await queue.add({ group: 'a', id: 'third' });
   expect(await lookAtQueue(queue.redis, keys)).toMatchObject([
-    { inWork: 0, isSuspect: false, limit: 50, head: { id: 'third' } },
+    { inWork: 0, isSuspect: false, isSlow: false, limit: 50, head: { id: 'third' } },
+  ]);
+  const [third] = await scripts.reserve();
+  await queue.end(third?.handle ?? '', { outcome: 'answered', tookMs: 5_000 });
+  await queue.add({ group: 'a', id: 'fourth' });
+  expect(await lookAtQueue(queue.redis, keys)).toMatchObject([
+    { isSuspect: false, isSlow: true, limit: 50, head: { id: 'fourth' } },
   ]);
 });
 

@@ -81,8 +81,8 @@ export async function startEngine({ hasHistory = false } = {}) {
           leaseEndsAt: now + LEASE_MS,
           nonce: `r${reserves++}`,
           groupLimit: LIMIT,
-          rooms: [most, most, most],
-          slowGroups: [],
+          rooms: [most, most, most, most],
+          suspects: [],
         });
         return reply.kind === 'paused' ? [] : reply.jobs;
       },

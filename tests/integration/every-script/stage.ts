@@ -94,13 +94,13 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
   /** Takes what is due into work. */
   const reserve = async (leaseEndsAt = now + LEASE_MS): Promise<readonly Reserved[]> =>
     (await first.reserve({ ...reserveRequest(now + 1_000, 'stage'), leaseEndsAt })).jobs;
-  const reserveRequest = (at: number, nonce: string, slowGroups: readonly string[] = []) => ({
+  const reserveRequest = (at: number, nonce: string, suspects: readonly string[] = []) => ({
     now: at,
     leaseEndsAt: at + LEASE_MS,
     nonce,
     groupLimit: LIMIT,
-    rooms: [10, 10, 10],
-    slowGroups,
+    rooms: [10, 10, 10, 10],
+    suspects,
   });
 
   /** What a worker records of an attempt at a delivery. */

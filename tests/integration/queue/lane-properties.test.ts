@@ -27,11 +27,12 @@ type Step =
       readonly count: number;
     }
   | { readonly kind: 'advance'; readonly ms: number }
-  | { readonly kind: 'reserve'; readonly worker: number; readonly rooms: readonly [number, number, number] }
+  | { readonly kind: 'reserve'; readonly worker: number; readonly rooms: readonly number[] }
   | {
       readonly kind: 'end';
       readonly worker: number;
       readonly outcome: 'answered' | 'unanswered' | 'unsent';
+      readonly tookMs: number;
       readonly againInMs: number | undefined;
       readonly holdMs: number | undefined;
     }
@@ -62,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('reserve'),
       worker,
-      rooms: fc.constantFrom([9, 9, 9], [0, 2, 0], [0, 9, 1]),
+      rooms: fc.constantFrom([9, 9, 9, 9], [0, 2, 0, 2], [0, 9, 1, 9]),
     }),
   },
   {
@@ -71,6 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('end'),
       worker,
       outcome: fc.constantFrom('answered', 'answered', 'answered', 'unanswered', 'unsent'),
+      tookMs: fc.constantFrom(5, 1_500, 5_000),
       againInMs: fc.option(fc.constantFrom(0, 700, 5_000), { nil: undefined }),
       holdMs: fc.option(fc.constantFrom(700, 5_000), { nil: undefined, freq: 8 }),
     }),
@@ -94,7 +96,7 @@ test('whatever happens, a lane keeps its rate, a group its limit, every job is i
     const taken = new Map<string, number[]>(PLACES.map((each) => [each, []]));
     let added = 0;
 
-    const reserve = async (rooms: readonly [number, number, number]) => {
+    const reserve = async (rooms: readonly number[]) => {
       const jobs = await scripts.reserve({ rooms, groupLimit: LIMIT, leaseMs: LEASE_MS });
       for (const { id, handle } of jobs) {
         expect(unfinished.has(id)).toBe(true);
@@ -128,9 +130,10 @@ test('whatever happens, a lane keeps its rate, a group its limit, every job is i
         case 'end': {
           const job = held[given.worker]?.shift();
           if (!job) return;
-          const { outcome, againInMs, holdMs } = given;
+          const { outcome, tookMs, againInMs, holdMs } = given;
           const { held: wasHeld } = await queue.end(job.handle, {
             outcome,
+            tookMs,
             isProbe: job.isProbe,
             limit: LIMIT,
             ...(againInMs === undefined ? {} : { againAt: now + againInMs }),
@@ -188,7 +191,7 @@ test('whatever happens, a lane keeps its rate, a group its limit, every job is i
     for (let turn = 0; unfinished.size > 0; turn++) {
       expect(turn).toBeLessThan(3_000);
       await scripts.recover(LIMIT);
-      const jobs = await reserve([9, 9, 9]);
+      const jobs = await reserve([9, 9, 9, 9]);
       for (const { handle, id, isProbe } of jobs) {
         const { held: wasHeld } = await queue.end(handle, { outcome: 'answered', isProbe, limit: LIMIT });
         expect(wasHeld).toBe(true);

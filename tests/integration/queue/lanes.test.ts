@@ -310,7 +310,7 @@ describe('beside processes of the former version, which know no lanes', () => {
     await redis.zadd(keys.ready(2), START, LANE);
     await redis.hset(keys.group(LANE), 'p', '2');
     await redis.hset(keys.settings, 'n', '1');
-    expect(await set.scripts.reserveAll(ROOMY)).toMatchObject({ jobs: [], left: [false, true, false] });
+    expect(await set.scripts.reserveAll(ROOMY)).toMatchObject({ jobs: [], left: [false, true, false, false] });
     expect(await set.takeJobs()).toMatchObject([{ id: 'job00000', group: 'g', ring: 1 }]);
     expect(await redis.hget(keys.group(LANE), 'p')).toBeNull();
     expect(await findFaults(set.queue)).toEqual([]);

@@ -10,7 +10,7 @@ test('of a paused queue nothing is reserved but jobs of express groups; resumed,
   await scripts.pause(true);
   expect((await scripts.reserveAll()).jobs.map(({ id }) => id)).toEqual(['express']);
   await queue.add({ group: 'g', id: 'urgent', jobClass: 'urgent' });
-  expect(await scripts.reserveAll()).toMatchObject({ kind: 'paused', jobs: [], left: [false, false, false] });
+  expect(await scripts.reserveAll()).toMatchObject({ kind: 'paused', jobs: [], left: [false, false, false, false] });
   await scripts.pause(false);
   expect((await scripts.reserveAll()).jobs.map(({ id }) => id)).toEqual(['urgent', 'usual']);
   expect(await findFaults(queue)).toEqual([]);

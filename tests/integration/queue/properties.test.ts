@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
+import type { PerRing } from '../../../packages/queue/src/worker/slots.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { findFaults, idOf, readQueue } from './read-queue.ts';
@@ -22,11 +23,12 @@ type Step =
   | { readonly kind: 'move'; readonly pick: number; readonly inMs: number }
   | { readonly kind: 'remove'; readonly group: string; readonly pick: number }
   | { readonly kind: 'advance'; readonly ms: number }
-  | { readonly kind: 'reserve'; readonly rooms: [number, number, number]; readonly slow: boolean }
+  | { readonly kind: 'reserve'; readonly rooms: PerRing; readonly isKeptWaiting: boolean }
   | {
       readonly kind: 'end';
       readonly pick: number;
       readonly outcome: 'answered' | 'unanswered' | 'unsent';
+      readonly tookMs: number;
       readonly againInMs: number | undefined;
       readonly holdMs: number | undefined;
     }
@@ -60,14 +62,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('reserve'), rooms: fc.tuple(room, room, room), slow: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant('reserve'),
+      rooms: fc.tuple(room, room, room, room),
+      isKeptWaiting: fc.boolean(),
+    }),
   },
   {
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('end'),
       pick: fc.nat(50),
-      outcome: fc.constantFrom('answered', 'unanswered', 'unanswered', 'unsent'),
+      outcome: fc.constantFrom('answered', 'answered', 'unanswered', 'unanswered', 'unsent'),
+      tookMs: fc.constantFrom(5, 5, 1_500, 5_000),
       againInMs: fc.option(delay, { nil: undefined }),
       holdMs: fc.option(delay, { nil: undefined, freq: 5 }),
     }),
@@ -95,12 +102,12 @@ test('whatever happens, every job is in one place, every group where it belongs,
 
     const take = (pick: number): Reserved | undefined => held.splice(pick % Math.max(1, held.length), 1)[0];
 
-    const reserve = async (rooms: [number, number, number], slow: boolean) => {
+    const reserve = async (rooms: PerRing, isKeptWaiting: boolean) => {
       const reply = await scripts.reserveAll({
         rooms,
         groupLimit: LIMIT,
         leaseMs: LEASE_MS,
-        slowGroups: slow ? ['a'] : [],
+        suspects: isKeptWaiting ? ['a'] : [],
       });
       const served = reply.kind === 'paused' ? [0] : RINGS;
       expect(reply.jobs.filter(({ ring }) => !served.some((each) => each === ring))).toEqual([]);
@@ -141,14 +148,15 @@ test('whatever happens, every job is in one place, every group where it belongs,
           now += given.ms;
           return;
         case 'reserve':
-          await reserve(given.rooms, given.slow);
+          await reserve(given.rooms, given.isKeptWaiting);
           return;
         case 'end': {
           const job = take(given.pick);
           if (!job) return;
-          const { outcome, againInMs, holdMs } = given;
+          const { outcome, tookMs, againInMs, holdMs } = given;
           const { held: wasHeld } = await queue.end(job.handle, {
             outcome,
+            tookMs,
             isProbe: job.isProbe,
             limit: LIMIT,
             ...(againInMs === undefined ? {} : { againAt: now + againInMs }),
@@ -197,7 +205,7 @@ test('whatever happens, every job is in one place, every group where it belongs,
     for (let turn = 0; unfinished.size > 0; turn++) {
       expect(turn).toBeLessThan(500);
       await scripts.recover(LIMIT);
-      const jobs = await reserve([6, 6, 6], false);
+      const jobs = await reserve([6, 6, 6, 6], false);
       held = [];
       for (const { handle, id, isProbe } of jobs) {
         const { held: wasHeld } = await queue.end(handle, { outcome: 'answered', isProbe, limit: LIMIT });

@@ -1,15 +1,16 @@
 import { defineScript } from '@herald/store/scripts/script';
 import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
+import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LOAD_LUA, type startQueue } from './start-queue.ts';
 
 export type ReserveOptions = {
-  /** By ring: express, sound, suspect. */
-  readonly rooms?: readonly [number, number, number];
+  /** By ring: express, quick, suspect, slow; what is missing is 0. */
+  readonly rooms?: readonly number[];
   readonly groupLimit?: number;
   readonly leaseMs?: number;
-  readonly slowGroups?: readonly string[];
+  readonly suspects?: readonly string[];
   /** Default: what no other reserve has. */
   readonly nonce?: string;
 };
@@ -24,13 +25,20 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
   let reserves = 0;
 
   const reserveAll = ({
-    rooms = [10, 10, 10],
+    rooms = [10, 10, 10, 10],
     groupLimit = 5,
     leaseMs = 20_000,
-    slowGroups = [],
+    suspects = [],
     nonce = `n${reserves++}`,
   }: ReserveOptions = {}) =>
-    reserve({ now: now(), leaseEndsAt: now() + leaseMs, nonce, groupLimit, rooms, slowGroups });
+    reserve({
+      now: now(),
+      leaseEndsAt: now() + leaseMs,
+      nonce,
+      groupLimit,
+      rooms: RINGS.map((ring) => rooms[ring] ?? 0),
+      suspects,
+    });
 
   return {
     reserveAll,

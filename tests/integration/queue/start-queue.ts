@@ -45,7 +45,7 @@ return removed
 
 const END_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] now   ARGV[3] limit   ARGV[4] handle   ARGV[5] outcome or ''   ARGV[6] '1' for a probe
--- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''
+-- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''   ARGV[9] how long it took (ms), or ''
 -- Returns {1 | 0 held, change of the breaker}.
 local prefix = ARGV[1]
 ${GROUP_LUA}
@@ -55,6 +55,7 @@ local now = tonumber(ARGV[2])
 local held, group, id = endLease(ARGV[4])
 local change = settleGroup(group, now, tonumber(ARGV[3]), {
   freed = held and 1 or 0, outcome = ARGV[5] ~= '' and ARGV[5] or nil, isProbe = ARGV[6] == '1', heldUntil = tonumber(ARGV[8]),
+  tookMs = tonumber(ARGV[9]),
 })
 if ARGV[7] == '' then
   redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
@@ -78,6 +79,8 @@ export type EndOptions = {
   /** The job waits again, and is due then; absent: it is finished. */
   readonly againAt?: number;
   readonly heldUntil?: number;
+  /** How long the job held its slot; absent: that is not known. */
+  readonly tookMs?: number;
   readonly limit?: number;
 };
 
@@ -161,7 +164,7 @@ export async function startQueue(now: () => number = Date.now) {
     },
     /** What the owner's script does that records what came of a job. */
     async end(handle: string, options: EndOptions = {}): Promise<{ readonly held: boolean; readonly change: string }> {
-      const { outcome = '', isProbe = false, againAt, heldUntil, limit = 5 } = options;
+      const { outcome = '', isProbe = false, againAt, heldUntil, tookMs, limit = 5 } = options;
       const reply = await end(
         [keys.leases],
         [
@@ -173,6 +176,7 @@ export async function startQueue(now: () => number = Date.now) {
           isProbe ? '1' : '0',
           againAt === undefined ? '' : scoreOf('usual', againAt),
           heldUntil ?? '',
+          tookMs ?? '',
         ],
       );
       const [held, change] = reply as [number, string];

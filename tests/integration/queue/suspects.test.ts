@@ -53,7 +53,10 @@ test('what waits moves to the other ring together with its group', async () => {
   await set.add(3);
   const [job] = await set.scripts.reserve({ rooms: [0, 1, 0] });
   await set.queue.end(job?.handle ?? '', { outcome: 'unanswered' });
-  expect(await set.scripts.reserveAll({ rooms: [0, 5, 0] })).toMatchObject({ jobs: [], left: [false, false, true] });
+  expect(await set.scripts.reserveAll({ rooms: [0, 5, 0] })).toMatchObject({
+    jobs: [],
+    left: [false, false, true, false],
+  });
   const [other] = await set.scripts.reserve({ rooms: [0, 0, 1] });
   await set.queue.end(other?.handle ?? '', { outcome: 'answered' });
   expect(await set.scripts.reserve({ rooms: [0, 1, 0] })).toHaveLength(1);
@@ -63,7 +66,10 @@ test('what waits moves to the other ring together with its group', async () => {
 test('suspects that find no room stay ready for a worker that has some', async () => {
   await using set = await setUp();
   await set.add(3);
-  expect(await set.scripts.reserveAll({ rooms: [5, 5, 0] })).toMatchObject({ jobs: [], left: [false, false, true] });
+  expect(await set.scripts.reserveAll({ rooms: [5, 5, 0] })).toMatchObject({
+    jobs: [],
+    left: [false, false, true, false],
+  });
   expect(await set.queue.redis.exists(set.queue.keys.wake(2))).toBe(1);
   expect(await set.scripts.reserve({ rooms: [0, 0, 5] })).toHaveLength(3);
 });
@@ -73,13 +79,13 @@ test('a group that keeps a worker waiting is suspect for ten seconds, or until i
   await set.endOne({ outcome: 'answered' });
   await set.add(4);
   const [waitsLong] = await set.scripts.reserve({ rooms: [0, 1, 0] });
-  expect(await set.scripts.reserve({ rooms: [0, 5, 0], slowGroups: ['g'] })).toEqual([]);
+  expect(await set.scripts.reserve({ rooms: [0, 5, 0], suspects: ['g'] })).toEqual([]);
   expect(await set.scripts.reserve({ rooms: [0, 0, 1] })).toHaveLength(1);
   await set.queue.end(waitsLong?.handle ?? '', { outcome: 'answered' });
   expect(await set.scripts.reserve({ rooms: [0, 1, 0] })).toHaveLength(1);
-  await set.scripts.reserve({ rooms: [0, 0, 0], slowGroups: ['g'] });
+  await set.scripts.reserve({ rooms: [0, 0, 0], suspects: ['g'] });
   set.passMs(10_000);
-  expect(await set.scripts.reserveAll()).toMatchObject({ jobs: [], left: [false, true, false] });
+  expect(await set.scripts.reserveAll()).toMatchObject({ jobs: [], left: [false, true, false, false] });
   expect(await set.scripts.reserve()).toMatchObject([{ ring: 1 }]);
 });
 
@@ -88,7 +94,7 @@ test('a group that is full only while it is suspect goes on when that ends, thou
   await set.endOne({ outcome: 'answered' });
   await set.add(20);
   expect(await set.scripts.reserve({ rooms: [0, 12, 0], groupLimit: 50 })).toHaveLength(12);
-  expect(await set.scripts.reserve({ slowGroups: ['g'], groupLimit: 50 })).toEqual([]);
+  expect(await set.scripts.reserve({ suspects: ['g'], groupLimit: 50 })).toEqual([]);
   set.passMs(10_000);
   expect(await set.scripts.reserve({ groupLimit: 50 })).not.toEqual([]);
   expect(await findFaults(set.queue)).toEqual([]);
@@ -99,7 +105,7 @@ test('a worker that is kept waiting says so at every reserve, and that is writte
   await set.endOne({ outcome: 'answered' });
   const suspectUntil: (string | null)[] = [];
   for (let at = 0; at < 10_000; at += 500) {
-    await set.scripts.reserve({ slowGroups: ['g'] });
+    await set.scripts.reserve({ suspects: ['g'] });
     suspectUntil.push(await set.queue.redis.hget(set.queue.keys.group('g'), 'sus'));
     set.passMs(500);
   }

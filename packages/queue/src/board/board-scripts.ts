@@ -9,7 +9,7 @@ const LOOKED_AT_LATER = 1_000;
 
 export const LIST_JOBS_LUA = /* lua */ `
 -- Lists a page of the jobs in one state. Reads only, and of very many groups only those that are served soonest.
--- KEYS[1] leases (zset)   KEYS[2] later (zset)   KEYS[3..5] rings (zset)
+-- KEYS[1] leases (zset)   KEYS[2] later (zset)   KEYS[3..6] rings (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] 'active' | 'waiting' | 'delayed'   ARGV[4] jobs to skip   ARGV[5] most
 -- jobs to return
 -- Returns their ids: group by group, each in the order in which its jobs go.
@@ -91,7 +91,7 @@ local function addGroup(group)
 end
 
 local listed = {}
--- Once, although a lane without tokens stands beside its group.
+-- Once, although a lane without tokens, or a slow group that is ready, stands in two places.
 local function addOnce(entry)
   local group = splitLane(entry)
   if not listed[group] then addGroup(group) end
@@ -99,7 +99,7 @@ local function addOnce(entry)
 end
 
 local function addRings()
-  for ring = 0, 2 do
+  for ring = 0, 3 do
     for _, group in ipairs(redis.call('ZRANGE', KEYS[3 + ring], 0, ${LOOKED_AT_A_RING - 1})) do
       if room <= 0 then return end
       addOnce(group)
@@ -113,7 +113,7 @@ local function addLater()
     if room <= 0 then return end
     local group, isUpTo = entries[index], tonumber(entries[index + 1]) > now
     -- No job of this group may go, so all of them are delayed.
-    if isUpTo and not hasLanes and redis.call('HGET', prefix .. 'g:' .. group, 'p') ~= 'f' then
+    if isUpTo and not hasLanes and redis.call('HGET', prefix .. 'g:' .. group, 'p') == 'l' then
       local key = prefix .. 'q:' .. group
       if wanted == 'delayed' then add(key, '-inf', '+inf', 0, redis.call('ZCARD', key)) end
     else

@@ -8,17 +8,25 @@ const FULL_RECHECK_MS = 30_000;
 const GROUP_TTL_MS = 172_800_000;
 /** Jobs in work that a suspect group may have, even where its limit is higher, so that other suspects get slots too. */
 const SUSPECT_LIMIT = 10;
+/** A group whose jobs usually hold a slot for so long is slow, in ms. */
+export const SLOW_FROM_MS = 1_000;
+/**
+ * How long a slow group is ready before a reserve looks at it again, in ms. A worker of the former version serves no
+ * slow groups. By then it makes a quick one of it, so that nothing waits for ever when only former versions run.
+ */
+const SLOW_RECHECK_MS = 60_000;
 /** Groups whose name begins with it are express: no limit, breaker or pause applies to them. */
 export const EXPRESS_MARK = '!';
 
 /**
  * Shared by all scripts of the queue; needs `local prefix`. The state of a group is one hash, `g:<group>`: `p` its
- * place ('0', '1', '2': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no waiting
+ * place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no waiting
  * jobs), `n` jobs in work, `lim` its limit while that is below the configured one, `ok` it has answered, `sus` suspect
  * until (ms), `fails` failures without an answer in a row, `open` '1' while its breaker is open, `wait` the time
- * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `ttl` kept until (ms).
+ * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `took` how long its jobs hold a slot (ms, a decayed mean; absent while all are quick), `ttl` kept until
+ * (ms).
  *
- * A group with waiting jobs stands in exactly one of the rings or in `later`. Every group in `later` has a time at
+ * A group with waiting jobs stands in exactly one of the rings or in `later`; a slow one that is ready in both. Every group in `later` has a time at
  * which a reserve looks at it again, so that no job waits for a signal that a dead process did not give.
  */
 export const GROUP_LUA = /* lua */ `
@@ -33,18 +41,18 @@ end
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
 local function readGroup(group)
-  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl')
+  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took')
   return {
     place = v[1], inWork = tonumber(v[2]) or 0, limit = tonumber(v[3]), hasAnswered = v[4] ~= false, suspectUntil = tonumber(v[5]) or 0,
     fails = tonumber(v[6]) or 0, isOpen = v[7] == '1', wait = tonumber(v[8]), probeAt = tonumber(v[9]) or 0, heldUntil = tonumber(v[10]) or 0,
-    knownUntil = tonumber(v[11]) or 0,
+    knownUntil = tonumber(v[11]) or 0, tookMs = tonumber(v[12]) or 0,
   }
 end
 
 local function ringOf(group, state, now)
   if isExpress(group) then return '0' end
   if state.isOpen or not state.hasAnswered or state.suspectUntil > now then return '2' end
-  return '1'
+  return state.tookMs >= ${SLOW_FROM_MS} and '3' or '1'
 end
 
 -- The jobs in work that a group may have now. limit: the configured one.
@@ -100,6 +108,7 @@ end
 local function put(group, state, place, now, at)
   local key, former = prefix .. 'g:' .. group, state.place
   if former and (not place or setOf(former) ~= setOf(place)) then redis.call('ZREM', setOf(former), group) end
+  if former == '3' and place ~= '3' and not isLater(place) then redis.call('ZREM', prefix .. 'later', group) end
   state.place = place
   if not place then
     if former then redis.call('HDEL', key, 'p') end
@@ -109,6 +118,7 @@ local function put(group, state, place, now, at)
     if place == 'l' then standLater(group, at) else redis.call('ZADD', prefix .. 'later', at, group) end
   else
     if former ~= place then redis.call('ZADD', prefix .. 'ready:' .. place, now, group) end
+    if place == '3' then redis.call('ZADD', prefix .. 'later', 'NX', now + ${SLOW_RECHECK_MS}, group) end
     redis.call('ZADD', prefix .. 'wake:' .. place, 0, '0')
   end
   if former ~= place then redis.call('HSET', key, 'p', place) end

@@ -1,10 +1,15 @@
-import { SUSPECT_MS } from './group-lua.ts';
+import { SLOW_FROM_MS, SUSPECT_MS } from './group-lua.ts';
 
 /** Failures without an answer in a row that open a group's breaker. */
 const BREAKER_OPENS_AT = 5;
 /** The wait before the first probe of an open breaker, and the limit to which it doubles, in ms. */
 const FIRST_PROBE_MS = 5_000;
 const LAST_PROBE_MS = 300_000;
+/** The weight of the latest job in the time that a group's jobs take, and the longest time that counts, in ms. */
+const LATEST_WEIGHT = 0.5;
+const LONGEST_COUNTED_MS = 4_000;
+/** A mean below this is forgotten, in ms: the group is quick. */
+const FORGOTTEN_BELOW_MS = 50;
 
 /**
  * For scripts that end jobs in the same step in which they record the outcome. Needs GROUP_LUA.
@@ -13,8 +18,9 @@ const LAST_PROBE_MS = 300_000;
  * it stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
  *
  * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
- * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil). Returns the
- * change of its breaker: '', 'opened' or 'closed'. The outcome of a lane's job is its group's.
+ * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil), tookMs (how long
+ * the job held its slot; nil: unknown). Returns the change of its breaker: '', 'opened' or 'closed'. The outcome of a
+ * lane's job is its group's.
  */
 export const LEASE_LUA = /* lua */ `
 local function readHandle(handle)
@@ -78,10 +84,23 @@ local function noteAnswered(state, key, limit)
   return change, isOther
 end
 
+-- Notes how long a job with an outcome took. A group of which all jobs are quick costs nothing. One job of 2 s makes a
+-- group slow, and of 1.5 s the second in a row; of a group that is new, the first answer says it.
+-- Returns whether the group has become slow or quick.
+local function noteTook(state, key, tookMs, isNew)
+  if state.tookMs == 0 and tookMs < ${SLOW_FROM_MS} then return false end
+  local wasSlow = state.tookMs >= ${SLOW_FROM_MS}
+  local counted = math.min(tookMs, ${LONGEST_COUNTED_MS})
+  local took = isNew and counted or state.tookMs + (counted - state.tookMs) * ${LATEST_WEIGHT}
+  state.tookMs = took < ${FORGOTTEN_BELOW_MS} and 0 or math.floor(took + 0.5)
+  if state.tookMs == 0 then redis.call('HDEL', key, 'took') else redis.call('HSET', key, 'took', state.tookMs) end
+  return wasSlow ~= (state.tookMs >= ${SLOW_FROM_MS})
+end
+
 local function settleGroup(group, now, limit, finish)
   group = splitLane(group)
   local key, state = prefix .. 'g:' .. group, readGroup(group)
-  local change, isOther = '', false
+  local change, isOther, isNew = '', false, not state.hasAnswered and finish.outcome == 'answered'
   if finish.freed > 0 then
     state.inWork = math.max(0, state.inWork - finish.freed)
     redis.call('HSET', key, 'n', state.inWork)
@@ -95,6 +114,9 @@ local function settleGroup(group, now, limit, finish)
       -- The probe never went out, so the next one may go at once. Without its lease, its outcome would be unknown.
       state.probeAt, isOther = now, true
       redis.call('HSET', key, 'probe', now)
+    end
+    if finish.tookMs and (finish.outcome == 'answered' or finish.outcome == 'unanswered') then
+      isOther = noteTook(state, key, finish.tookMs, isNew) or isOther
     end
     if finish.heldUntil and finish.heldUntil > state.heldUntil then
       state.heldUntil, isOther = finish.heldUntil, true

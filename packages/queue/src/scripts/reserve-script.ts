@@ -7,8 +7,8 @@ const JOBS_A_TURN = 4;
 const TURN_MS = 0.001;
 /** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
 const GROUPS_LOOKED_AT = 100;
-/** How long a slow group is suspect, unless an answer comes first, in ms. */
-const SLOW_MS = 10_000;
+/** How long a group that keeps a worker waiting is suspect, unless an answer comes first, in ms. */
+const SUSPECT_MS = 10_000;
 
 /**
  * @param loadLua defines `local function load(prefix, id)`, which returns what the worker needs of a job: any value
@@ -18,13 +18,13 @@ export function createReserveScript(loadLua: string): string {
   return /* lua */ `
 -- Takes due jobs from the groups that are ready, in turn, under leases. The jobs of a worker that dies come back when
 -- the leases end.
--- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..6] rings (zset)   KEYS[7..9] their
+-- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..7] rings (zset)   KEYS[8..11] their
 -- wake marks (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
--- ARGV[6..8] most jobs of each ring   ARGV[9..] groups, not lanes, that keep this worker waiting far longer than usual
--- Returns {'reserved' | 'paused', jobs, for each ring 1 when some of its groups are still ready, else 0, when to look
--- again (ms) or 0}.
+-- ARGV[6..9] most jobs of each ring   ARGV[10..] groups, not lanes, that keep this worker waiting far longer than usual
+-- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
+-- ready, else 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
 -- Each job is {id, handle of its lease, its ring, 1 when it is a probe, else 0, the result of load, null when that is
 -- nil or load fails}.
@@ -38,12 +38,12 @@ ${loadLua}
 local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
-for index = 9, #ARGV do
+for index = 10, #ARGV do
   local group = ARGV[index]
   local state = readGroup(group)
   -- Renewed when half of it has passed: the worker says so at every reserve.
-  if state.suspectUntil < now + ${SLOW_MS / 2} then
-    state.suspectUntil = now + ${SLOW_MS}
+  if state.suspectUntil < now + ${SUSPECT_MS / 2} then
+    state.suspectUntil = now + ${SUSPECT_MS}
     redis.call('HSET', prefix .. 'g:' .. group, 'sus', state.suspectUntil)
     keep(prefix .. 'g:' .. group, state, now)
     if state.place == '1' then put(group, state, '2', now) end
@@ -198,7 +198,7 @@ local function serve(group, turn, ring, room)
   return served
 end
 
-for index = 0, 2 do
+for index = 0, 3 do
   local ring, room = tostring(index), tonumber(ARGV[6 + index])
   if isRepeated or (isPaused and index > 0) then room = 0 end
   local head = room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 0, 'WITHSCORES') or {}
@@ -209,10 +209,10 @@ for index = 0, 2 do
 end
 -- Only this script knows whether groups are left. Other workers may have room for them, so they are woken.
 local left, isAnyReady = {}, false
-for index = 0, 2 do
+for index = 0, 3 do
   local isReady = redis.call('EXISTS', KEYS[4 + index]) == 1
   isAnyReady = isAnyReady or isReady
-  if isReady then redis.call('ZADD', KEYS[7 + index], 0, '0') else redis.call('DEL', KEYS[7 + index]) end
+  if isReady then redis.call('ZADD', KEYS[8 + index], 0, '0') else redis.call('DEL', KEYS[8 + index]) end
   left[index + 1] = isReady and not (isPaused and index > 0) and 1 or 0
 end
 local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
@@ -228,6 +228,6 @@ for _, job in ipairs(jobs) do
   -- A reply would end at a nil; false becomes null.
   if succeeded and row ~= nil then job[5] = row end
 end
-return { isPaused and 'paused' or 'reserved', jobs, left[1], left[2], left[3], first[2] or '0' }
+return { isPaused and 'paused' or 'reserved', jobs, first[2] or '0', left }
 `;
 }

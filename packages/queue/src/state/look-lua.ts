@@ -8,7 +8,7 @@ const LOOKED_AT_LATER = 200;
  * For scripts that only read. Needs GROUP_LUA. Has LANE_LUA.
  *
  * `standing()` finds groups with waiting jobs: of very many only those that are served soonest. Returns a list of
- * {name, place ('0', '1', '2', 'later'), since or until when (ms)}, the number of groups with waiting jobs, and the
+ * {name, place ('0' to '3', 'later'), since or until when (ms)}, the number of groups with waiting jobs, and the
  * number of ready groups that are not in the list.
  *
  * `lookAt(group, now)` reads one group: `state` (see readGroup); `total` waiting jobs; `due` ones among them; `mayGo`,
@@ -24,7 +24,7 @@ local function standing()
   local function add(place, key, limit)
     local rows, count = redis.call('ZRANGE', key, 0, limit - 1, 'WITHSCORES'), redis.call('ZCARD', key)
     for index = 1, #rows, 2 do
-      -- A lane stands for its group, which may stand somewhere too.
+      -- A lane stands for its group, which may stand somewhere too. So may a slow group that is ready.
       local group = splitLane(rows[index])
       if seen[group] then total = total - 1 else found[#found + 1] = { group, place, tonumber(rows[index + 1]) } end
       seen[group] = true
@@ -32,7 +32,7 @@ local function standing()
     total = total + count
     return count - #rows / 2
   end
-  for ring = 0, 2 do readyLeft = readyLeft + add(tostring(ring), prefix .. 'ready:' .. ring, ${LOOKED_AT_A_RING}) end
+  for ring = 0, 3 do readyLeft = readyLeft + add(tostring(ring), prefix .. 'ready:' .. ring, ${LOOKED_AT_A_RING}) end
   add('later', prefix .. 'later', ${LOOKED_AT_LATER})
   return found, total, readyLeft
 end

@@ -4,7 +4,7 @@ import { createReservations, type Held } from './reservations.ts';
 import type { ReserveReply, ReserveRequest } from './reserve.ts';
 import { createSlots } from './slots.ts';
 
-const NOTHING_LEFT = [false, false, false] as const;
+const NOTHING_LEFT = [false, false, false, false] as const;
 
 type Answer = {
   readonly ids?: readonly string[];
@@ -79,8 +79,8 @@ test('a reserve asks for no more than there is room for, in each ring', async ()
   await takeAll();
   await takeAll();
   expect(requests.map(({ rooms }) => rooms)).toEqual([
-    [25, 4, 2],
-    [25, 1, 2],
+    [25, 4, 2, 25],
+    [25, 1, 2, 25],
   ]);
 });
 
@@ -92,18 +92,28 @@ test('every reserve has a name of its own', async () => {
 });
 
 test('groups that are left and have room are not waited for', async () => {
-  const { takeAll, reservations, waits } = setUp({ ids: ['a'], left: [false, true, false] });
+  const { takeAll, reservations, waits } = setUp({ ids: ['a'], left: [false, true, false, false] });
   await takeAll();
   expect(await reservations.wait(1)).toBe(true);
   expect(waits).toHaveLength(0);
 });
 
-test('a wait is for the rings that have room, and short while one has none', async () => {
+test('a wait is for the rings that have room, and ends when a job takes so long that it leaves its slot to others', async () => {
   const { takeAll, reservations, waits } = setUp({ ids: ['a', 'b', 'c', 'd'] }, {});
   await takeAll();
   const waiting = reservations.wait(1);
-  expect(waits).toMatchObject([{ rings: [0, 2], seconds: 0.1 }]);
+  expect(waits).toMatchObject([{ rings: [0, 2, 3], seconds: 0.1 }]);
   waits[0]?.end(true);
+  await waiting;
+});
+
+test('while only slow groups have no room, a wait is as long as any: their slots become free when jobs end', async () => {
+  const slow = Array.from({ length: 40 }, (_, index) => `s${index}`);
+  const { takeAll, reservations, waits } = setUp({ ids: slow, ring: 3, left: [false, false, false, true] });
+  await takeAll();
+  const waiting = reservations.wait(4);
+  expect(waits).toMatchObject([{ rings: [0, 1, 2], seconds: 4 }]);
+  waits[0]?.end(false);
   await waiting;
 });
 
@@ -113,9 +123,10 @@ test('without room in any ring nothing is asked of Redis', async () => {
     { ids: express, ring: 0 },
     { ids: ['a', 'b', 'c', 'd'] },
     { ids: ['y', 'z'], ring: 2 },
+    { ids: Array.from({ length: 40 }, (_, index) => `s${index}`), ring: 3 },
     {},
   );
-  for (let turn = 0; turn < 3; turn++) await takeAll();
+  for (let turn = 0; turn < 4; turn++) await takeAll();
   expect(await reservations.wait(0.01)).toBe(false);
   expect(waits).toHaveLength(0);
 });
@@ -123,7 +134,7 @@ test('without room in any ring nothing is asked of Redis', async () => {
 test('a wait is followed by a reserve, also when a job that ended has fetched another meanwhile', async () => {
   const { takeAll, reservations, waits, requests } = setUp(
     {},
-    { ids: ['a'], left: [false, false, false] },
+    { ids: ['a'], left: [false, false, false, false] },
     { ids: ['b'] },
     {},
   );
@@ -138,10 +149,10 @@ test('a wait is followed by a reserve, also when a job that ended has fetched an
 });
 
 test('jobs that end while another’s reserve is under way get jobs too, when some are left', async () => {
-  const full = { ids: ['a', 'b', 'c', 'd'], left: [false, true, false] };
+  const full = { ids: ['a', 'b', 'c', 'd'], left: [false, true, false, false] };
   const { takeAll, slots, reservations, waits } = setUp(
     full,
-    { ids: ['e'], left: [false, true, false] },
+    { ids: ['e'], left: [false, true, false, false] },
     { ids: ['f'] },
   );
   const [first, second] = await takeAll();
@@ -222,7 +233,7 @@ test.each([41, 100])(
     expect(await reservations.next()).toBeUndefined();
     await reservations.next();
     expect(idsOf(given)).toEqual(['b', 'c', 'd']);
-    expect(requests[1]?.rooms).toEqual([25, 3, 2]);
+    expect(requests[1]?.rooms).toEqual([25, 3, 2, 25]);
   },
 );
 

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
-import { EXPRESS, RINGS, type Ring } from '../queue-keys.ts';
+import { EXPRESS, QUICK, RINGS, SUSPECT, type Ring } from '../queue-keys.ts';
 import type { Reserve, Reserved } from './reserve.ts';
-import type { Slot, Slots } from './slots.ts';
+import type { PerRing, Slot, Slots } from './slots.ts';
 
 /** A reserved job and its slot in this process. */
 export type Held = {
@@ -31,8 +31,9 @@ export type ReservationsDeps = {
  * Jobs that one reserve brings at most, by ring. Redis does nothing else meanwhile. With 10 a drain took a fifth more
  * processor time of the worker and of Redis: jobs that start together share writes, reads and scripts until they end.
  */
-const MOST_RESERVED = [25, 25, 10] as const;
-/** How long to wait before looking for a slot that became free without a job's end, in seconds. */
+const MOST_RESERVED: PerRing = [25, 25, 10, 25];
+/** How long to wait for a slot that becomes free without a job's end, at least and at most, in seconds. */
+const LEAST_SECONDS = 0.005;
 const LOOK_AGAIN_SECONDS = 0.1;
 /** The part of its lease that a starting job must have left: BullMQ renews it when half has passed since the start. */
 const LEFT_AT_START = 0.6;
@@ -52,7 +53,7 @@ export function createReservations(deps: ReservationsDeps) {
   const { reserve, slots, groupLimit, leaseMs, waitForRings, giveBack, processId, now } = deps;
   const buffer: Held[] = [];
   /** By ring, whether groups may be ready. Only a reserve can tell that none is. */
-  let left: readonly boolean[] = [true, true, true];
+  let left: readonly boolean[] = RINGS.map(() => true);
   let lookAgainAt = 0;
   let reserves = 0;
   /** The reserve that has no reply yet, or failed. Its repeat brings the jobs that it may have reserved. */
@@ -75,12 +76,13 @@ export function createReservations(deps: ReservationsDeps) {
   const reserveOnce = async (): Promise<void> => {
     if (unanswered) await sleep(REFUSED_SECONDS);
     if (isStopped()) return;
-    const rooms = slots.rooms().map((room, ring) => Math.max(0, Math.min(room, MOST_RESERVED[ring] ?? 0)));
+    const room = slots.rooms();
+    const rooms = RINGS.map((ring) => Math.min(room[ring], MOST_RESERVED[ring]));
     const at = now();
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
-    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, slowGroups: slots.findSlow() });
+    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects: slots.findSuspects() });
     unanswered = undefined;
     isPaused = reply.kind === 'paused';
     left = reply.left;
@@ -131,11 +133,13 @@ export function createReservations(deps: ReservationsDeps) {
   const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => ringsWithRoom().some(rings);
 
   /**
-   * In seconds. No mark tells of the end of a pause, or of room that a slow group has left: both must be looked for.
+   * In seconds. No mark tells of the end of a pause, or of a job that takes so long that it leaves a quick or a suspect
+   * slot; that job may also start during the wait. A slow slot becomes free only when a job ends, which is told of.
    */
   const longestWait = (rings: readonly Ring[]): number => {
     if (isPaused) return PAUSED_SECONDS;
-    return rings.length < RINGS.length ? LOOK_AGAIN_SECONDS : Infinity;
+    if (rings.includes(QUICK) && rings.includes(SUSPECT)) return Infinity;
+    return Math.max(LEAST_SECONDS, Math.min(LOOK_AGAIN_SECONDS, slots.roomierInMs() / 1_000));
   };
 
   const hasLeft = (ring: Ring): boolean => left[ring] === true;

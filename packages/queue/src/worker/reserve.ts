@@ -28,7 +28,8 @@ export type ReserveRequest = {
   readonly groupLimit: number;
   /** The most jobs to take, by ring. */
   readonly rooms: readonly number[];
-  readonly slowGroups: readonly string[];
+  /** Groups that keep this worker waiting far longer than usual. */
+  readonly suspects: readonly string[];
 };
 
 export type ReserveReply = {
@@ -42,9 +43,10 @@ export type ReserveReply = {
 };
 
 const Flag = z.number().transform((value) => value === 1);
-const RingNumber = z.enum(['0', '1', '2']).transform((text) => Number(text) as Ring);
+const RingNumber = z.enum(['0', '1', '2', '3']).transform((text) => Number(text) as Ring);
 const Row = z.tuple([z.string(), z.string(), RingNumber, Flag, z.unknown()]);
-const Reply = z.tuple([z.enum(['reserved', 'paused']), z.array(Row), Flag, Flag, Flag, z.coerce.number()]);
+const Left = z.tuple([Flag, Flag, Flag, Flag]);
+const Reply = z.tuple([z.enum(['reserved', 'paused']), z.array(Row), z.coerce.number(), Left]);
 
 /** Parses the rows that `load` returned for the jobs of one reply, which may share parts. */
 export type ReadRows = (rows: readonly { readonly id: string; readonly row: unknown }[]) => readonly unknown[];
@@ -54,15 +56,15 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
   const reserve = defineScript('queueReserve', createReserveScript(loadLua));
   const scriptKeys = [keys.leases, keys.settings, keys.later, ...RINGS.map(keys.ready), ...RINGS.map(keys.wake)];
   return async (request: ReserveRequest): Promise<ReserveReply> => {
-    const { now, leaseEndsAt, nonce, groupLimit, rooms, slowGroups } = request;
-    const args = [keys.prefix, now, leaseEndsAt, nonce, groupLimit, ...rooms, ...slowGroups];
-    const [kind, rows, express, sound, suspect, lookAgainAt] = Reply.parse(await reserve(scriptKeys, args));
+    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects } = request;
+    const args = [keys.prefix, now, leaseEndsAt, nonce, groupLimit, ...rooms, ...suspects];
+    const [kind, rows, lookAgainAt, left] = Reply.parse(await reserve(scriptKeys, args));
     const loaded = readRows(rows.map(([id, , , , row]) => ({ id, row })));
     const jobs = rows.map(([id, handle, ring, isProbe], index) => {
       const group = groupOf(handle);
       return { id, handle, group, ring, isProbe, loaded: loaded[index] };
     });
-    return { kind, jobs, left: [express, sound, suspect], lookAgainAt };
+    return { kind, jobs, left, lookAgainAt };
   };
 }
 export type Reserve = ReturnType<typeof createReserve>;

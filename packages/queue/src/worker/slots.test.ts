@@ -1,4 +1,5 @@
-import { createSlots, EXPRESS_SLOTS, type Slot } from './slots.ts';
+import type { Ring } from '../queue-keys.ts';
+import { createSlots, mostInWork, type Slot } from './slots.ts';
 
 function setUp(concurrency = 10) {
   let at = 0;
@@ -8,13 +9,19 @@ function setUp(concurrency = 10) {
     passMs: (ms: number) => {
       at += ms;
     },
-    start: (count: number, group: string, ring: 0 | 1 | 2): readonly Slot[] =>
+    start: (count: number, group: string, ring: Ring): readonly Slot[] =>
       Array.from({ length: count }, () => slots.start(group, ring)),
+    /** Its jobs have taken so long so far. */
+    teach: (group: string, ms: number): void => {
+      const slot = slots.start(group, 1);
+      at += ms;
+      slots.end(slot, 'answered');
+    },
   };
 }
 
-test('sound groups have room for as many jobs as the worker is meant for, suspect ones for half, express ones their own', () => {
-  expect(setUp().slots.rooms()).toEqual([EXPRESS_SLOTS, 10, 5]);
+test('quick groups have as many slots as configured, suspect ones half, slow ones ten times as many, express ones fifty', () => {
+  expect(setUp().slots.rooms()).toEqual([50, 10, 5, 100]);
 });
 
 test('jobs of one ring take no room of another', () => {
@@ -22,51 +29,89 @@ test('jobs of one ring take no room of another', () => {
   start(3, '!e', 0);
   start(10, 'a', 1);
   start(5, 'b', 2);
-  expect(slots.rooms()).toEqual([EXPRESS_SLOTS - 3, 0, 0]);
+  start(99, 'c', 3);
+  expect(slots.rooms()).toEqual([47, 0, 0, 1]);
 });
 
 test('a worker meant for one job has room for a suspect one', () => {
-  expect(setUp(1).slots.rooms()).toEqual([EXPRESS_SLOTS, 1, 1]);
+  expect(setUp(1).slots.rooms()).toEqual([50, 1, 1, 10]);
 });
 
-test('a slot is given back once, however often it ends', () => {
+test.each<Ring>([1, 2, 3])('a slot of ring %i is given back once, however often it ends', (ring) => {
   const { slots, start } = setUp();
-  const [slot] = start(2, 'a', 1);
+  const before = slots.rooms()[ring];
+  const [slot] = start(2, 'a', ring);
   if (slot) slots.end(slot, 'answered');
   if (slot) slots.end(slot, 'answered');
-  expect(slots.rooms()).toEqual([EXPRESS_SLOTS, 9, 5]);
+  expect(slots.rooms()[ring]).toBe(before - 1);
   expect(slots.inWork()).toBe(1);
 });
 
-test('a group that keeps a job waiting counts as suspect, and leaves its room to the sound ones', () => {
-  const { slots, start, passMs } = setUp();
-  start(4, 'slow', 1);
-  expect(slots.findSlow()).toEqual([]);
-  passMs(101);
-  expect(slots.findSlow()).toEqual(['slow']);
-  expect(slots.rooms()).toEqual([EXPRESS_SLOTS, 10, 1]);
-});
-
-test('however many groups are slow, all jobs in work are at most twice as many as the worker is meant for', () => {
-  const { slots, start, passMs } = setUp();
-  start(10, 'a', 1);
-  passMs(101);
-  start(8, 'b', 1);
-  expect(slots.rooms()).toEqual([EXPRESS_SLOTS, 2, 0]);
-  passMs(101);
-  expect(slots.rooms()).toEqual([EXPRESS_SLOTS, 2, 0]);
-});
-
-test('slow is what takes eight times as long as usual', () => {
-  const { slots, start, passMs } = setUp();
-  const [first] = start(1, 'a', 1);
-  passMs(50);
-  if (first) slots.end(first, 'answered');
-  start(1, 'a', 1);
-  passMs(400);
-  expect(slots.findSlow()).toEqual([]);
+test.each<{ ring: Ring; rooms: readonly number[]; then: readonly number[] }>([
+  { ring: 1, rooms: [50, 6, 5, 100], then: [50, 10, 5, 96] },
+  { ring: 2, rooms: [50, 10, 1, 100], then: [50, 10, 5, 96] },
+])('a job of ring $ring that takes longer than a second holds a slow slot from then on', ({ ring, rooms, then }) => {
+  const { slots, start, passMs, teach } = setUp();
+  teach('a', 900);
+  const jobs = start(4, 'a', ring);
+  passMs(999);
+  expect(slots.rooms()).toEqual(rooms);
+  expect(slots.roomierInMs()).toBe(1);
   passMs(1);
-  expect(slots.findSlow()).toEqual(['a']);
+  expect(slots.rooms()).toEqual(then);
+  expect(slots.roomierInMs()).toBe(Infinity);
+  for (const job of jobs) slots.end(job, 'answered');
+  expect(slots.rooms()).toEqual([50, 10, 5, 100]);
+});
+
+test('a quick group that keeps a job waiting is suspect, and all its jobs leave the quick slots', () => {
+  const { slots, start, passMs } = setUp();
+  start(4, 'waits', 1);
+  expect(slots.findSuspects()).toEqual([]);
+  expect(slots.roomierInMs()).toBe(100);
+  passMs(100);
+  expect(slots.findSuspects()).toEqual(['waits']);
+  expect(slots.rooms()).toEqual([50, 10, 5, 96]);
+});
+
+test('what takes long never takes more than its share of the slow slots, that of quick groups first, and then counts as suspect', () => {
+  const { slots, start, passMs } = setUp();
+  start(5, 'unknown', 2);
+  passMs(1_000);
+  for (const group of ['a', 'b']) {
+    start(10, group, 1);
+    passMs(100);
+  }
+  // Twenty may, and 25 do.
+  expect(slots.rooms()).toEqual([50, 10, 0, 80]);
+});
+
+test('slow groups can use all of their slots, however many others take long', () => {
+  const { slots, start, passMs } = setUp();
+  start(100, 'slow', 3);
+  start(10, 'a', 1);
+  passMs(100);
+  expect(slots.rooms()).toEqual([50, 10, 5, 0]);
+});
+
+test('whatever takes long, no more are in work than there are slots', () => {
+  const { slots, passMs, start } = setUp();
+  for (let turn = 0; turn < 100; turn++) {
+    for (const [ring, room] of slots.rooms().entries()) start(room, `g${turn}.${ring}`, ring as Ring);
+    passMs(100);
+  }
+  expect(slots.inWork()).toBe(mostInWork(10));
+  expect(mostInWork(10)).toBe(50 + 10 + 5 + 100 + 20);
+});
+
+test('suspect is what takes eight times as long as usual', () => {
+  const { slots, start, passMs, teach } = setUp();
+  teach('a', 50);
+  start(1, 'a', 1);
+  passMs(399);
+  expect(slots.findSuspects()).toEqual([]);
+  passMs(1);
+  expect(slots.findSuspects()).toEqual(['a']);
 });
 
 test('what ends without an answer says nothing of how long a group usually takes', () => {
@@ -75,13 +120,13 @@ test('what ends without an answer says nothing of how long a group usually takes
   passMs(10_000);
   if (first) slots.end(first, 'unanswered');
   start(1, 'a', 1);
-  passMs(101);
-  expect(slots.findSlow()).toEqual(['a']);
+  passMs(100);
+  expect(slots.findSuspects()).toEqual(['a']);
 });
 
-test('a group of the suspect ring is not told of as slow: it is where it belongs', () => {
+test.each<Ring>([2, 3])('a group of ring %i is not told of as suspect: it is where it belongs', (ring) => {
   const { slots, start, passMs } = setUp();
-  start(1, 'a', 2);
+  start(1, 'a', ring);
   passMs(1_000);
-  expect(slots.findSlow()).toEqual([]);
+  expect(slots.findSuspects()).toEqual([]);
 });

@@ -1,4 +1,5 @@
-import type { Ring } from '../queue-keys.ts';
+import { SLOW_FROM_MS } from '../groups/group-lua.ts';
+import { EXPRESS, QUICK, RINGS, SLOW, SUSPECT, type Ring } from '../queue-keys.ts';
 
 /** How a job ended for its group. `unsent`: nothing went out, which says nothing about the group. */
 export type JobEnd = 'answered' | 'unanswered' | 'unsent';
@@ -6,89 +7,134 @@ export type JobEnd = 'answered' | 'unanswered' | 'unsent';
 /** A job in work in this process. */
 export type Slot = { readonly group: string; readonly ring: Ring; readonly startedAt: number };
 
-export const EXPRESS_SLOTS = 50;
+/** A number for each ring. */
+export type PerRing = readonly [express: number, quick: number, suspect: number, slow: number];
+
+const EXPRESS_SLOTS = 50;
+/** Slow slots for each quick one: a job that waits for an answer costs memory, and hardly any processor time. */
+const SLOW_PER_QUICK = 10;
+/** Jobs for each quick slot that may hold a slow slot beside those of slow groups, because they take long. */
+const LATE_PER_QUICK = 2;
 /** A job that takes so many times as long as usual makes its group suspect until it ends. */
-const SLOW_FACTOR = 8;
-const SLOW_AT_LEAST_MS = 100;
-/** Groups without a job in work whose usual duration is remembered. */
+const SUSPECT_FACTOR = 8;
+const SUSPECT_AT_LEAST_MS = 100;
+/** Groups whose usual duration is remembered. */
 const REMEMBERED = 10_000;
 
-type State = { readonly slots: Set<Slot>; usualMs: number };
+/** The slots of each ring in a worker that is meant to have so many quick jobs in work. */
+export function slotsFor(concurrency: number): PerRing {
+  return [EXPRESS_SLOTS, concurrency, Math.max(1, Math.floor(concurrency / 2)), SLOW_PER_QUICK * concurrency];
+}
+
+/** The most jobs in work at once in such a worker. */
+export function mostInWork(concurrency: number): number {
+  return slotsFor(concurrency).reduce((sum, count) => sum + count, LATE_PER_QUICK * concurrency);
+}
 
 /**
- * Room for jobs in this process, by ring. Sound groups together get `concurrency` slots, suspect groups half of that,
- * and express groups slots of their own. A group that keeps a job waiting far longer than usual counts as suspect while
- * that lasts, so that its jobs leave room for those of other groups. Sound and suspect groups together get at most
- * twice `concurrency`.
- * @param concurrency jobs that the worker is meant to have in work
+ * Room for jobs in this process, by ring. Each ring has slots of its own. A slot is a number, and nothing of the job:
+ * one that takes longer than a second holds a slow slot from then on, whatever ring it came from, and so do all jobs of
+ * a quick group that keeps one waiting far longer than usual. So the slots of quick groups are never held for longer,
+ * also by a group of which nobody knows yet that it is slow.
+ * @param concurrency slots of quick groups
  * @param now monotonic ms
  */
 export function createSlots({ concurrency, now }: { readonly concurrency: number; readonly now: () => number }) {
-  const half = Math.max(1, Math.floor(concurrency / 2));
-  const busy = new Map<string, State>();
-  /** Usual durations by group, the longest unused first. */
+  const most = slotsFor(concurrency);
+  const mostLate = LATE_PER_QUICK * concurrency;
+  /** Express and slow jobs, which keep the slots that they have. */
+  const steady = new Map<Ring, Set<Slot>>([
+    [EXPRESS, new Set()],
+    [SLOW, new Set()],
+  ]);
+  /** The other jobs by group, the oldest first. */
+  const busy = new Map<string, Set<Slot>>();
+  /** Usual durations by group in ms, the longest unused first. */
   const usual = new Map<string, number>();
   let inWork = 0;
 
-  const isSlow = ({ slots, usualMs }: State, at: number): boolean => {
+  /** When the group keeps a job waiting far longer than usual, by `now`. */
+  const suspectAt = (group: string, slots: ReadonlySet<Slot>): number => {
     const oldest = slots.values().next().value;
-    return oldest !== undefined && at - oldest.startedAt > Math.max(SLOW_AT_LEAST_MS, SLOW_FACTOR * usualMs);
+    const longMs = Math.max(SUSPECT_AT_LEAST_MS, SUSPECT_FACTOR * (usual.get(group) ?? 0));
+    return oldest === undefined ? Infinity : oldest.startedAt + longMs;
   };
 
-  const remember = (group: string, { usualMs }: State) => {
+  const learn = (group: string, tookMs: number): void => {
+    const before = usual.get(group);
     usual.delete(group);
-    usual.set(group, usualMs);
-    const oldest = usual.keys().next().value;
-    if (usual.size > REMEMBERED && oldest !== undefined) usual.delete(oldest);
+    usual.set(group, before === undefined ? tookMs : before + (tookMs - before) / 8);
+    const longestUnused = usual.keys().next().value;
+    if (usual.size > REMEMBERED && longestUnused !== undefined) usual.delete(longestUnused);
   };
 
-  /** Jobs in work by ring; the jobs of slow groups count as suspect. */
-  const count = (at: number): [number, number, number] => {
-    const counts: [number, number, number] = [0, 0, 0];
-    for (const state of busy.values()) {
-      const slow = isSlow(state, at);
-      for (const { ring } of state.slots) counts[ring === 1 && slow ? 2 : ring]++;
+  /** Jobs that hold the slots of each ring, and when the next of them holds another, by `now`. */
+  const count = (at: number) => {
+    const holding = RINGS.map((ring) => steady.get(ring)?.size ?? 0) as [number, number, number, number];
+    let [lateQuick, lateSuspect] = [0, 0];
+    let changesAt = Infinity;
+    for (const [group, slots] of busy) {
+      const isSuspectFrom = suspectAt(group, slots);
+      for (const { ring, startedAt } of slots) {
+        const isLateFrom =
+          ring === QUICK ? Math.min(isSuspectFrom, startedAt + SLOW_FROM_MS) : startedAt + SLOW_FROM_MS;
+        if (at >= isLateFrom) {
+          if (ring === QUICK) lateQuick++;
+          else lateSuspect++;
+        } else {
+          holding[ring]++;
+          changesAt = Math.min(changesAt, isLateFrom);
+        }
+      }
     }
-    return counts;
+    // Those of quick groups go first. What finds no slow slot counts as suspect.
+    const quick = Math.min(lateQuick, mostLate);
+    const suspect = Math.min(lateSuspect, mostLate - quick);
+    holding[SLOW] += quick + suspect;
+    holding[SUSPECT] += lateQuick - quick + lateSuspect - suspect;
+    return { holding, changesAt };
   };
 
   return {
     start(group: string, ring: Ring): Slot {
       const slot: Slot = { group, ring, startedAt: now() };
-      const state = busy.get(group) ?? { slots: new Set(), usualMs: usual.get(group) ?? 0 };
-      state.slots.add(slot);
-      busy.set(group, state);
+      const slots = steady.get(ring) ?? busy.get(group) ?? new Set();
+      slots.add(slot);
+      if (!steady.has(ring)) busy.set(group, slots);
       inWork++;
       return slot;
     },
+
     end(slot: Slot, end: JobEnd): void {
-      const state = busy.get(slot.group);
-      if (!state?.slots.delete(slot)) return;
+      const slots = steady.get(slot.ring) ?? busy.get(slot.group);
+      if (!slots?.delete(slot)) return;
+      if (busy.get(slot.group)?.size === 0) busy.delete(slot.group);
       inWork--;
-      if (end === 'answered') {
-        const tookMs = now() - slot.startedAt;
-        state.usualMs = state.usualMs === 0 ? tookMs : state.usualMs + (tookMs - state.usualMs) / 8;
-      }
-      if (state.slots.size > 0) return;
-      busy.delete(slot.group);
-      remember(slot.group, state);
+      if (end === 'answered') learn(slot.group, now() - slot.startedAt);
     },
+
     /** Jobs that may be started now, by ring. */
-    rooms(): readonly [number, number, number] {
-      const [express, sound, suspect] = count(now());
-      const inAll = 2 * concurrency - sound - suspect;
-      return [
-        EXPRESS_SLOTS - express,
-        Math.max(0, Math.min(concurrency - sound, inAll)),
-        Math.max(0, Math.min(half - suspect, inAll)),
-      ];
+    rooms(): PerRing {
+      const { holding } = count(now());
+      const inAll = mostInWork(concurrency) - inWork;
+      const roomOf = (ring: Ring): number => Math.max(0, Math.min(most[ring] - holding[ring], inAll));
+      return [roomOf(EXPRESS), roomOf(QUICK), roomOf(SUSPECT), roomOf(SLOW)];
     },
-    /** Groups of the sound ring that keep a job waiting far longer than usual. */
-    findSlow(): readonly string[] {
+
+    /** How long until a ring gets room although no job ends, in ms; Infinity: it doesn't. */
+    roomierInMs(): number {
       const at = now();
-      const isSlowAndSound = (state: State) => isSlow(state, at) && [...state.slots].some(({ ring }) => ring === 1);
-      return [...busy].filter(([, state]) => isSlowAndSound(state)).map(([group]) => group);
+      return count(at).changesAt - at;
     },
+
+    /** Groups of the quick ring that keep a job waiting far longer than usual. */
+    findSuspects(): readonly string[] {
+      const at = now();
+      const isNew = (group: string, slots: ReadonlySet<Slot>) =>
+        at >= suspectAt(group, slots) && [...slots].some(({ ring }) => ring === QUICK);
+      return [...busy].filter(([group, slots]) => isNew(group, slots)).map(([group]) => group);
+    },
+
     inWork: (): number => inWork,
   };
 }

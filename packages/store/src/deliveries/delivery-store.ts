@@ -129,6 +129,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         tries,
         ...(isReleased && { released: true }),
         verdict,
+        tookMs: attempt.durationMs,
         ttl: retention.expiryMs,
         newVersion: newRevision(),
         ...fieldsOfAttempt(recorded),
