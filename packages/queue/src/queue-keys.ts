@@ -11,6 +11,8 @@ export function createQueueKeys(prefix: string) {
     group: (group: string) => `${prefix}g:${group}`,
     /** zset: groups of a ring that have a due job and a free slot, by their turn */
     ready: (ring: Ring) => `${prefix}ready:${ring}`,
+    /** zset: the next turn of each tenant in a ring in which groups wait for theirs; see `turnIn` of GROUP_LUA */
+    turns: (ring: Ring) => `${prefix}turns:${ring}`,
     /** zset: its one member wakes a worker that waits for the ring */
     wake: (ring: Ring) => `${prefix}wake:${ring}`,
     /**

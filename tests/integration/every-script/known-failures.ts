@@ -86,6 +86,7 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
     'RECORD_ATTEMPTS_LUA, when the receiver is gone, and the platform is told',
     'RECOVER_LUA',
     'REDELIVER_LUA',
+    'TAKE_OVER_BREAKERS_LUA',
     'createFinishScript',
   ],
   'Redis forgot it': [],

@@ -1,3 +1,4 @@
+import { findFaults } from './read-queue.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
 
@@ -7,6 +8,7 @@ async function setUp() {
   let now = START;
   const queue = await startQueue(() => now);
   const scripts = createQueueScripts(queue, () => now);
+  let added = 0;
   return {
     scripts,
     passMs: (ms: number) => {
@@ -17,6 +19,15 @@ async function setUp() {
       Promise.all(groups.map((group) => queue.redis.hset(queue.keys.group(group), 'ok', '1'))),
     addMany: (group: string, count: number) =>
       queue.add(...Array.from({ length: count }, (_, index) => ({ group, id: `${group}${index}` }))),
+    /** Adds jobs to each of so many groups of a tenant, `<tenant>0` and so on, which have answered before. */
+    async addGroups(tenant: string, groups: number, jobs: number): Promise<void> {
+      const names = Array.from({ length: groups }, (_, index) => `${tenant}${index}`);
+      for (const group of names) await queue.redis.hset(queue.keys.group(group), 'ok', '1');
+      const each = (group: string) =>
+        Array.from({ length: jobs }, () => ({ group, tenant, id: `${group}.${added++}` }));
+      await queue.add(...names.flatMap(each));
+    },
+    queue,
     /** The groups of the next jobs, one reserve each. */
     async takeGroups(turns: number, room: number): Promise<readonly string[]> {
       const groups: string[] = [];
@@ -88,4 +99,82 @@ test('many groups whose time comes at once are all served, a hundred a reserve',
   for (let index = 0; index < 250; index++) await set.addMany(`g${String(index).padStart(3, '0')}`, 1);
   const served = await set.takeGroups(3, 250);
   expect(new Set(served.join('').match(/g\d{3}/g)).size).toBe(250);
+});
+
+describe('a tenant', () => {
+  const tenantsOf = (groups: readonly string[]) => groups.map((group) => group.replaceAll(/\d/g, '')).join('');
+
+  test('with many groups has one turn where one with one group has one', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 300, 2);
+    set.passMs(1);
+    await set.addGroups('b', 1, 20);
+    set.passMs(1);
+    await set.addGroups('c', 2, 20);
+    // The first one comes to an empty ring, which keeps no turns.
+    expect(tenantsOf(await set.takeGroups(13, 1))).toBe('aabcabcabcabc');
+  });
+
+  test('with many groups has all turns while nobody else waits, and they take turns among themselves', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 3, 2);
+    expect((await set.takeGroups(6, 1)).join(' ')).toBe('a0 a1 a2 a0 a1 a2');
+  });
+
+  test('that had all turns for long is not made to wait for that when another comes', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 2, 500);
+    await set.takeGroups(400, 1);
+    await set.addGroups('b', 1, 30);
+    expect(tenantsOf(await set.takeGroups(20, 1)).replaceAll('b', '')).toHaveLength(10);
+  });
+
+  test('is given back the turns that its groups don’t take', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 200, 1);
+    await set.addGroups('b', 2, 50);
+    for (let group = 1; group < 200; group++) await set.queue.remove(`a${group}`, `a${group}.${group}`);
+    await set.takeGroups(4, 1);
+    await set.addGroups('a', 1, 3);
+    expect(tenantsOf(await set.takeGroups(6, 1)).replaceAll('b', '')).toHaveLength(3);
+    expect(await findFaults(set.queue)).toEqual([]);
+  });
+
+  test('that comes while many wait goes first, and those that come go in the order in which they come', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 50, 1);
+    await set.takeGroups(1, 1);
+    for (const tenant of ['d', 'b', 'c']) await set.addGroups(tenant, 1, 1);
+    expect(tenantsOf(await set.takeGroups(6, 1))).toBe('adbcaa');
+  });
+
+  test('is known from its first job on, and keeps its turns in each ring and in each place', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 1, 1);
+    expect(await set.queue.redis.hget(set.queue.keys.group('a0'), 'ten')).toBe('a');
+    await set.addMany('a0', 1);
+    expect(await set.queue.redis.hget(set.queue.keys.group('a0'), 'ten')).toBe('a');
+  });
+});
+
+test('of a ring without waiting groups no turns are kept, and of one that is busy only those to come', async () => {
+  await using set = await setUp();
+  const { redis, keys } = set.queue;
+  for (let tenant = 0; tenant < 30; tenant++) await set.addGroups(`t${'x'.repeat(tenant)}`, 1, 1);
+  await set.addGroups('busy', 2, 40);
+  expect(await redis.zcard(keys.turns(1))).toBeGreaterThan(30);
+  await set.takeGroups(40, 1);
+  expect(await redis.zcard(keys.turns(1))).toBeLessThanOrEqual(2);
+  await set.takeGroups(70, 1);
+  expect(await redis.exists(keys.ready(1))).toBe(0);
+  expect(await redis.exists(keys.turns(1))).toBe(0);
+});
+
+test('a group that a process of the former version has put behind everything comes at the present turn', async () => {
+  await using set = await setUp();
+  await set.addGroups('a', 2, 100);
+  await set.addGroups('b', 1, 5);
+  await set.queue.redis.zadd(set.queue.keys.ready(1), 'XX', START + 3_600_000, 'b0');
+  const served = (await set.takeGroups(6, 1)).join('');
+  expect(served).toContain('b');
 });

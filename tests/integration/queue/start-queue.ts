@@ -20,13 +20,14 @@ end
 `;
 
 const ADD_LUA = /* lua */ `
--- ARGV[1] prefix   ARGV[2] now   ARGV[3..] group, id, score
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3..] group, id, score, tenant or ''
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 local entries = {}
-for index = 3, #ARGV, 3 do
-  entries[#entries + 1] = { ARGV[index], ARGV[index + 1], ARGV[index + 2] }
+for index = 3, #ARGV, 4 do
+  local tenant = ARGV[index + 3]
+  entries[#entries + 1] = { ARGV[index], ARGV[index + 1], ARGV[index + 2], tenant ~= '' and tenant or nil }
   redis.call('HSET', prefix .. 'j:' .. ARGV[index + 1], 'body', ARGV[index + 1])
 end
 enqueue(entries, tonumber(ARGV[2]))
@@ -68,6 +69,8 @@ return { held and 1 or 0, change }
 export type QueueJob = {
   readonly group: string;
   readonly id: string;
+  /** To which the group belongs; absent: that is not known. */
+  readonly tenant?: string;
   readonly jobClass?: 'urgent' | 'usual' | 'background';
   /** Default: now. */
   readonly dueAt?: number;
@@ -151,10 +154,11 @@ export async function startQueue(now: () => number = Date.now) {
     },
     async add(...jobs: readonly QueueJob[]): Promise<void> {
       const at = now();
-      const entries = jobs.flatMap(({ group, id, jobClass = 'usual', dueAt = at }) => [
+      const entries = jobs.flatMap(({ group, id, tenant = '', jobClass = 'usual', dueAt = at }) => [
         group,
         id,
         scoreOf(jobClass, dueAt),
+        tenant,
       ]);
       await add([keys.leases], [PREFIX, at, ...entries]);
     },

@@ -28,6 +28,7 @@ const APART = new Set([
   'waiting',
   'ready',
   'wake',
+  'turns',
   'later',
   'leases',
   'settings',

@@ -11,14 +11,16 @@ const JOBS_AT_ONCE = 1_000;
  * a handle, or with a `~` that names no lane, is an error before anything is added. So is an id that begins like a
  * marker, with a `~`.
  *
+ * Groups of a tenant share its turns. A group remembers its tenant, so it is enough to name it where it is at hand.
+ *
  * A group may be a lane (see LANE_LUA, which this has too).
  *
  * `dequeue(group, ids, now)` removes jobs that wait. Both update `n` of the settings, the number of all waiting jobs.
  */
 export const ENQUEUE_LUA = /* lua */ `${LANE_LUA}
--- entries: list of {group, job id, score}   now (ms)   mode: 'NX', or nil
+-- entries: list of {group, job id, score, the tenant to which the group belongs, or nil}   now (ms)   mode: 'NX', or nil
 local function enqueue(entries, now, mode)
-  local jobs, groups, added = {}, {}, 0
+  local jobs, groups, tenants, added = {}, {}, {}, 0
   for _, entry in ipairs(entries) do
     if isMarker(entry[2]) then error('the id of a job must not begin with a "~": ' .. entry[2]) end
     local group = entry[1]
@@ -30,6 +32,7 @@ local function enqueue(entries, now, mode)
       jobs[group] = list
       groups[#groups + 1] = group
     end
+    tenants[group] = tenants[group] or entry[4]
     list[#list + 1] = entry[3]
     list[#list + 1] = entry[2]
   end
@@ -41,7 +44,7 @@ local function enqueue(entries, now, mode)
       else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
     end
     local base, rate, name = splitLane(group)
-    if rate then placeLaneAdded(base, rate, name, now) else placeAdded(base, now) end
+    if rate then placeLaneAdded(base, rate, name, now, tenants[group]) else placeAdded(base, now, tenants[group]) end
   end
   if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
 end

@@ -73,11 +73,11 @@ local function placeLane(group, rate, name, now)
 end
 
 -- The same after jobs were added; also puts the group.
-local function placeLaneAdded(group, rate, name, now)
+local function placeLaneAdded(group, rate, name, now, tenant)
   placeLane(group, rate, name, now)
   -- It may have lost its last marker: a lane of the same name has taken the tokens since that was set.
   local state = redis.call('EXISTS', prefix .. 'q:' .. group) == 0 and readGroup(group)
-  if state then put(group, state, nil, now) else placeAdded(group, now) end
+  if state then put(group, state, nil, now) else placeAdded(group, now, tenant) end
 end
 
 -- Takes at most so many due jobs from the lane of a marker that was taken from the group's zset, and their tokens.

@@ -1,10 +1,10 @@
-import { GROUP_LUA } from '../groups/group-lua.ts';
+import { GROUP_LUA, TURN } from '../groups/group-lua.ts';
 import { LANE_LUA } from '../groups/lane-lua.ts';
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
 const JOBS_A_TURN = 4;
-/** The distance between two turns of a group in the same ms: the least that a double distinguishes at such a time. */
-const TURN_MS = 0.001;
+/** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
+const TURNS_FORGOTTEN = 100;
 /** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
 const GROUPS_LOOKED_AT = 100;
 /** How long a group that keeps a worker waiting is suspect, unless an answer comes first, in ms. */
@@ -19,7 +19,7 @@ export function createReserveScript(loadLua: string): string {
 -- Takes due jobs from the groups that are ready, in turn, under leases. The jobs of a worker that dies come back when
 -- the leases end.
 -- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..7] rings (zset)   KEYS[8..11] their
--- wake marks (zset)
+-- wake marks (zset)   KEYS[12..15] their turns (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
 -- ARGV[6..9] most jobs of each ring   ARGV[10..] groups, not lanes, that keep this worker waiting far longer than usual
@@ -148,7 +148,8 @@ local function takeJobs(group, state, ring, isProbe, count)
 end
 
 -- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took.
-local function serve(group, turn, ring, room)
+-- isAlone: no other group waits in the ring
+local function serve(group, turn, ring, room, isAlone)
   local base, rate, name = splitLane(group)
   if rate then
     -- A process of the former version, which knows no lanes, put it here.
@@ -158,6 +159,8 @@ local function serve(group, turn, ring, room)
     return 0
   end
   local state = readGroup(group)
+  -- Whatever comes of it, this was its turn.
+  state.isServed = true
   -- The entry in the ring counts: the state of the group may have expired.
   if state.place ~= ring then
     redis.call('ZREM', KEYS[4 + ring], group)
@@ -180,7 +183,7 @@ local function serve(group, turn, ring, room)
   end
   local key = prefix .. 'g:' .. group
   local served, isEmpty = takeJobs(group, state, ring, isProbe, count)
-  redis.call('HSET', key, 'n', state.inWork)
+  redis.call('HSET', key, 'n', state.inWork, 'at', now)
   keep(key, state, now)
   -- A lane may have no token after all.
   if isProbe and served > 0 then
@@ -191,28 +194,39 @@ local function serve(group, turn, ring, room)
     put(group, state, nil, now)
   else
     place(group, state, now, limit)
-    -- Behind all groups that are ready now. The step is small: if turns ran ahead of the time, groups that come later
-    -- would go first for long.
-    if state.place == ring then redis.call('ZADD', KEYS[4 + ring], math.max(turn + ${TURN_MS}, now), group) end
+    if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state), group) end
   end
   return served
+end
+
+-- Keeps the turns of a ring together, in which groups have been served and others wait from the given turn on.
+local function tidy(index, present)
+  local key, turns = KEYS[4 + index], KEYS[12 + index]
+  local passed = redis.call('ZRANGE', turns, '-inf', string.format('(%.17g', present), 'BYSCORE', 'LIMIT', 0, ${TURNS_FORGOTTEN})
+  if passed[1] then redis.call('ZREM', turns, unpack(passed)) end
+  -- A process of the former version takes the time for a turn. That may be far behind the turns of all others.
+  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
+  if tonumber(last[2]) > present + ${TURN} * (redis.call('ZCARD', key) + 2) then
+    redis.call('ZADD', key, present + ${TURN}, last[1])
+  end
 end
 
 for index = 0, 3 do
   local ring, room = tostring(index), tonumber(ARGV[6 + index])
   if isRepeated or (isPaused and index > 0) then room = 0 end
-  local head = room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 0, 'WITHSCORES') or {}
-  while head[1] and room > 0 do
-    room = room - serve(head[1], tonumber(head[2]), ring, room)
-    head = redis.call('ZRANGE', KEYS[4 + index], 0, 0, 'WITHSCORES')
+  local isServed, first = room > 0, room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES') or {}
+  while first[1] and room > 0 do
+    room = room - serve(first[1], tonumber(first[2]), ring, room, not first[3])
+    first = redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES')
   end
+  if isServed and first[1] then tidy(index, tonumber(first[2])) end
 end
 -- Only this script knows whether groups are left. Other workers may have room for them, so they are woken.
 local left, isAnyReady = {}, false
 for index = 0, 3 do
   local isReady = redis.call('EXISTS', KEYS[4 + index]) == 1
   isAnyReady = isAnyReady or isReady
-  if isReady then redis.call('ZADD', KEYS[8 + index], 0, '0') else redis.call('DEL', KEYS[8 + index]) end
+  if isReady then redis.call('ZADD', KEYS[8 + index], 0, '0') else redis.call('UNLINK', KEYS[8 + index], KEYS[12 + index]) end
   left[index + 1] = isReady and not (isPaused and index > 0) and 1 or 0
 end
 local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')

@@ -8,7 +8,7 @@ const LOOKED_AT_LATER = 200;
  * For scripts that only read. Needs GROUP_LUA. Has LANE_LUA.
  *
  * `standing()` finds groups with waiting jobs: of very many only those that are served soonest. Returns a list of
- * {name, place ('0' to '3', 'later'), since or until when (ms)}, the number of groups with waiting jobs, and the
+ * {name, place ('0' to '3', 'later'), its turn or until when it stands there (ms)}, the number of groups with waiting jobs, and the
  * number of ready groups that are not in the list.
  *
  * `lookAt(group, now)` reads one group: `state` (see readGroup); `total` waiting jobs; `due` ones among them; `mayGo`,

@@ -20,7 +20,8 @@ local mayGo, oldest = 0, math.huge
 
 -- Since when a worker could have had its first job.
 local function sinceOf(seen, place, at)
-  local since = math.min(seen.since or math.huge, math.max(seen.backgroundSince or math.huge, place == 'later' and 0 or at))
+  -- A background job waits since the last turn of its group.
+  local since = math.min(seen.since or math.huge, math.max(seen.backgroundSince or math.huge, place == 'later' and 0 or seen.state.servedAt))
   if seen.state.place ~= 'f' then return since end
   -- The group waits for its own slots until the time at which to look again.
   return at <= now and at or math.huge

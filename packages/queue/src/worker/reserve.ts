@@ -54,7 +54,14 @@ export type ReadRows = (rows: readonly { readonly id: string; readonly row: unkn
 /** @param loadLua see `createReserveScript` */
 export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadLua: string, readRows: ReadRows) {
   const reserve = defineScript('queueReserve', createReserveScript(loadLua));
-  const scriptKeys = [keys.leases, keys.settings, keys.later, ...RINGS.map(keys.ready), ...RINGS.map(keys.wake)];
+  const scriptKeys = [
+    keys.leases,
+    keys.settings,
+    keys.later,
+    ...RINGS.map(keys.ready),
+    ...RINGS.map(keys.wake),
+    ...RINGS.map(keys.turns),
+  ];
   return async (request: ReserveRequest): Promise<ReserveReply> => {
     const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects } = request;
     const args = [keys.prefix, now, leaseEndsAt, nonce, groupLimit, ...rooms, ...suspects];

@@ -191,7 +191,7 @@ local function record(delivery, input, attempt, held, group)
     local current = redis.call('HGET', endpoint, 'dst') or input.destination
     -- A pending redelivery is urgent, which is class 0.
     local score = redeliveries > 0 and now or CLASS + (due or now)
-    enqueue({ { current, input.id, score } }, now)
+    enqueue({ { current, input.id, score, workspace } }, now)
   end
   -- A removed receiver has no workspace any more, and gets no counters again. Callbacks (cb_) share those of theirs.
   if workspace and input.field then

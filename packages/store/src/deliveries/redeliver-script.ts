@@ -47,7 +47,7 @@ for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PE
 leaveFormer(places, { id }, now)
 if not jobsInWork()[id] and not redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then
   -- Urgent, which is class 0.
-  enqueue({ { places[1], id, ARGV[4] } }, now)
+  enqueue({ { places[1], id, ARGV[4], not isNotice and ARGV[3] or nil } }, now)
 end
 return { 'pending', facts[2] }
 `;

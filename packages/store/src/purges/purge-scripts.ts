@@ -18,9 +18,9 @@ ${PLACES_LUA}
 ${LEAVE_FORMER_LUA}
 local ended, places, on = {}, placesOf(KEYS[1]), redis.call('HGET', KEYS[1], 'on')
 if on == '1' then
-  local entries = {}
+  local entries, workspace = {}, redis.call('HGET', KEYS[1], 'ws')
   for id, score in pairs(leaveFormer(places, { unpack(ARGV, 5) }, now)) do
-    entries[#entries + 1] = { places[1], id, score }
+    entries[#entries + 1] = { places[1], id, score, workspace }
   end
   enqueue(entries, now, 'NX')
   return ended

@@ -140,7 +140,7 @@ local dueAt = settleTurns()
 local stood = leaveFormer(placesOf(prefix .. 'e:' .. replay.e), replayedIds, tonumber(now))
 for _, id in ipairs(replayedIds) do
   -- A delivery in work is enqueued when its attempt is recorded.
-  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, stood[id] or BACKGROUND + (dueAt[id] or now) } end
+  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, stood[id] or BACKGROUND + (dueAt[id] or now), replay.ws } end
 end
 enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)

@@ -46,7 +46,9 @@ for index, key in ipairs(KEYS) do
       -- A test event is sent at once or never: a worker that finds it claimed cancels it.
       if isTest then redis.call('HSETNX', key, 'claim', now) end
       -- Urgent deliveries are of class 0.
-      entries[#entries + 1] = { group, id, (isOwed or isTest) and now or scoreOf(facts[5], facts[6], facts[7]) }
+      local workspace = not isTest and redis.call('HGET', prefix .. 'e:' .. (facts[4] or ''), 'ws')
+      local score = (isOwed or isTest) and now or scoreOf(facts[5], facts[6], facts[7])
+      entries[#entries + 1] = { group, id, score, workspace or nil }
     end
   end
 end

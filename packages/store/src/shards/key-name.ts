@@ -59,6 +59,7 @@ export const KEY_KINDS = {
   lanes: { step: 'rebuilt', name: /^lanes$/ },
   waiting: { step: 'rebuilt', name: /^q:([^:]*)$/ },
   ready: { step: 'rebuilt', name: /^ready:(\d)$/ },
+  turns: { step: 'rebuilt', name: /^turns:(\d)$/ },
   wake: { step: 'rebuilt', name: /^wake:(\d)$/ },
   later: { step: 'rebuilt', name: /^later$/ },
   leases: { step: 'rebuilt', name: /^leases$/ },

@@ -71,7 +71,7 @@ local function deliver(transition, now, isCallbackOn)
       pending = pending + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
       local score = timeout and joinLine(transition, id, endpoint, timeout, now) or common.score
-      entries[#entries + 1] = { destination, id, score }
+      entries[#entries + 1] = { destination, id, score, transition.workspace }
     else
       canceled = canceled + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { RINGS, SLOW } from '../../../packages/queue/src/queue-keys.ts';
+import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
+import { createSlots, type JobEnd, type Slot } from '../../../packages/queue/src/worker/slots.ts';
+import { createQueueScripts } from './queue-scripts.ts';
+import { findFaults } from './read-queue.ts';
+import { startQueue } from './start-queue.ts';
+import { sized } from '../../support/sized.ts';
+
+const START = 1_800_000_000_000;
+const LIMIT = 5;
+const CONCURRENCY = 4;
+const JOBS_A_TURN = 4;
+
+type Load = {
+  readonly tenant: string;
+  readonly groups: number;
+  /** Jobs of each group. */
+  readonly jobs: number;
+  /** Of the first two jobs of each group, and of the others. */
+  readonly firstMs: number;
+  readonly tookMs: number;
+  readonly answers: boolean;
+  readonly inMs: number;
+};
+
+const load: fc.Arbitrary<Load> = fc.record({
+  tenant: fc.constantFrom('a', 'b', 'c'),
+  groups: fc.constantFrom(1, 1, 2, 12),
+  jobs: fc.constantFrom(1, 3, 8, 20),
+  firstMs: fc.constantFrom(5, 900),
+  tookMs: fc.constantFrom(5, 5, 40, 1_500, 5_000, 15_000),
+  answers: fc.constantFrom(true, true, true, false),
+  inMs: fc.constantFrom(0, 0, 500, 3_000),
+});
+
+/** The turns of each tenant in a reserve: jobs of one group that follow one another are one, and at most four. */
+function countTurns(jobs: readonly Reserved[], tenantOf: (group: string) => string): Map<string, number> {
+  const turns = new Map<string, number>();
+  let [group, inTurn] = ['', 0];
+  for (const job of jobs) {
+    if (job.group === group && inTurn < JOBS_A_TURN) {
+      inTurn++;
+      continue;
+    }
+    [group, inTurn] = [job.group, 1];
+    turns.set(tenantOf(group), (turns.get(tenantOf(group)) ?? 0) + 1);
+  }
+  return turns;
+}
+
+test('whatever tenants have however many groups, none gets three turns while another waits for its next', async () => {
+  let now = START;
+  await using queue = await startQueue(() => now);
+  const scripts = createQueueScripts(queue, () => now);
+  const { redis, keys } = queue;
+  const tenantOf = (group: string) => group.charAt(0);
+
+  const run = async (loads: readonly Load[], rooms: readonly number[]) => {
+    await redis.flushdb();
+    let added = 0;
+    let unfinished = 0;
+    const had = new Map<string, Map<string, number>>();
+    const isReady = async (tenant: string) =>
+      (await redis.zrange(keys.ready(1), '0', '-1')).some((group) => tenantOf(group) === tenant);
+    for (const [turn, room] of [...rooms, ...new Array<number>(400).fill(5)].entries()) {
+      const given = loads[turn];
+      if (given) {
+        for (let group = 0; group < given.groups; group++) {
+          const name = `${given.tenant}${turn}.${group}`;
+          await redis.hset(keys.group(name), 'ok', '1');
+          const jobs = Array.from({ length: given.jobs }, () => ({
+            group: name,
+            tenant: given.tenant,
+            id: `job${added++}`,
+          }));
+          await queue.add(...jobs);
+          unfinished += jobs.length;
+        }
+      }
+      if (unfinished === 0 && turn >= loads.length) break;
+      expect(turn).toBeLessThan(rooms.length + 400);
+      const waiting = [];
+      for (const tenant of ['a', 'b', 'c']) if (await isReady(tenant)) waiting.push(tenant);
+      const jobs = await scripts.reserve({ rooms: [0, room, 0, 0], groupLimit: 1_000 });
+      const turns = countTurns(jobs, tenantOf);
+      for (const tenant of ['a', 'b', 'c']) {
+        const others = had.get(tenant) ?? new Map<string, number>();
+        had.set(tenant, others);
+        if (turns.has(tenant) || !waiting.includes(tenant)) others.clear();
+        if (turns.has(tenant) || !waiting.includes(tenant)) continue;
+        for (const [other, count] of turns) {
+          others.set(other, (others.get(other) ?? 0) + count);
+          // A turn that a reserve had no room for goes on in the next one.
+          expect(others.get(other)).toBeLessThanOrEqual(3);
+        }
+      }
+      for (const { handle } of jobs) await queue.end(handle, { outcome: 'answered', tookMs: 5, limit: 1_000 });
+      unfinished -= jobs.length;
+      now += 1;
+    }
+    expect(await findFaults(queue)).toEqual([]);
+    expect(unfinished).toBe(0);
+  };
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(load, { minLength: 2, maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 12, maxLength: 12 }),
+      run,
+    ),
+    { numRuns: sized(15, 40), plugins: [fc.interruptAfterTimeLimit(20_000)] },
+  );
+}, 40_000);
+
+test('however long jobs take, and whoever has them, a quick group that is known waits for a second at most, and all are done', async () => {
+  let now = START;
+  await using queue = await startQueue(() => now);
+  const scripts = createQueueScripts(queue, () => now);
+  const { redis, keys } = queue;
+
+  const run = async (loads: readonly Load[]) => {
+    await redis.flushdb();
+    const startedAt = now;
+    const slots = createSlots({ concurrency: CONCURRENCY, now: () => now - startedAt });
+    const dueAt = new Map<string, number>();
+    const takesMs = new Map<string, readonly [first: number, later: number]>([['quick', [5, 5]]]);
+    const begun = new Map<string, number>();
+    const isSilent = new Set<string>();
+    /** Of the quick jobs, in ms. */
+    const waits: number[] = [];
+    let added = 0;
+    let done = 0;
+    let underWay: { job: Reserved; slot: Slot; endsAt: number; tookMs: number }[] = [];
+
+    const add = async (tenant: string, group: string, count: number) => {
+      const jobs = Array.from({ length: count }, () => ({ group, tenant, id: `job${added++}` }));
+      for (const { id } of jobs) dueAt.set(id, now);
+      await queue.add(...jobs);
+    };
+
+    const reserve = async () => {
+      for (;;) {
+        const { jobs } = await scripts.reserveAll({
+          rooms: slots.rooms(),
+          groupLimit: LIMIT,
+          leaseMs: 60_000,
+          suspects: slots.findSuspects(),
+        });
+        if (jobs.length === 0) return;
+        for (const job of jobs) {
+          const before = begun.get(job.group) ?? 0;
+          begun.set(job.group, before + 1);
+          const tookMs = takesMs.get(job.group)?.[before < 2 ? 0 : 1] ?? 0;
+          underWay.push({ job, slot: slots.start(job.group, job.ring), endsAt: now + tookMs, tookMs });
+          if (job.group === 'quick') waits.push(now - (dueAt.get(job.id) ?? 0));
+        }
+      }
+    };
+
+    const endDue = async () => {
+      const ended = underWay.filter(({ endsAt }) => endsAt <= now);
+      underWay = underWay.filter(({ endsAt }) => endsAt > now);
+      for (const { job, slot, tookMs } of ended) {
+        const outcome: JobEnd = isSilent.has(job.group) ? 'unanswered' : 'answered';
+        await queue.end(job.handle, { outcome, tookMs, isProbe: job.isProbe, limit: LIMIT });
+        slots.end(slot, outcome);
+        done++;
+      }
+    };
+
+    await redis.hset(keys.group('quick'), 'ok', '1');
+    const arrivals = loads.map((each, index) => ({ ...each, index, at: now + each.inMs }));
+    for (let tick = 0; done < added || tick < 40; tick++) {
+      expect(tick).toBeLessThan(20_000);
+      for (const each of arrivals.filter(({ at }) => at <= now).splice(0)) {
+        arrivals.splice(arrivals.indexOf(each), 1);
+        for (let group = 0; group < each.groups; group++) {
+          const name = `${each.tenant}${each.index}.${group}`;
+          takesMs.set(name, each.answers ? [each.firstMs, each.tookMs] : [15_000, 15_000]);
+          if (!each.answers) isSilent.add(name);
+          await add(each.tenant, name, each.jobs);
+        }
+      }
+      if (tick < 40) await add('q', 'quick', 1);
+      await reserve();
+      // The next thing that happens, and a look at least every 100 ms while the quick one has jobs.
+      const [, lookAgainAt] = await redis.zrange(keys.later, '0', '0', 'WITHSCORES');
+      const next = Math.min(
+        ...underWay.map(({ endsAt }) => endsAt),
+        ...arrivals.map(({ at }) => at),
+        Number(lookAgainAt ?? Infinity),
+        now + Math.max(1, slots.roomierInMs()),
+        tick < 40 ? now + 100 : Infinity,
+      );
+      now = Math.max(now + 1, Number.isFinite(next) ? Math.ceil(next) : now + 1);
+      await endDue();
+    }
+    expect(done).toBe(added);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
+    expect(slots.inWork()).toBe(0);
+    expect(RINGS.map((ring) => slots.rooms()[ring])).toEqual([50, CONCURRENCY, CONCURRENCY / 2, 10 * CONCURRENCY]);
+    expect(await redis.exists(keys.ready(SLOW))).toBe(0);
+    expect(await findFaults(queue)).toEqual([]);
+  };
+
+  await fc.assert(fc.asyncProperty(fc.array(load, { minLength: 1, maxLength: 6 }), run), {
+    numRuns: sized(10, 30),
+    plugins: [fc.interruptAfterTimeLimit(20_000)],
+  });
+}, 60_000);
