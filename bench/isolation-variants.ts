@@ -6,7 +6,7 @@ export type Variant = {
   readonly says: string;
   /** Behaviour of the ten receivers of the first workspace; those that are not `ok` come first. */
   readonly behaviours: readonly Behaviour[];
-  /** Adds a workspace with ten receivers, which gets half of the load. */
+  /** Receivers of other workspaces, ten in each, which together get half of the transitions. */
   readonly others?: readonly Behaviour[];
   /** Additional deliveries, only for the first receiver. */
   readonly burst?: { readonly count: number; readonly when: 'before' | 'during' };
@@ -14,10 +14,27 @@ export type Variant = {
    * Tasks of a second workspace that each report once, before the load, to a callback at one host that never answers.
    */
   readonly deadCallbacks?: number;
+  /** Default: 200. */
+  readonly perSecond?: number;
+  /** Slots of quick destinations. Default: 50. */
+  readonly concurrency?: number;
 };
 
 const RECEIVERS = 10;
 const BURST = 20_000;
+const LAZY_PER_SECOND = 300;
+
+/** So many receivers of other workspaces answer 200 after so long. */
+function lazy(count: number, afterMs: number): Variant {
+  return {
+    name: `lazy-${count}-${afterMs}`,
+    says: `${count} of other workspaces answer 200 after ${afterMs} ms; ${LAZY_PER_SECOND} deliveries/s in all`,
+    behaviours: receivers(),
+    others: new Array<Behaviour>(count).fill(afterMs),
+    perSecond: LAZY_PER_SECOND,
+    concurrency: 100,
+  };
+}
 
 function receivers(...bad: readonly Behaviour[]): readonly Behaviour[] {
   return [...bad, ...new Array<Behaviour>(RECEIVERS - bad.length).fill('ok')];
@@ -54,6 +71,7 @@ export const VARIANTS: readonly Variant[] = [
     behaviours: receivers(),
     deadCallbacks: 1_000,
   },
+  ...[5_000, 1_500].flatMap((afterMs) => [2, 10, 50].map((count) => lazy(count, afterMs))),
 ];
 
 /** @throws Error with a sentence for the user */

@@ -30,6 +30,8 @@ export type IsolationFigures = {
 
 const DELIVERIES_PER_SECOND = 200;
 const CONCURRENCY = 50;
+/** Receivers of one workspace, as many as it may have. */
+const RECEIVERS = 10;
 const DEADLINE = '10s';
 const TASKS = 100;
 const CONNECTIONS = 16;
@@ -43,7 +45,7 @@ const BURST_TASKS = 100;
  * One run with its own Redis, API, worker and receivers. Latency is from `created_at` to the arrival of the headers.
  */
 export async function measureIsolation(variant: Variant, seconds: number, build: Build): Promise<IsolationFigures> {
-  const { behaviours, others = [] } = variant;
+  const { behaviours, others = [], perSecond = DELIVERIES_PER_SECOND, concurrency = CONCURRENCY } = variant;
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
   const served = [...behaviours, ...others, ...(variant.deadCallbacks === undefined ? [] : (['hang'] as const))];
@@ -52,35 +54,41 @@ export async function measureIsolation(variant: Variant, seconds: number, build:
   await using api = await startApi({ env });
   const worker = await startWorker({
     env,
-    variables: { CONCURRENCY: String(CONCURRENCY), DELIVERY_TIMEOUT: DEADLINE },
+    variables: { CONCURRENCY: String(concurrency), DELIVERY_TIMEOUT: DEADLINE },
   });
   try {
     const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, planWorkspaces(variant, receivers));
     await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
-    const [main = { taskIds: [] }, second] = workspaces;
+    const [main = { taskIds: [] }, ...rest] = workspaces;
     const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
     const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));
     await reportInBatches(executor, starts, { batch: 100, width: 2 });
 
     const burstTasks = main.taskIds.slice(0, BURST_TASKS);
-    const loadTasks = [main.taskIds.slice(BURST_TASKS), ...(second && others.length > 0 ? [second.taskIds] : [])];
-    if (second && others.length === 0) await reportCallbacks(executor, second.taskIds);
+    const mainTasks = main.taskIds.slice(BURST_TASKS);
+    // Every second transition is one of the first workspace.
+    const loadTasks = others.length > 0 ? rest.flatMap(({ taskIds }) => [mainTasks, taskIds]) : [mainTasks];
+    if (others.length === 0) for (const { taskIds } of rest) await reportCallbacks(executor, taskIds);
+    const send = (durationMs: number, name: string) => sendLoad(executor, loadTasks, { perSecond, durationMs, name });
     if (variant.burst?.when === 'before') await sendBurst(executor, burstTasks, variant.burst.count);
-    await sendLoad(executor, loadTasks, WARM_UP_MS, 'warm'); // connections, JIT
+    await send(WARM_UP_MS, 'warm'); // connections, JIT
     const readCpu = startCpuReading({ worker: worker.pid, redis: redis.pid, api: api.pid });
     const from = Date.now();
     const burst =
       variant.burst?.when === 'during'
         ? pause(seconds * 1_000 * BURST_AT).then(() => sendBurst(executor, burstTasks, variant.burst?.count ?? 0))
         : undefined;
-    const transitions = await sendLoad(executor, loadTasks, seconds * 1_000, 'load');
+    const transitions = await send(seconds * 1_000, 'load');
     await burst;
     const cpuMs = readCpu();
     const minutes = (Date.now() - from) / 60_000;
 
     // The receiver of a burst is healthy in `healthy-burst`, but its deliveries wait for its own burst.
     const isCounted = (index: number) => served[index] === 'ok' && !(variant.burst && index === 0);
-    const healthy = (transitions[0] ?? 0) * behaviours.filter((_, index) => isCounted(index)).length;
+    const ofMain = transitions
+      .filter((_, index) => loadTasks[index] === mainTasks)
+      .reduce((sum, each) => sum + each, 0);
+    const healthy = ofMain * behaviours.filter((_, index) => isCounted(index)).length;
     const { latenciesMs, repeated } = await waitForHealthy(receivers, from, isCounted, healthy);
     const undelivered = healthy - latenciesMs.length;
     // A missing delivery counts as infinite: without it the worst run would look good.
@@ -115,9 +123,10 @@ function planWorkspaces({ behaviours, others = [], deadCallbacks }: Variant, { o
       tasks: TASKS + BURST_TASKS,
     },
   ];
-  if (others.length > 0) {
-    const theirs = origins.slice(behaviours.length, behaviours.length + others.length);
-    plans.push({ id: 'ws_others', receivers: theirs.map(toReceiver), tasks: TASKS });
+  for (let first = 0; first < others.length; first += RECEIVERS) {
+    const from = behaviours.length + first;
+    const theirs = origins.slice(from, from + Math.min(RECEIVERS, others.length - first));
+    plans.push({ id: `ws_others${first}`, receivers: theirs.map(toReceiver), tasks: TASKS });
   }
   if (deadCallbacks !== undefined) {
     const callbackUrl = (index: number) => `${origins.at(-1) ?? ''}/callbacks/${index}`;
@@ -133,10 +142,9 @@ function planWorkspaces({ behaviours, others = [], deadCallbacks }: Variant, { o
 async function sendLoad(
   executor: ApiClient,
   groups: readonly (readonly string[])[],
-  durationMs: number,
-  name: string,
+  { perSecond, durationMs, name }: { readonly perSecond: number; readonly durationMs: number; readonly name: string },
 ): Promise<readonly number[]> {
-  const everyMs = (1_000 / DELIVERIES_PER_SECOND) * 10;
+  const everyMs = (1_000 / perSecond) * RECEIVERS;
   const accepted = groups.map(() => 0);
   const underWay: Promise<void>[] = [];
   const startedAt = performance.now();

@@ -2,9 +2,10 @@ import { waitFor, type CertificateAuthority } from '@herald/test-kit';
 import { startProgram } from './run-program.ts';
 
 /**
- * `hang` accepts and never answers, `fail` answers 500 at once, `dribble` sends its body a byte at a time, for ever.
+ * `hang` accepts and never answers, `fail` answers 500 at once, `dribble` sends its body a byte at a time, for ever, and
+ * a number answers 200 after so many ms.
  */
-export type Behaviour = 'ok' | 'hang' | 'fail' | 'dribble';
+export type Behaviour = 'ok' | 'hang' | 'fail' | 'dribble' | number;
 
 export type ReceiversInput = {
   readonly certPem: string;

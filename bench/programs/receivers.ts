@@ -44,6 +44,10 @@ class Receiver {
 }
 
 function answer(behaviour: ReceiversInput['behaviours'][number], res: ServerResponse): void {
+  if (typeof behaviour === 'number') {
+    setTimeout(() => res.end(), behaviour);
+    return;
+  }
   switch (behaviour) {
     case 'ok':
       res.end();

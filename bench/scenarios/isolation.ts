@@ -23,7 +23,7 @@ export const isolation: Scenario = async ({ options: { seconds, variants, builds
     turns.all.map((run, index) => toRow(variant, run, measured[0]?.turns.all[index]?.rounds[0])),
   );
   const table = {
-    title: `Isolation: 200 deliveries/s, concurrency 50, deadline 10 s, ${seconds} s each`,
+    title: `Isolation: 200 deliveries/s and concurrency 50 unless the variant says otherwise, deadline 10 s, ${seconds} s each`,
     columns: [
       ...['run', 'healthy p50 ms', 'p99', 'max', 'p99 ratio', 'undelivered', 'repeated'],
       ...['worker CPU s/min', 'ratio', 'Redis CPU s/min', 'ratio'],
