@@ -185,7 +185,7 @@ describe('while it is open', () => {
   });
 });
 
-test('a destination that asked to be left alone is, until then; the longest wish counts, and an answer doesn’t end it', async () => {
+test('a destination that asked to be left alone is, until then; the longest wish counts, and what was sent before doesn’t end it', async () => {
   const { ids, destination } = await prepare(4);
   const holdUntil = NOW + 60_000;
   await engine.record(ids[0] ?? '', { now: NOW, verdict: retryAt(NOW + 3_600_000), answered: true, holdUntil });
@@ -194,6 +194,25 @@ test('a destination that asked to be left alone is, until then; the longest wish
   expect((await groupOf(destination)).hold).toBe(String(holdUntil));
   expect(await engine.worker.reserve(holdUntil - 1)).toEqual([]);
   expect(await engine.worker.reserve(holdUntil)).toMatchObject([{ id: ids[3], isProbe: false }]);
+});
+
+test('a success that was sent after a destination asked to be left alone ends that', async () => {
+  const { ids, destination } = await prepare(3);
+  const verdict = retryAt(NOW + 3_600_000);
+  await engine.record(ids[0] ?? '', { now: NOW, verdict, answered: true, holdUntil: NOW + 60_000 });
+  const attempt = { at: NOW + 400, durationMs: 100 };
+  await engine.record(ids[1] ?? '', { now: NOW + 500, verdict, answered: true, attempt });
+  expect((await groupOf(destination)).hold).toBe(String(NOW + 60_000));
+  await engine.record(ids[2] ?? '', { now: NOW + 500, answered: true, attempt });
+  expect((await groupOf(destination)).hold).toBeUndefined();
+});
+
+test('the time that a destination takes to answer is known of its group', async () => {
+  const { ids, destination } = await prepare(2);
+  await engine.record(ids[0] ?? '', { now: NOW, answered: true, attempt: { at: NOW - 999, durationMs: 999 } });
+  expect((await groupOf(destination)).took).toBeUndefined();
+  await engine.record(ids[1] ?? '', { now: NOW, answered: true, attempt: { at: NOW - 3_000, durationMs: 3_000 } });
+  expect((await groupOf(destination)).took).toBe('1500');
 });
 
 test('a test event changes a destination’s breaker as any other send, and is held back by none', async () => {

@@ -50,3 +50,23 @@ test('a worker whose queue is paused works on express jobs at once, on others on
   await worker.close();
   expect(performance.now() - closedAt).toBeLessThan(5_000);
 });
+
+test.each<{ when: string; tookMs: number; isLifted: boolean }>([
+  { when: 'began after the pause was asked for', tookMs: 400, isLifted: true },
+  { when: 'began before', tookMs: 600, isLifted: false },
+])('a success of a job that $when lifts the pause of a group: $isLifted', async ({ tookMs, isLifted }) => {
+  const START = 1_800_000_000_000;
+  let now = START;
+  await using queue = await startQueue(() => now);
+  const scripts = createQueueScripts(queue, () => now);
+  await queue.add({ group: 'g', id: 'asks' });
+  const [asks] = await scripts.reserve();
+  await queue.end(asks?.handle ?? '', { outcome: 'answered', heldUntil: START + 40_000 });
+  await queue.add({ group: 'g', id: 'waits' }, { group: 'g', id: 'urgent', jobClass: 'urgent' });
+  const urgent = await scripts.reserve();
+  expect(urgent).toMatchObject([{ id: 'urgent' }]);
+  now += 500;
+  await queue.end(urgent[0]?.handle ?? '', { outcome: 'answered', tookMs, hasSucceeded: true });
+  expect((await scripts.reserve()).map(({ id }) => id)).toEqual(isLifted ? ['waits'] : []);
+  expect(await findFaults(queue)).toEqual([]);
+});

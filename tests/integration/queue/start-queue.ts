@@ -46,7 +46,7 @@ return removed
 
 const END_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] now   ARGV[3] limit   ARGV[4] handle   ARGV[5] outcome or ''   ARGV[6] '1' for a probe
--- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''   ARGV[9] how long it took (ms), or ''
+-- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''   ARGV[9] how long it took (ms), or ''   ARGV[10] '1' when it succeeded
 -- Returns {1 | 0 held, change of the breaker}.
 local prefix = ARGV[1]
 ${GROUP_LUA}
@@ -56,7 +56,7 @@ local now = tonumber(ARGV[2])
 local held, group, id = endLease(ARGV[4])
 local change = settleGroup(group, now, tonumber(ARGV[3]), {
   freed = held and 1 or 0, outcome = ARGV[5] ~= '' and ARGV[5] or nil, isProbe = ARGV[6] == '1', heldUntil = tonumber(ARGV[8]),
-  tookMs = tonumber(ARGV[9]),
+  tookMs = tonumber(ARGV[9]), hasSucceeded = ARGV[10] == '1',
 })
 if ARGV[7] == '' then
   redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
@@ -84,6 +84,7 @@ export type EndOptions = {
   readonly heldUntil?: number;
   /** How long the job held its slot; absent: that is not known. */
   readonly tookMs?: number;
+  readonly hasSucceeded?: boolean;
   readonly limit?: number;
 };
 
@@ -168,7 +169,7 @@ export async function startQueue(now: () => number = Date.now) {
     },
     /** What the owner's script does that records what came of a job. */
     async end(handle: string, options: EndOptions = {}): Promise<{ readonly held: boolean; readonly change: string }> {
-      const { outcome = '', isProbe = false, againAt, heldUntil, tookMs, limit = 5 } = options;
+      const { outcome = '', isProbe = false, againAt, heldUntil, tookMs, hasSucceeded = false, limit = 5 } = options;
       const reply = await end(
         [keys.leases],
         [
@@ -181,6 +182,7 @@ export async function startQueue(now: () => number = Date.now) {
           againAt === undefined ? '' : scoreOf('usual', againAt),
           heldUntil ?? '',
           tookMs ?? '',
+          hasSucceeded ? '1' : '0',
         ],
       );
       const [held, change] = reply as [number, string];

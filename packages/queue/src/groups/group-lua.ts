@@ -30,7 +30,7 @@ export const EXPRESS_MARK = '!';
  * place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no waiting
  * jobs), `n` jobs in work, `lim` its limit while that is below the configured one, `ok` it has answered, `sus` suspect
  * until (ms), `fails` failures without an answer in a row, `open` '1' while its breaker is open, `wait` the time
- * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `took` how long its jobs hold a slot (ms, a decayed mean; absent while all are quick), `ten` the tenant
+ * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `holdAt` since when (ms), `took` how long its jobs hold a slot (ms, a decayed mean; absent while all are quick), `ten` the tenant
  * to which it belongs, `at` when it had its last turn (ms), `ttl` kept until (ms).
  *
  * A group with waiting jobs stands in exactly one of the rings or in `later`; a slow one that is ready in both. Every group in `later` has a time at
@@ -48,11 +48,12 @@ end
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
 local function readGroup(group)
-  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took', 'ten', 'at')
+  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took', 'ten', 'at', 'holdAt')
   return {
     place = v[1], inWork = tonumber(v[2]) or 0, limit = tonumber(v[3]), hasAnswered = v[4] ~= false, suspectUntil = tonumber(v[5]) or 0,
     fails = tonumber(v[6]) or 0, isOpen = v[7] == '1', wait = tonumber(v[8]), probeAt = tonumber(v[9]) or 0, heldUntil = tonumber(v[10]) or 0,
     knownUntil = tonumber(v[11]) or 0, tookMs = tonumber(v[12]) or 0, tenant = v[13], servedAt = tonumber(v[14]) or 0,
+    heldAt = tonumber(v[15] or ''),
   }
 end
 

@@ -19,7 +19,7 @@ const FORGOTTEN_BELOW_MS = 50;
  *
  * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
  * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil), tookMs (how long
- * the job held its slot; nil: unknown). Returns the change of its breaker: '', 'opened' or 'closed'. The outcome of a
+ * the job held its slot; nil: unknown), hasSucceeded (ends a pause that is older than the job). Returns the change of its breaker: '', 'opened' or 'closed'. The outcome of a
  * lane's job is its group's.
  */
 export const LEASE_LUA = /* lua */ `
@@ -120,7 +120,11 @@ local function settleGroup(group, now, limit, finish)
     end
     if finish.heldUntil and finish.heldUntil > state.heldUntil then
       state.heldUntil, isOther = finish.heldUntil, true
-      redis.call('HSET', key, 'hold', finish.heldUntil)
+      redis.call('HSET', key, 'hold', finish.heldUntil, 'holdAt', now)
+    elseif finish.hasSucceeded and state.heldUntil > now and state.heldAt and now - (finish.tookMs or now) >= state.heldAt then
+      -- It began during the pause, so it says more about the group than the answer that asked for the pause.
+      state.heldUntil, isOther = 0, true
+      redis.call('HDEL', key, 'hold', 'holdAt')
     end
   end
   if finish.freed > 0 or finish.outcome then keep(key, state, now) end

@@ -59,6 +59,7 @@ local function trackGroups(input, group, held, isRepeated)
   if not isRepeated and input.answered ~= nil then outcome = input.answered and 'answered' or 'unanswered' end
   local limit, freed = input.destinationLimit, held and 1 or 0
   local facts = { freed = freed, outcome = outcome, isProbe = input.isProbe, heldUntil = input.holdUntil, tookMs = input.tookMs }
+  facts.hasSucceeded = outcome and input.verdict.kind == 'delivered'
   if splitLane(group) == input.destination then return settleGroup(group, input.now, limit, facts) end
   -- A test event, or an endpoint whose url changed while it waited: the lease's group is not the one it was sent to.
   settleGroup(group, input.now, limit, { freed = freed, isProbe = input.isProbe })
