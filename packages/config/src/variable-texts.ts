@@ -142,7 +142,11 @@ export const VARIABLE_TEXTS = {
   Workers: {
     WORKER_PORT: { readBy: 'worker', what: 'The port of `/healthz`, `/readyz`, `/metrics`', usual: '8081' },
     WORKER_HOST: { readBy: 'worker', what: 'The address of these pages', usual: '127.0.0.1' },
-    CONCURRENCY: { readBy: 'worker', what: 'Sends in flight per shard', usual: '100' },
+    CONCURRENCY: {
+      readBy: 'worker',
+      what: 'Sends in flight per shard to quick destinations; [slow ones](operating.md#sizing) get ten times as many beside them',
+      usual: '100',
+    },
     DESTINATION_CONCURRENCY: {
       readBy: 'worker',
       what: 'Sends in flight to one destination, over all workers',
