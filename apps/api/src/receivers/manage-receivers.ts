@@ -140,9 +140,10 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
      * @returns whether it was locked
      */
     async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<boolean> {
-      const { disabledReason } = await find(workspaceId, id);
+      const found = await receivers.find(workspaceId, id);
+      // Asked also of one that is gone: the removal waits for replicas then, too.
       if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
-      return disabledReason === 'locked';
+      return found?.disabledReason === 'locked';
     },
   };
 }
