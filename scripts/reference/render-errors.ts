@@ -1,5 +1,6 @@
 import {
   ATTEMPT_ERRORS,
+  BODY_NOTES,
   codesOf,
   DELIVERY_REASONS,
   PROBLEMS,
@@ -40,6 +41,12 @@ ${renderProblems()}
 The \`error\` of an attempt that got no usable answer. Each of these failures is retried on the schedule.
 
 ${renderCodes(ATTEMPT_ERRORS)}
+
+## Answers
+
+The \`bodyNote\` of an attempt whose answer was odd. The status decides, so none of these is a failure.
+
+${renderCodes(BODY_NOTES)}
 
 ## Deliveries
 

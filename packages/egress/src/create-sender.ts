@@ -42,11 +42,11 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     inFlight.add(abort);
     signal?.addEventListener('abort', abort);
     try {
-      const { outcome, wasStale } = await exchange.ended;
+      const { outcome, repeat } = await exchange.ended;
       const remainingMs = Math.ceil(deadlineMs - (performance.now() - startedMs));
-      if (!wasStale || remainingMs <= 0) return outcome;
+      if (repeat === undefined || remainingMs <= 0) return outcome;
       if (isStopped()) return { kind: 'aborted' };
-      agent.dropIdle(target);
+      if (repeat === 'kept') agent.dropIdle(target);
       exchange = startExchange(agent, { target, headers, body, timeoutMs: remainingMs });
       return (await exchange.ended).outcome;
     } finally {
@@ -57,8 +57,8 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
 
   return {
     /**
-     * Makes one attempt: a POST, and one more on a new connection when a kept one turns out to be dead, all within the
-     * deadline. Resolves whatever the receiver does; rejects only on an internal error.
+     * Makes one attempt: a POST, and one more on a new connection when a kept one turns out to be dead or a new one is
+     * closed at once, all within the deadline. Resolves whatever the receiver does; rejects only on an internal error.
      */
     send: async (request: SendRequest, signal?: AbortSignal): Promise<SendResult> => {
       const startedMs = performance.now();

@@ -66,6 +66,8 @@ export class GuardedAgent extends Agent {
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
   readonly #idle = new Set<Duplex>();
+  /** They take no further request. */
+  readonly #retired = new WeakSet<Duplex>();
 
   constructor(options: GuardedAgentOptions) {
     const { policy, lookup, caPem, proxy, idleMs = 30_000, maxIdlePerOrigin = 50, maxIdle = 500 } = options;
@@ -146,6 +148,17 @@ export class GuardedAgent extends Agent {
     return socket;
   }
 
+  /** The connection ends with the request that it serves now. */
+  retire(socket: Duplex): void {
+    this.#retired.add(socket);
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    // Node destroys what is not kept.
+    // oxlint-disable-next-line typescript/no-confusing-void-expression -- its types lack the answer
+    return !this.#retired.has(socket) && Boolean(super.keepSocketAlive(socket));
+  }
+
   override destroy(): void {
     for (const tunnel of this.#tunnels) tunnel.close();
     this.#proxy?.close();
@@ -154,6 +167,7 @@ export class GuardedAgent extends Agent {
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
+    socket.off('data', destroyOnData);
     super.reuseSocket(socket, request);
   }
 
@@ -210,6 +224,7 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
+    socket.on('data', destroyOnData);
   }
 
   /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
@@ -226,6 +241,11 @@ export class GuardedAgent extends Agent {
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
   }
+}
+
+/** Nothing was asked: what comes now must not be taken for the next answer. */
+function destroyOnData(this: Duplex): void {
+  this.destroy();
 }
 
 /** The peer may differ from the address dialled: `0.0.0.0` reaches the machine itself, and a firewall may redirect. */

@@ -62,12 +62,10 @@ test('a certificate that was not accepted for a reason of its own is tls_failed,
 test.each<Pick<FailedRequest, 'phase' | 'tunnel'> & { is: string }>([
   { phase: 'lookup', is: 'lookup' },
   { phase: 'tls', is: 'tls' },
-  { phase: 'body', is: 'body' },
   { phase: 'lookup', tunnel: 'lookup', is: 'lookup' },
   { phase: 'lookup', tunnel: 'connect', is: 'connect' },
   { phase: 'lookup', tunnel: 'tls', is: 'tls' },
   { phase: 'lookup', tunnel: 'open', is: 'response' },
-  { phase: 'body', tunnel: 'open', is: 'body' },
 ])(
   'a deadline that passed in phase $phase of a request, with a tunnel in $tunnel, is one of $is',
   ({ is, ...request }) => {

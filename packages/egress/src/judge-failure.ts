@@ -75,7 +75,7 @@ function reasonOf(cause: Error, { certificateProblem }: FailedRequest): Unreacha
 }
 
 function phaseOf({ phase, tunnel }: FailedRequest): TimeoutPhase {
-  if (phase === 'body' || tunnel === undefined || tunnel === 'proxy') return phase;
+  if (tunnel === undefined || tunnel === 'proxy') return phase;
   // A tunnel is made before the request has a socket.
   return tunnel === 'open' ? 'response' : tunnel;
 }

@@ -1,4 +1,11 @@
-import { ANSWER_HEADERS, ATTEMPT_ERRORS, isCodeOf, type AnswerHeaders, type AttemptError } from '@herald/core';
+import {
+  ANSWER_HEADERS,
+  ATTEMPT_ERRORS,
+  BODY_NOTES,
+  isCodeOf,
+  type AnswerHeaders,
+  type AttemptError,
+} from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { z } from 'zod';
 import { CodeList } from '../http/code-list.ts';
@@ -13,6 +20,13 @@ const AttemptFields = {
   status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
   error: AttemptErrorCode.exactOptional(),
 };
+
+/** A note that a newer version made is left out. */
+const BodyNoteCode = CodeList(
+  'BodyNote',
+  BODY_NOTES,
+  'What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.',
+);
 
 /** The last attempt, in a list: without its answer. */
 export const LastAttempt = z.strictObject(AttemptFields).meta({ id: 'LastAttempt' });
@@ -40,6 +54,7 @@ export const AttemptView = z
       })
       .exactOptional(),
     answer: AnswerText.exactOptional(),
+    bodyNote: BodyNoteCode.exactOptional(),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
 
@@ -58,10 +73,11 @@ export function toAttemptError(code: string): AttemptError {
 }
 
 export function toAttemptView(attempt: AttemptRecord): z.infer<typeof AttemptView> {
-  const { headers, answer } = attempt;
+  const { headers, answer, bodyNote } = attempt;
   return {
     ...toLastAttempt(attempt),
     ...(headers && { headers }),
     ...(answer !== undefined && { answer }),
+    ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }),
   };
 }

@@ -1,5 +1,6 @@
 import {
   ATTEMPT_ERRORS,
+  BODY_NOTES,
   codesOf,
   DELIVERY_REASONS,
   PROBLEMS,
@@ -23,6 +24,7 @@ export const ErrorCodes = z
       .array(z.strictObject({ ...Entry, status: z.int().min(400).max(599) }))
       .meta({ description: 'The `code` of an answer that is an error.' }),
     attempts: List('The `error` of an attempt that got no usable answer.'),
+    answers: List('The `bodyNote` of an attempt whose answer was odd. None is a failure.'),
     deliveries: List('The `reason` of a delivery that failed or was canceled.'),
     readiness: List('The `code` of a problem or a warning in `/readyz`.'),
   })
@@ -33,6 +35,7 @@ export const ERROR_CODES: z.infer<typeof ErrorCodes> = {
     .map((code) => ({ code, ...PROBLEMS[code] }))
     .sort((a, b) => a.status - b.status),
   attempts: toList(ATTEMPT_ERRORS),
+  answers: toList(BODY_NOTES),
   deliveries: toList(DELIVERY_REASONS),
   readiness: toList(READINESS_CODES),
 };

@@ -89,11 +89,11 @@ export const ATTEMPT_COLUMNS = ['attempt', 'at', 'took', 'outcome', 'answer', 'h
 const ANSWER_LENGTH = 60;
 
 export function toAttemptRow(
-  { at, durationMs, status, error, answer = '', headers = {} }: AttemptRecord,
+  { at, durationMs, status, error, answer = '', headers = {}, bodyNote }: AttemptRecord,
   index: number,
 ): Cell[] {
   const isGood = status !== undefined && status >= 200 && status < 300;
-  const outcome = (isGood ? good : bad)(String(status ?? error ?? ''));
+  const outcome = (isGood ? good : bad)([status ?? error ?? '', bodyNote].filter(Boolean).join(' '));
   const took = durationMs < 1_000 ? `${durationMs} ms` : spanText(durationMs);
   const shown = answer.length > ANSWER_LENGTH ? `${answer.slice(0, ANSWER_LENGTH)}…` : answer;
   const explanation = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -6,7 +6,7 @@ import { Copy } from '../ui/copy.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { ExactTime } from '../ui/time.tsx';
-import { explainAttempt, isSuccess } from './explain-attempt.ts';
+import { explainAttempt, explainNote, isSuccess } from './explain-attempt.ts';
 import { HeaderList } from './header-list.tsx';
 
 type Delivery = Schemas['DeliveryWithAttempts'];
@@ -41,6 +41,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
 function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; readonly number: number }) {
   const explained = explainAttempt(attempt);
   const { headers, answer } = attempt;
+  const note = explainNote(attempt.bodyNote);
   return (
     <article aria-label={deliveryTexts.attempt(number)}>
       <header class="attempt-head">
@@ -58,6 +59,11 @@ function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; re
           <strong>
             <Sentence text={explained.action} />
           </strong>
+        </p>
+      )}
+      {note && (
+        <p class="quiet">
+          <Sentence text={`${deliveryTexts.odd} ${note.meaning} ${note.action}`} />
         </p>
       )}
       {headers && <HeaderList label={deliveryTexts.answerHeaders} headers={headers} />}

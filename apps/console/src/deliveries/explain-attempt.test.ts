@@ -1,6 +1,6 @@
 import { ATTEMPT_ERRORS } from '@herald/core/codes/attempt-errors';
 import { DELIVERY_REASONS } from '@herald/core/codes/delivery-reasons';
-import { explainAttempt, explainCode, outcomeWord } from './explain-attempt.ts';
+import { explainAttempt, explainNote, explainCode, outcomeWord } from './explain-attempt.ts';
 
 /** Not only what ends like one. */
 const SENTENCE = /^(?!.*(undefined|NaN|\[object))[A-Z].{15,}\.$/s;
@@ -22,4 +22,10 @@ test('a success needs no explanation, and a code of a newer service has none', (
   expect(explainAttempt({ status: 204 })).toBeUndefined();
   expect(explainAttempt({ error: 'of_tomorrow' })).toBeUndefined();
   expect(outcomeWord({ error: 'of_tomorrow' })).toBe('of_tomorrow');
+});
+
+test('what was odd about an answer has a sentence, unless a newer service found it', () => {
+  expect(explainNote('extra_bytes')?.meaning).toBe('It sent more bytes than it said.');
+  expect(explainNote('of_tomorrow')).toBeUndefined();
+  expect(explainNote(undefined)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { ATTEMPT_ERRORS } from '@herald/core/codes/attempt-errors';
+import { ATTEMPT_ERRORS, BODY_NOTES } from '@herald/core/codes/attempt-errors';
 import { isCodeOf, type CodeEntry } from '@herald/core/codes/code-table';
 import { DELIVERY_REASONS } from '@herald/core/codes/delivery-reasons';
 import { answerTexts } from '../texts/delivery-texts.ts';
@@ -16,6 +16,11 @@ export function explainAttempt({ status, error }: Outcome): CodeEntry | undefine
 export function explainCode(code: string): CodeEntry | undefined {
   if (isCodeOf(ATTEMPT_ERRORS, code)) return ATTEMPT_ERRORS[code];
   return isCodeOf(DELIVERY_REASONS, code) ? DELIVERY_REASONS[code] : undefined;
+}
+
+/** What was odd about an answer, and what to do about it. A newer service may have a note that this page doesn't know. */
+export function explainNote(bodyNote: string | undefined): CodeEntry | undefined {
+  return isCodeOf(BODY_NOTES, bodyNote) ? BODY_NOTES[bodyNote] : undefined;
 }
 
 /** The outcome in a few words: `503`, `timeout_response`. */

@@ -66,6 +66,7 @@ export const deliveryTexts = {
   attempts: 'Attempts',
   noAttempt: 'No attempt was made.',
   attempt: (number: number) => `Attempt ${number}`,
+  odd: 'The status counts. But the answer was odd:',
   answerHeaders: 'Answer headers',
   answer: 'Answer',
   theAnswer: 'the answer',

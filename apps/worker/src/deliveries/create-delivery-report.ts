@@ -142,6 +142,7 @@ function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply }:
     attempt: delivery.tries + 1,
     status: attempt.status,
     error: attempt.error,
+    bodyNote: attempt.bodyNote,
     durationMs: attempt.durationMs,
     sinceAcceptanceMs: Math.round(attempt.at + attempt.durationMs - delivery.createdAt),
     verdict: reply.kind === 'recorded' ? followed : reply.kind,

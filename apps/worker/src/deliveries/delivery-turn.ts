@@ -110,6 +110,7 @@ function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: Mad
     ...(outcome.kind === 'responded' && { status: outcome.status }),
     ...(outcome.kind === 'responded' && outcome.answer !== '' && { answer: outcome.answer }),
     ...(outcome.kind === 'responded' && outcome.headers && { headers: outcome.headers }),
+    ...(outcome.kind === 'responded' && outcome.bodyNote && { bodyNote: outcome.bodyNote }),
     ...(error !== undefined && { error }),
   };
 }

@@ -2091,7 +2091,7 @@ export interface components {
          *     - `address_blocked`: The URL leads to an address that isn't public, or to a port of another protocol.
          *     - `dns_failed`: The host name has no address.
          *     - `connection_refused`: Nothing listens at the port of the URL.
-         *     - `connection_reset`: The connection was closed before the answer was complete.
+         *     - `connection_reset`: The connection was closed before the headers of the answer were complete.
          *     - `host_unreachable`: No route leads to the address of the host.
          *     - `connection_failed`: The connection failed in another way.
          *     - `tls_expired`: The certificate, or one that it depends on, has expired or isn't valid yet.
@@ -2099,12 +2099,12 @@ export interface components {
          *     - `tls_untrusted`: The certificate doesn't lead to a trusted authority: it is self-signed, or intermediate ones are missing.
          *     - `tls_not_tls`: The server doesn't speak TLS at this port.
          *     - `tls_failed`: The TLS handshake failed in another way.
-         *     - `malformed_answer`: The answer is not valid HTTP/1.1, has more than 16 KiB of headers, or a status that is not from 100 to 599.
+         *     - `malformed_answer`: The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.
          *     - `timeout_lookup`: The deadline passed before the host name was resolved.
          *     - `timeout_connect`: The deadline passed before the server accepted the connection.
          *     - `timeout_tls`: The deadline passed during the TLS handshake.
          *     - `timeout_response`: The deadline passed before the headers of the answer came.
-         *     - `timeout_body`: The deadline passed before the body of the answer ended.
+         *     - `timeout_body`: The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.
          * @enum {string}
          */
         AttemptError: "address_blocked" | "dns_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_name_mismatch" | "tls_untrusted" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "timeout_body";
@@ -2155,7 +2155,21 @@ export interface components {
             };
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
+            bodyNote?: components["schemas"]["BodyNote"];
         };
+        /**
+         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
+         *
+         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
+         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
+         *     - `extra_bytes`: It sent more bytes than it said.
+         *     - `body_malformed`: Its body was not in the chunks that it announced.
+         *     - `body_cut`: The connection was closed before its body was complete.
+         *     - `body_stalled`: Its body had not ended when the deadline passed.
+         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
+         * @enum {string}
+         */
+        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
         /**

@@ -1,7 +1,7 @@
 import type { CodeTable } from './code-table.ts';
 
-/** Every error code of an attempt that got no usable answer, in the order in which an attempt can fail. */
-export const ATTEMPT_ERRORS = {
+/** What can keep an attempt from a status, in the order in which an attempt can fail. */
+const CURRENT_ERRORS = {
   address_blocked: {
     meaning: "The URL leads to an address that isn't public, or to a port of another protocol.",
     action: 'Use a host whose addresses are all public. Operators open private ranges with `EGRESS_ALLOW_CIDRS`.',
@@ -15,7 +15,7 @@ export const ATTEMPT_ERRORS = {
     action: 'Start the server, or check its port and its firewall.',
   },
   connection_reset: {
-    meaning: 'The connection was closed before the answer was complete.',
+    meaning: 'The connection was closed before the headers of the answer were complete.',
     action: 'Look for a crash, a restart or the limit of a proxy at that time.',
   },
   host_unreachable: {
@@ -49,8 +49,7 @@ export const ATTEMPT_ERRORS = {
     action: 'Let the server accept TLS 1.2 or 1.3 with usual ciphers, and ask for no client certificate.',
   },
   malformed_answer: {
-    meaning:
-      'The answer is not valid HTTP/1.1, has more than 16 KiB of headers, or a status that is not from 100 to 599.',
+    meaning: 'The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.',
     action: 'Look at what the server, or a proxy in front of it, sends.',
   },
   timeout_lookup: {
@@ -69,11 +68,57 @@ export const ATTEMPT_ERRORS = {
     meaning: 'The deadline passed before the headers of the answer came.',
     action: 'Answer first, and do the work afterwards.',
   },
+} as const satisfies CodeTable;
+
+/** Codes of former releases, which old attempts have. */
+const FORMER_ERRORS = {
   timeout_body: {
-    meaning: 'The deadline passed before the body of the answer ended.',
+    meaning:
+      'The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.',
     action: 'Send a short answer, and end it.',
   },
 } as const satisfies CodeTable;
 
+/** Every error code of an attempt that got no usable answer. */
+export const ATTEMPT_ERRORS = { ...CURRENT_ERRORS, ...FORMER_ERRORS } as const satisfies CodeTable;
+
+/** Stable error code of an attempt that is made now. */
+export type CurrentAttemptError = keyof typeof CURRENT_ERRORS;
 /** Stable error code of an attempt. */
 export type AttemptError = keyof typeof ATTEMPT_ERRORS;
+
+/** What was odd about an answer whose status was read. It changes nothing about the delivery. */
+export const BODY_NOTES = {
+  odd_headers: {
+    meaning:
+      'Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.',
+    action: 'Other clients may refuse such an answer. Look at what writes the headers, or at a proxy in between.',
+  },
+  body_not_allowed: {
+    meaning: 'A 204, 205 or 304 came with a body, or announced one.',
+    action: 'Answer with 200, or without a body.',
+  },
+  extra_bytes: {
+    meaning: 'It sent more bytes than it said.',
+    action: 'Count `Content-Length` in bytes, not in characters, and look for output behind the answer.',
+  },
+  body_malformed: {
+    meaning: 'Its body was not in the chunks that it announced.',
+    action: 'Look at what writes `Transfer-Encoding`, or at a proxy in between.',
+  },
+  body_cut: {
+    meaning: 'The connection was closed before its body was complete.',
+    action: 'Look for a crash, or for a `Content-Length` that is too long.',
+  },
+  body_stalled: {
+    meaning: 'Its body had not ended when the deadline passed.',
+    action: 'Send a short answer, and end it: until then the connection is held.',
+  },
+  body_too_long: {
+    meaning: 'Its body was longer than 64 KiB. The rest was not read.',
+    action: 'Send a short answer: each one costs a new connection.',
+  },
+} as const satisfies CodeTable;
+
+/** What was odd about an answer. */
+export type BodyNote = keyof typeof BODY_NOTES;

@@ -1,10 +1,16 @@
-import { ATTEMPT_ERRORS } from './attempt-errors.ts';
+import { ATTEMPT_ERRORS, BODY_NOTES } from './attempt-errors.ts';
 import { codesOf, isCodeOf, type CodeTable } from './code-table.ts';
 import { DELIVERY_REASONS } from './delivery-reasons.ts';
 import { PROBLEMS } from './problem-codes.ts';
 import { READINESS_CODES } from './readiness-codes.ts';
 
-const TABLES: Readonly<Record<string, CodeTable>> = { PROBLEMS, ATTEMPT_ERRORS, DELIVERY_REASONS, READINESS_CODES };
+const TABLES: Readonly<Record<string, CodeTable>> = {
+  PROBLEMS,
+  ATTEMPT_ERRORS,
+  BODY_NOTES,
+  DELIVERY_REASONS,
+  READINESS_CODES,
+};
 const entries = Object.entries(TABLES).flatMap(([name, table]) =>
   codesOf(table).map((code) => ({ name, code, ...table[code] })),
 );

@@ -15,7 +15,6 @@ test.each<Case>([
     outcome: { kind: 'timed_out', phase: 'response' },
     code: 'timeout_response',
   },
-  { when: 'the deadline within the body', outcome: { kind: 'timed_out', phase: 'body' }, code: 'timeout_body' },
   { when: 'an unknown name', outcome: { kind: 'unreachable', reason: 'dns_failed' }, code: 'dns_failed' },
   {
     when: 'a closed port',
@@ -48,7 +47,7 @@ test.each<[AttemptOutcome, boolean]>([
   [responded(299), true],
   [responded(300), false],
   [responded(500), false],
-  [{ kind: 'timed_out', phase: 'body' }, false],
+  [{ kind: 'timed_out', phase: 'response' }, false],
   [{ kind: 'unreachable', reason: 'connection_reset' }, false],
   [{ kind: 'blocked' }, false],
   [{ kind: 'aborted' }, false],

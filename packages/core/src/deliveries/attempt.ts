@@ -1,12 +1,12 @@
-import type { AttemptError } from '../codes/attempt-errors.ts';
+import type { BodyNote, CurrentAttemptError } from '../codes/attempt-errors.ts';
 
 type PhaseOf<Code> = Code extends `timeout_${infer Phase}` ? Phase : never;
 
 /** The phase of an attempt in which its total deadline passed. */
-export type TimeoutPhase = PhaseOf<AttemptError>;
+export type TimeoutPhase = PhaseOf<CurrentAttemptError>;
 
 /** Why no usable answer came, other than a timeout. */
-export type UnreachableReason = Exclude<AttemptError, `timeout_${string}` | 'address_blocked'>;
+export type UnreachableReason = Exclude<CurrentAttemptError, `timeout_${string}` | 'address_blocked'>;
 
 /** Headers that explain an answer. */
 export const ANSWER_HEADERS = ['content-type', 'retry-after', 'location', 'server', 'www-authenticate'] as const;
@@ -27,6 +27,8 @@ export type AttemptOutcome =
       readonly answer: string;
       /** Absent when it has none of them. */
       readonly headers?: AnswerHeaders;
+      /** What was odd about it. It changes nothing: the status decides. */
+      readonly bodyNote?: BodyNote;
     }
   | { readonly kind: 'timed_out'; readonly phase: TimeoutPhase }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
@@ -37,7 +39,7 @@ export type AttemptOutcome =
 export type CountedOutcome = Exclude<AttemptOutcome, { kind: 'aborted' }>;
 
 /** The error code of an attempt that got no answer; undefined when a status came back. */
-export function errorCodeOf(outcome: CountedOutcome): AttemptError | undefined {
+export function errorCodeOf(outcome: CountedOutcome): CurrentAttemptError | undefined {
   switch (outcome.kind) {
     case 'responded':
       return undefined;

@@ -128,7 +128,7 @@ test.each<{ outcome: CountedOutcome; verdict: AttemptVerdict }>([
   { outcome: { kind: 'timed_out', phase: 'connect' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'timed_out', phase: 'tls' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'timed_out', phase: 'response' }, verdict: FAILED_ONCE },
-  { outcome: { kind: 'timed_out', phase: 'body' }, verdict: FAILED_ONCE },
+  { outcome: { kind: 'timed_out', phase: 'response' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'unreachable', reason: 'dns_failed' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'unreachable', reason: 'tls_untrusted' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'blocked' }, verdict: FAILED_ONCE },

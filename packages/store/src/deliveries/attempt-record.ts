@@ -13,6 +13,8 @@ export type AttemptRecord = {
   readonly answer?: string;
   /** Headers that explain the answer; absent when it had none of them. */
   readonly headers?: AnswerHeaders;
+  /** What was odd about the answer, a code. */
+  readonly bodyNote?: string;
 };
 
 /** The name under which each header is stored: a million attempts pay for it. */

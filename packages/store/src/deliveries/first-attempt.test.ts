@@ -25,6 +25,7 @@ test.each<{ what: string; attempt: AttemptRecord; fields: string[] }>([
     attempt: { ...attempt, headers: { server: 'nginx', 'content-type': 'text/plain' } },
     fields: ['a', '5 12 200', 'ht', 'text/plain', 'hs', 'nginx'],
   },
+  { what: 'a note', attempt: { ...attempt, bodyNote: 'body_cut' }, fields: ['a', '5 12 200', 'bn', 'body_cut'] },
   {
     what: '64 bytes in each value',
     attempt: { ...attempt, answer: 'ü'.repeat(32), headers: { location: 'l'.repeat(64) } },

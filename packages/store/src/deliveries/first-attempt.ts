@@ -6,12 +6,13 @@ import { HEADER_NAMES, type AttemptRecord } from './attempt-record.ts';
  * record. Later ones lie in the list, as does a first one that doesn't fit.
  *
  * `a`: ms since the delivery was accepted, duration in ms, and status or error code if there is one. `b`: the answer.
- * `h` and a letter: a header. All but `a` is content, and goes when the payload is erased.
+ * `h` and a letter: a header. `bn`: what was odd about the answer. All but `a` is content, and goes when the payload is erased.
  */
 export const FIRST_ATTEMPT = 'a';
 const ANSWER = 'b';
+const BODY_NOTE = 'bn';
 const HEADERS = HEADER_NAMES.map(([name, stored]) => [name, `h${stored}`] as const);
-export const FIRST_ATTEMPT_CONTENT: readonly string[] = [ANSWER, ...HEADERS.map(([, field]) => field)];
+export const FIRST_ATTEMPT_CONTENT: readonly string[] = [ANSWER, BODY_NOTE, ...HEADERS.map(([, field]) => field)];
 export const FIRST_ATTEMPT_FIELDS: readonly string[] = [FIRST_ATTEMPT, ...FIRST_ATTEMPT_CONTENT];
 
 /** With a longer value, Redis would turn the whole record into a table (hash-max-listpack-value). */
@@ -23,13 +24,14 @@ const FACTS = /^(-?\d+) (\d+)(?: (?:(\d+)|([a-z_]+)))?$/;
  * @param createdAt that of the delivery, epoch ms
  */
 export function writeFirstAttempt(attempt: AttemptRecord, createdAt: number): string[] | undefined {
-  const { at, durationMs, status, error, answer, headers } = attempt;
+  const { at, durationMs, status, error, answer, headers, bodyNote } = attempt;
   if (status !== undefined && error !== undefined) return undefined;
   const outcome = status ?? error;
   const facts = `${at - createdAt} ${durationMs}${outcome === undefined ? '' : ` ${outcome}`}`;
   if (!FACTS.test(facts)) return undefined;
   const fields = [FIRST_ATTEMPT, facts];
   if (answer !== undefined) fields.push(ANSWER, answer);
+  if (bodyNote !== undefined) fields.push(BODY_NOTE, bodyNote);
   if (headers) {
     for (const [name, field] of HEADERS) {
       const value = headers[name];
@@ -54,6 +56,7 @@ export function readFirstAttempt(fields: Readonly<Record<string, string>>): Atte
   const [isRead, since, durationMs, status, error] = FACTS.exec(facts) ?? [];
   if (isRead === undefined) throw new Error(`"${facts}" is no attempt`);
   const answer = fields[ANSWER];
+  const bodyNote = fields[BODY_NOTE];
   const found = HEADERS.flatMap(([name, field]) => (fields[field] === undefined ? [] : [[name, fields[field]]]));
   return {
     at: Number(fields.at) + Number(since),
@@ -62,5 +65,6 @@ export function readFirstAttempt(fields: Readonly<Record<string, string>>): Atte
     ...(error !== undefined && { error }),
     ...(answer !== undefined && { answer }),
     ...(found.length > 0 && { headers: Object.fromEntries(found) as AnswerHeaders }),
+    ...(bodyNote !== undefined && { bodyNote }),
   };
 }

@@ -5,8 +5,9 @@ import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 const ANSWER_LENGTH = 200;
 
 /** The outcome of an attempt, in words. */
-export function toWords({ status, error }: AttemptRecord): string {
-  return status === undefined ? `no answer (${error ?? 'unknown'})` : `answered ${status}`;
+export function toWords({ status, error, bodyNote }: AttemptRecord): string {
+  if (status === undefined) return `no answer (${error ?? 'unknown'})`;
+  return `answered ${status}${bodyNote === undefined ? '' : ` (${bodyNote})`}`;
 }
 
 export function hasSucceeded({ status }: AttemptRecord): boolean {
