@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { request as startRequest, type IncomingMessage } from 'node:http';
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket, type SecureContext } from 'node:tls';
-import { ProxyFailedError } from './egress-errors.ts';
+import { createDirectConnector, dial, type Lookup } from './dial.ts';
+import { LookupFailedError, ProxyFailedError } from './egress-errors.ts';
 import { judgeTlsFailure } from './judge-tls-failure.ts';
 import type { ProxyAddress } from './proxy-url.ts';
 
@@ -9,9 +11,7 @@ export type ProxyClientDeps = {
   readonly address: ProxyAddress;
   /** For a proxy with TLS. */
   readonly secureContext: SecureContext | undefined;
-  readonly lookup: LookupFunction;
-  /** How long an address of the proxy may take before its next one is tried, in ms. */
-  readonly nextAddressAfterMs: number;
+  readonly lookup: Lookup;
 };
 
 export type ProxyQuestion = {
@@ -41,39 +41,57 @@ const HEADER_LIMIT_BYTES = 16 * 1_024;
  * Sends a request to the proxy itself, over a connection of its own. Node's client writes the request and reads the
  * answer. Rejects with a `ProxyFailedError`, or with the reason of `signal`.
  */
-export function createProxyClient({ address, secureContext, lookup, nextAddressAfterMs }: ProxyClientDeps) {
+export function createProxyClient({ address, secureContext, lookup }: ProxyClientDeps) {
   const { isTls, host, port, authorization } = address;
 
-  const dial = (): Socket => {
-    const settings = {
-      host,
-      port,
-      lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-      noDelay: true,
+  /** The guard does not judge the proxy: the operator chose it. */
+  const reach = async (signal: AbortSignal): Promise<Socket> => {
+    const dialling = dial({ host, lookup, policy: undefined, connector: createDirectConnector(port) });
+    let socket: Socket | undefined;
+    const giveUp = (reason: Error): void => {
+      dialling.close(reason);
+      socket?.destroy(reason);
     };
-    if (!isTls) return connectTcp(settings);
-    const servername = isIP(host) === 0 ? host : '';
-    return connectTls({ ...settings, servername, secureContext, rejectUnauthorized: true, checkServerIdentity });
+    const timer = setTimeout(giveUp, DIAL_LIMIT_MS, new ProxyFailedError('timed_out'));
+    const onAbort = (): void => {
+      giveUp(signal.reason as Error);
+    };
+    signal.addEventListener('abort', onAbort);
+    try {
+      socket = await dialling.opened;
+      if (!isTls) return socket;
+      const servername = isIP(host) === 0 ? host : '';
+      const overTls = connectTls({
+        host,
+        port,
+        socket,
+        servername,
+        secureContext,
+        rejectUnauthorized: true,
+        checkServerIdentity,
+      });
+      socket = overTls;
+      await once(overTls, 'secureConnect');
+      return overTls;
+    } catch (error) {
+      socket?.destroy();
+      throw signal.aborted ? signal.reason : judgeProxyFailure(error as Error, false, socket);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
   };
 
   return async function askProxy(question: ProxyQuestion): Promise<ProxyAnswer> {
     const { method, path, headers, answerWithinMs, signal, onReached } = question;
     signal.throwIfAborted();
+    const socket = await reach(signal);
     const { promise, resolve, reject } = Promise.withResolvers<ProxyAnswer>();
-    const socket = dial();
-    let isReached = false;
-    const giveUp = (): void => {
-      socket.destroy(new ProxyFailedError('timed_out'));
-    };
-    let timer = setTimeout(giveUp, DIAL_LIMIT_MS);
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      isReached = true;
-      clearTimeout(timer);
-      if (answerWithinMs !== undefined) timer = setTimeout(giveUp, answerWithinMs);
-      onReached?.();
-    });
+    const timer =
+      answerWithinMs === undefined
+        ? undefined
+        : setTimeout(() => socket.destroy(new ProxyFailedError('timed_out')), answerWithinMs);
+    onReached?.();
     // Node's client forgets the socket when a tunnel begins. Whoever uses it then hears of its end in another way.
     socket.on('error', () => undefined);
 
@@ -102,7 +120,7 @@ export function createProxyClient({ address, secureContext, lookup, nextAddressA
       answered(answer);
     });
     request.once('error', (error) => {
-      reject(signal.aborted ? signal.reason : judgeProxyFailure(error, isReached, socket));
+      reject(signal.aborted ? signal.reason : judgeProxyFailure(error, true, socket));
     });
     request.once('close', () => {
       reject(new ProxyFailedError('closed'));
@@ -123,12 +141,16 @@ function hostHeader({ host, port }: ProxyAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function judgeProxyFailure(error: Error, isReached: boolean, socket: Socket): ProxyFailedError {
+function judgeProxyFailure(error: Error, isReached: boolean, socket: Socket | undefined): ProxyFailedError {
   if (error instanceof ProxyFailedError) return error;
-  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  if (error instanceof LookupFailedError) return new ProxyFailedError('lookup_failed', codeOf(error.cause));
+  const code = codeOf(error) ?? '';
   if (isReached) return new ProxyFailedError(code.startsWith('HPE_') ? 'malformed_answer' : 'closed', code);
-  if (syscall === 'getaddrinfo') return new ProxyFailedError('lookup_failed', code);
   const certificateProblem = socket instanceof TLSSocket ? socket.authorizationError : undefined;
   const isTls = judgeTlsFailure(code, error.message, certificateProblem) !== undefined;
   return new ProxyFailedError(isTls ? 'tls_failed' : 'connect_failed', code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
 }

@@ -4,7 +4,6 @@ import { createProxyClient } from './ask-proxy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createTrust } from './create-trust.ts';
 import { DestinationUnreachedError, ProxyFailedError } from './egress-errors.ts';
-import { NEXT_ADDRESS_AFTER_MS } from './next-address.ts';
 import { createProxyGate, type ProxyReport } from './proxy-gate.ts';
 import type { ProxyAddress } from './proxy-url.ts';
 
@@ -16,8 +15,6 @@ export type ProxyOptions = {
 };
 
 export type TunnelQuestion = {
-  /** How long the proxy may take to answer, in ms; default: until `signal`. */
-  readonly answerWithinMs?: number | undefined;
   readonly signal: AbortSignal;
   /** Called when the proxy is reached and is asked for the tunnel. */
   readonly onReached: () => void;
@@ -40,7 +37,6 @@ export function createProxy({ address, caPem, report }: ProxyOptions) {
     secureContext: address.isTls ? createTrust(caPem) : undefined,
     // The resolvers for destinations need not know the proxy.
     lookup: createLookup([]),
-    nextAddressAfterMs: NEXT_ADDRESS_AFTER_MS,
   });
   const closing = new AbortController();
   let answeredAt = -Infinity;

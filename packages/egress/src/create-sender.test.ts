@@ -11,15 +11,17 @@ import {
 import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
 import { VERSION } from '@herald/runtime/version';
 import { spawn } from 'node:child_process';
-import { lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
-import { connect, type LookupFunction, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createAddressPolicy } from './address-policy.ts';
+import { createLookup } from './create-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
+import type { Lookup } from './dial.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 
 const LONG_MS = 20_000;
+const NEVER = new Promise<never>(() => undefined);
 const SHORT_MS = 300;
 /** A TLS handshake fits into it, also on a busy machine. */
 const HANDSHAKE_MS = 1_000;
@@ -46,11 +48,11 @@ afterEach(() => {
 
 interface Setup {
   deadlineMs?: number;
-  lookup?: LookupFunction;
+  lookup?: Lookup;
   caPem?: string | undefined;
 }
 
-function start({ deadlineMs = LONG_MS, lookup = systemLookup, ...setup }: Setup = {}) {
+function start({ deadlineMs = LONG_MS, lookup = createLookup([]), ...setup }: Setup = {}) {
   const agent = new GuardedAgent({ policy, lookup, caPem: authority.certPem, ...setup });
   const sender = createSender({ agent, deadlineMs });
   open.push({ sender, agent });
@@ -93,15 +95,8 @@ async function startWithoutRoom() {
   };
 }
 
-function resolvingTo(...addresses: string[]): LookupFunction {
-  return (_name, _options, callback) => {
-    setImmediate(() => {
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      );
-    });
-  };
+function resolvingTo(...addresses: string[]): Lookup {
+  return () => [Promise.resolve(addresses)];
 }
 
 const responded = (status: number, answer = ''): AttemptOutcome => ({ kind: 'responded', status, answer });
@@ -294,7 +289,7 @@ describe('a receiver that takes longer than the deadline', () => {
   });
 
   test('because its name never resolves has timed out in phase lookup', async () => {
-    expect(await start({ deadlineMs: SHORT_MS, lookup: () => undefined }).send('https://receiver.test/')).toEqual(
+    expect(await start({ deadlineMs: SHORT_MS, lookup: () => [NEVER] }).send('https://receiver.test/')).toEqual(
       timedOut('lookup'),
     );
   });
@@ -408,9 +403,7 @@ describe('a receiver that fails', () => {
   test.each(['ENOTFOUND', 'EAI_AGAIN', 'ESERVFAIL', 'ECONNREFUSED', 'ETIMEOUT'])(
     'because its look-up ends with %s is dns_failed',
     async (code) => {
-      const lookup: LookupFunction = (_name, _options, callback) => {
-        setImmediate(callback, Object.assign(new Error(code), { code }), []);
-      };
+      const lookup: Lookup = () => [Promise.reject(Object.assign(new Error(code), { code }))];
       expect(await start({ lookup }).send('https://receiver.test/')).toEqual(unreachable('dns_failed'));
     },
   );
@@ -454,7 +447,7 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
   });
 
   test('never resolves', async () => {
-    const { send } = start({ deadlineMs: SHORT_MS, lookup: () => undefined });
+    const { send } = start({ deadlineMs: SHORT_MS, lookup: () => [NEVER] });
     expect(await send('https://receiver.test/', undefined, BODY)).toEqual(timedOut('lookup'));
   });
 
@@ -550,7 +543,7 @@ describe('the guard', () => {
   test.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://[::ffff:10.0.0.1]/', 'https://0xa9fea9fe/'])(
     'blocks %s without a look-up',
     async (url) => {
-      const lookup: LookupFunction = () => {
+      const lookup: Lookup = () => {
         throw new Error('nothing to look up');
       };
       expect(await start({ lookup }).send(url)).toEqual({ kind: 'blocked' });
@@ -730,16 +723,14 @@ describe('an internal error', () => {
   });
 
   test('such as a look-up that throws is thrown', async () => {
-    const lookup: LookupFunction = () => {
+    const lookup: Lookup = () => {
       throw new RangeError('broken');
     };
     await expect(start({ lookup }).send('https://receiver.test/')).rejects.toThrow(new RangeError('broken'));
   });
 
   test('such as running out of descriptors is thrown', async () => {
-    const lookup: LookupFunction = (_name, _options, callback) => {
-      setImmediate(callback, Object.assign(new Error('too many open files'), { code: 'EMFILE' }), []);
-    };
+    const lookup: Lookup = () => [Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))];
     await expect(start({ lookup }).send('https://receiver.test/')).rejects.toThrow('too many open files');
   });
 });

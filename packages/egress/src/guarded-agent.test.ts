@@ -6,12 +6,13 @@ import {
   type Credentials,
   type LoopbackServer,
 } from '@herald/test-kit';
-import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { connect, type LookupFunction } from 'node:net';
+import { connect } from 'node:net';
 import { createAddressPolicy } from './address-policy.ts';
+import { createLookup } from './create-lookup.ts';
+import type { Lookup } from './dial.ts';
 import { GuardedAgent, type GuardedAgentOptions } from './guarded-agent.ts';
 
 const loopback = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
@@ -37,7 +38,7 @@ afterEach(() => {
 });
 
 function createAgent(options: Partial<GuardedAgentOptions> = {}): GuardedAgent {
-  const agent = new GuardedAgent({ policy: loopback, lookup, caPem: authority.certPem, ...options });
+  const agent = new GuardedAgent({ policy: loopback, lookup: createLookup([]), caPem: authority.certPem, ...options });
   agents.push(agent);
   return agent;
 }
@@ -56,16 +57,11 @@ function startReceiver(): Promise<LoopbackServer> {
   return startHttps(credentials, (_request, response) => response.end());
 }
 
-function answering(...answers: string[][]): LookupFunction & { calls: number } {
-  const lookup = (_name: string, _options: object, callback: Parameters<LookupFunction>[2]) => {
+function answering(...answers: string[][]): Lookup & { calls: number } {
+  const lookup = () => {
     const addresses = answers[Math.min(lookup.calls, answers.length - 1)] ?? [];
     lookup.calls += 1;
-    setImmediate(() => {
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      );
-    });
+    return [Promise.resolve(addresses)];
   };
   lookup.calls = 0;
   return lookup;
@@ -192,7 +188,7 @@ describe('no option of a request', () => {
   test('brings a socket or a look-up of its own', async () => {
     await using receiver = await startReceiver();
     const socket = connect(receiver.port, '127.0.0.1');
-    const own = { socket, lookup: answering(['127.0.0.1']) } as RequestOptions;
+    const own = { socket, lookup: () => undefined } as RequestOptions;
     const agent = createAgent({ lookup: answering(['10.0.0.1']) });
     const request = get(agent, { ...own, host: 'receiver.test', port: receiver.port });
     await expect(request).rejects.toThrow('receiver.test has the address 10.0.0.1');

@@ -1,21 +1,19 @@
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { checkServerIdentity, type SecureContext, type TLSSocket } from 'node:tls';
-import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import { BLOCKED_PORTS } from './blocked-ports.ts';
 import type { EgressProxy } from './create-proxy.ts';
 import { createTrust } from './create-trust.ts';
-import { BlockedAddressError } from './egress-errors.ts';
-import { findAddresses, guardLookup } from './guard-lookup.ts';
-import { NEXT_ADDRESS_AFTER_MS } from './next-address.ts';
-import { openTunnel, type Tunnel } from './open-tunnel.ts';
+import { createDirectConnector, dial, type Dialling, type Lookup } from './dial.ts';
+import { BlockedAddressError, type ProxyFailedError } from './egress-errors.ts';
+import { createTunnelConnector } from './tunnel.ts';
 
 export type GuardedAgentOptions = {
   readonly policy: AddressPolicy;
-  /** Must call back asynchronously. */
-  readonly lookup: LookupFunction;
+  readonly lookup: Lookup;
   /** An authority to trust besides the usual ones, in PEM. */
   readonly caPem?: string | undefined;
   /** Everything goes through it. The agent owns it. Default: connections are made directly. */
@@ -33,10 +31,8 @@ export type GuardedAgentOptions = {
 
 /** What a request may say to the agent. */
 export type GuardedRequestOptions = RequestOptions & {
-  /** Gets the tunnel that is made for this request, before it is open. Kept connections need none. */
-  readonly onTunnel?: (tunnel: Tunnel) => void;
-  /** Limits the making of a tunnel. */
-  readonly tunnelWithinMs?: number;
+  /** Gets the dialling for this request, before it is open. Whoever gives the request up closes it. Kept connections need none. */
+  readonly onDial?: (dialling: Dialling) => void;
 };
 
 type Callback = (error: Error | null, socket: Duplex) => void;
@@ -44,25 +40,21 @@ type Callback = (error: Error | null, socket: Duplex) => void;
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
 const TCP_PROBE_AFTER_MS = 15_000;
 
-/** Limits the making of a tunnel for a request that sets no limit, in ms. */
-const TUNNEL_LIMIT_MS = 15_000;
-
 /** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
 const MAX_CACHED_SESSIONS = 1_000;
 
 /**
- * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks all
- * its addresses, and dials exactly those; it checks an address in the URL as it is. A refused request fails with
+ * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks each
+ * address before it dials exactly that one (`dial`), and checks an address in the URL as it is. A refused request fails with
  * `BlockedAddressError`, a name without addresses with `LookupFailedError`. The agent always verifies certificates; no
  * option of a request and no environment variable changes that.
  */
 export class GuardedAgent extends Agent {
   readonly #policy: AddressPolicy;
-  readonly #lookup: LookupFunction;
+  readonly #lookup: Lookup;
   readonly #secureContext: SecureContext;
   readonly #proxy: EgressProxy | undefined;
-  /** Those that are being made. */
-  readonly #tunnels = new Set<Tunnel>();
+  readonly #diallings = new Set<Dialling>();
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
   readonly #idle = new Set<Duplex>();
@@ -108,44 +100,57 @@ export class GuardedAgent extends Agent {
     options: GuardedRequestOptions & { _agentKey?: string },
     callback: Callback,
   ): Duplex | undefined {
-    const refusal = this.#refusalOf(options);
+    const refusal = this.#refusalOf(options) ?? (this.#proxy?.isOpen() === false ? this.#proxy.failure() : undefined);
     if (refusal !== undefined) {
       this.#fail(options, refusal, callback);
       return undefined;
     }
-    const { port } = options;
+    const port = Number(options.port);
     const host = options.host ?? '';
-    const checked = new Set<string>();
-    if (isIP(host) !== 0) checked.add(canonicalAddress(host) ?? host);
-    // No other option of the request is used: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
-    const settings = {
+    const dialling = dial({
       host,
-      port,
-      servername: isIP(host) === 0 ? host : '',
-      lookup: guardLookup(this.#policy, this.#lookup, (address) => checked.add(address)),
-      secureContext: this.#secureContext,
-      rejectUnauthorized: true,
-      checkServerIdentity,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: TCP_PROBE_AFTER_MS,
-      timeout: this.options.timeout,
-      // Under this key Node keeps the TLS session.
-      _agentKey: options._agentKey,
-    };
-    if (this.#proxy !== undefined) {
-      this.#connectThrough(this.#proxy, options, settings, callback);
-      return undefined;
-    }
-    const socket = super.createConnection(settings) as TLSSocket;
-    // Before any other listener, so that a wrong peer gets no byte.
-    socket.prependOnceListener('connect', () => {
-      confirmPeer(socket, checked);
+      lookup: this.#lookup,
+      policy: this.#policy,
+      connector: this.#proxy
+        ? createTunnelConnector(this.#proxy, this.#policy, port)
+        : createDirectConnector(port, TCP_PROBE_AFTER_MS),
     });
-    socket.once('close', () => this.#idle.delete(socket));
-    return socket;
+    this.#diallings.add(dialling);
+    options.onDial?.(dialling);
+    void dialling.opened
+      .finally(() => this.#diallings.delete(dialling))
+      .then(
+        (connected) => {
+          // No other option of the request is used: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
+          const socket = super.createConnection({
+            host,
+            port,
+            socket: connected,
+            servername: isIP(host) === 0 ? host : '',
+            secureContext: this.#secureContext,
+            rejectUnauthorized: true,
+            checkServerIdentity,
+            timeout: this.options.timeout,
+            // Under this key Node keeps the TLS session.
+            _agentKey: options._agentKey,
+          } as RequestOptions) as TLSSocket;
+          if (this.#proxy) socket.setKeepAlive(true, TCP_PROBE_AFTER_MS);
+          socket.once('secureConnect', () => {
+            dialling.secured();
+          });
+          socket.once('close', () => this.#idle.delete(socket));
+          callback(null, socket);
+        },
+        (error: unknown) => {
+          this.#fail(options, error as Error, callback);
+        },
+      );
+    return undefined;
+  }
+
+  /** A request ended by a fault of the proxy. */
+  proxyFailed(error: ProxyFailedError): void {
+    this.#proxy?.failed(error);
   }
 
   /** The connection ends with the request that it serves now. */
@@ -160,7 +165,7 @@ export class GuardedAgent extends Agent {
   }
 
   override destroy(): void {
-    for (const tunnel of this.#tunnels) tunnel.close();
+    for (const dialling of this.#diallings) dialling.close();
     this.#proxy?.close();
     super.destroy();
   }
@@ -169,45 +174,6 @@ export class GuardedAgent extends Agent {
     this.#idle.delete(socket);
     socket.off('data', destroyOnData);
     super.reuseSocket(socket, request);
-  }
-
-  /** TLS to the destination, with the same checks, over a tunnel to an address that the look-up has passed. */
-  #connectThrough(
-    proxy: EgressProxy,
-    options: GuardedRequestOptions,
-    settings: RequestOptions & { readonly host: string; readonly lookup: LookupFunction },
-    callback: Callback,
-  ): void {
-    const known = proxy.isOpen() ? undefined : proxy.failure();
-    if (known !== undefined) {
-      this.#fail(options, known, callback);
-      return;
-    }
-    const { host, port, lookup } = settings;
-    const tunnel = openTunnel({
-      proxy,
-      policy: this.#policy,
-      addresses: isIP(host) === 0 ? findAddresses(host, lookup) : Promise.resolve([host]),
-      port: Number(port),
-      timeoutMs: options.tunnelWithinMs ?? TUNNEL_LIMIT_MS,
-    });
-    this.#tunnels.add(tunnel);
-    options.onTunnel?.(tunnel);
-    void tunnel.opened
-      .finally(() => this.#tunnels.delete(tunnel))
-      .then(
-        (connected) => {
-          const overTunnel = { ...settings, socket: connected };
-          const socket = super.createConnection(overTunnel) as TLSSocket;
-          socket.setKeepAlive(true, TCP_PROBE_AFTER_MS);
-          socket.once('secureConnect', tunnel.secured);
-          socket.once('close', () => this.#idle.delete(socket));
-          callback(null, socket);
-        },
-        (error: unknown) => {
-          this.#fail(options, error as Error, callback);
-        },
-      );
   }
 
   #fail(options: RequestOptions, error: Error, callback: Callback): void {
@@ -237,7 +203,7 @@ export class GuardedAgent extends Agent {
     if (socketPath) return new BlockedAddressError('a socket path is no destination');
     if (BLOCKED_PORTS.has(Number(port))) return new BlockedAddressError(`port ${Number(port)} is not allowed`);
     if (!host) return new TypeError('a request needs a host');
-    // net.connect doesn't look up an address, so the guarded look-up never sees it.
+    // An address is not looked up.
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
   }
@@ -246,14 +212,4 @@ export class GuardedAgent extends Agent {
 /** Nothing was asked: what comes now must not be taken for the next answer. */
 function destroyOnData(this: Duplex): void {
   this.destroy();
-}
-
-/** The peer may differ from the address dialled: `0.0.0.0` reaches the machine itself, and a firewall may redirect. */
-function confirmPeer(socket: TLSSocket, checked: ReadonlySet<string>): void {
-  const peer = socket.remoteAddress;
-  if (peer === undefined) {
-    socket.destroy(Object.assign(new Error('the peer left while it was being connected'), { code: 'ECONNRESET' }));
-  } else if (!checked.has(canonicalAddress(peer) ?? peer)) {
-    socket.destroy(new BlockedAddressError(`${peer} answered and is not what was dialled`));
-  }
 }

@@ -1,5 +1,6 @@
-import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
+import type { AttemptOutcome, UnreachableReason } from '@herald/core';
 import { RequestError } from 'got';
+import type { DialPhase } from './dial.ts';
 import {
   BlockedAddressError,
   DeadlinePassedError,
@@ -8,16 +9,13 @@ import {
   ProxyFailedError,
 } from './egress-errors.ts';
 import { judgeTlsFailure } from './judge-tls-failure.ts';
-import type { TunnelPhase } from './open-tunnel.ts';
 
 /** The request that failed. */
 export type FailedRequest = {
-  /** What it waited for, as far as the request knows: nothing of a tunnel. */
-  readonly phase: TimeoutPhase;
+  /** What it waited for. */
+  readonly phase: DialPhase;
   /** The code of why the socket did not accept the peer's certificate. */
   readonly certificateProblem: unknown;
-  /** What the request's tunnel waited for, if one was made for it. */
-  readonly tunnel?: TunnelPhase | undefined;
 };
 
 const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
@@ -44,8 +42,8 @@ const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
   const cause = rootOf(error);
   if (cause instanceof DeadlinePassedError) {
-    if (request.tunnel === 'proxy') throw new ProxyFailedError('timed_out');
-    return { kind: 'timed_out', phase: phaseOf(request) };
+    if (request.phase === 'proxy') throw new ProxyFailedError('timed_out');
+    return { kind: 'timed_out', phase: request.phase };
   }
   if (cause instanceof ProxyFailedError) throw cause;
   if (cause instanceof DestinationUnreachedError) return { kind: 'unreachable', reason: cause.reason };
@@ -57,12 +55,11 @@ export function judgeFailure(error: Error, request: FailedRequest): AttemptOutco
   return { kind: 'unreachable', reason };
 }
 
-/** The error that got wraps; of several addresses' failures the last one, which ended the attempt. */
+/** The error that got wraps. */
 function rootOf(error: Error): Error {
   let root = error;
   while (root instanceof RequestError && isError(root.cause)) root = root.cause;
-  const last: unknown = 'errors' in root && Array.isArray(root.errors) ? root.errors.at(-1) : undefined;
-  return isError(last) ? last : root;
+  return root;
 }
 
 function reasonOf(cause: Error, { certificateProblem }: FailedRequest): UnreachableReason | undefined {
@@ -72,12 +69,6 @@ function reasonOf(cause: Error, { certificateProblem }: FailedRequest): Unreacha
   if (code.startsWith('HPE_')) return 'malformed_answer';
   // Only errors of the system have one; a mistake in this program doesn't.
   return 'syscall' in cause ? 'connection_failed' : undefined;
-}
-
-function phaseOf({ phase, tunnel }: FailedRequest): TimeoutPhase {
-  if (tunnel === undefined || tunnel === 'proxy') return phase;
-  // A tunnel is made before the request has a socket.
-  return tunnel === 'open' ? 'response' : tunnel;
 }
 
 function codeOf(error: unknown): string {

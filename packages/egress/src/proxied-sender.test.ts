@@ -13,11 +13,12 @@ import {
   type ProxyAnswer,
 } from '@herald/test-kit';
 import type { AttemptOutcome } from '@herald/core';
-import { connect, type LookupFunction, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { createAddressPolicy } from './address-policy.ts';
 import { createProxy } from './create-proxy.ts';
 import { createSender } from './create-sender.ts';
+import type { Lookup } from './dial.ts';
 import type { ProxyFailedError } from './egress-errors.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 import { readProxyUrl } from './proxy-url.ts';
@@ -47,20 +48,13 @@ beforeEach(() => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
-function resolvingTo(...addresses: readonly string[]): LookupFunction {
-  return (_name, _options, callback) => {
-    setImmediate(() => {
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      );
-    });
-  };
+function resolvingTo(...addresses: readonly string[]): Lookup {
+  return () => [Promise.resolve(addresses)];
 }
 
 interface Setup {
   url: string;
-  lookup?: LookupFunction;
+  lookup?: Lookup;
   allowCidrs?: string[];
   deadlineMs?: number;
   caPem?: string | undefined;
@@ -292,9 +286,7 @@ describe('nothing forbidden is asked for', () => {
     const receiver = await startReceiver();
     const proxy = await startProxyTo(receiver.port);
     const answers = [[PUBLIC], ['127.0.0.1']];
-    const lookup: LookupFunction = (...question) => {
-      resolvingTo(...(answers.shift() ?? []))(...question);
-    };
+    const lookup: Lookup = (host) => resolvingTo(...(answers.shift() ?? []))(host);
     const { send, agent } = start({ url: proxy.url, lookup });
     expect(await send('https://receiver.test/')).toEqual(delivered);
     agent.dropIdle({ host: 'receiver.test', port: 443 });
@@ -422,7 +414,7 @@ describe('the deadline', () => {
 
   test('covers the look-up of the destination, and the proxy is not asked', async () => {
     const proxy = await startProxyTo(0);
-    const { send } = start({ url: proxy.url, deadlineMs: 100, lookup: () => undefined });
+    const { send } = start({ url: proxy.url, deadlineMs: 100, lookup: () => [new Promise<never>(() => undefined)] });
     expect(await send('https://receiver.test/')).toEqual({ kind: 'timed_out', phase: 'lookup' });
     expect(proxy.open.size).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { createAddressPolicy } from './address-policy.ts';
 import { BlockedAddressError } from './egress-errors.ts';
 import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './special-purpose-addresses.ts';
-import { toAuthority } from './tunnel-authority.ts';
+import { toAuthority } from './tunnel.ts';
 
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
 const everything = createAddressPolicy({ allowCidrs: ['0.0.0.0/0', '::/0'] });

@@ -1,0 +1,269 @@
+import type { TimeoutPhase } from '@herald/core';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
+import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+
+/**
+ * The addresses of a name, in the parts in which they come: those of each family, or all at once. A part may be empty.
+ * Each rejects with an error of the resolver.
+ */
+export type Lookup = (host: string) => readonly Promise<readonly string[]>[];
+
+/** Makes connections to single addresses. There is one for each dialling. */
+export type Connector = {
+  /** Rejects, and leaves nothing open, when the signal is aborted. */
+  readonly connect: (address: string, signal: AbortSignal) => Promise<Socket>;
+  /** What a connection that is being made waits for. */
+  readonly phase: () => 'connect' | 'proxy';
+  /** Whether no other address can do better. */
+  readonly isFinal: (error: unknown) => boolean;
+};
+
+export type DialOptions = {
+  readonly host: string;
+  readonly lookup: Lookup;
+  /** Undefined: every address is allowed. */
+  readonly policy: AddressPolicy | undefined;
+  readonly connector: Connector;
+};
+
+/** What a request on a new connection waits for. `proxy`: the platform's own proxy itself. */
+export type DialPhase = TimeoutPhase | 'proxy';
+
+/** How long the other family may be waited for once one has an address, in ms (RFC 8305, section 3). */
+const RESOLUTION_DELAY_MS = 50;
+/** How long one address is tried alone before the next is tried beside it, in ms (RFC 8305, section 5). */
+const NEXT_ATTEMPT_MS = 250;
+/** Addresses of one name that are dialled. More would be a way to make Herald dial for others. */
+const MOST_ADDRESSES = 12;
+
+/**
+ * Connects to one of a name's addresses, as RFC 8305 ("Happy Eyeballs") says: attempts begin one after the other, and
+ * each goes on until one is connected. All addresses that have come are judged before the first is dialled, and one that
+ * is forbidden forbids the name. What comes later is judged before it is dialled.
+ */
+export function dial({ host, lookup, policy, connector }: DialOptions) {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  let phase: DialPhase = 'lookup';
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  let dialled = 0;
+  const queue: string[] = [];
+  const attempts = new Set<AbortController>();
+  const errors: unknown[] = [];
+
+  const opened = promise.finally(() => {
+    clearTimeout(timer);
+    for (const attempt of attempts) attempt.abort();
+  });
+  // Whoever has closed it doesn't ask.
+  opened.catch(() => undefined);
+  findAddresses(host, lookup, policy, (addresses) => {
+    queue.push(...inOrder(addresses));
+    if (timer === undefined && !isOver) next();
+  }).then((addresses) => {
+    queue.unshift(...inOrder(addresses));
+    if (!isOver) next();
+  }, fail);
+  return {
+    /** Rejects with what kept the address that got furthest from a connection. */
+    opened,
+    phase: (): DialPhase => (phase === 'connect' ? connector.phase() : phase),
+    /** TLS is ready. */
+    secured(): void {
+      phase = 'response';
+    },
+    /** Gives up unless it is open. */
+    close(reason = new Error('nobody waits for the connection any more')): void {
+      fail(reason);
+    },
+  };
+
+  function fail(error: unknown): void {
+    isOver = true;
+    reject(error);
+  }
+
+  function next(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const address = dialled < MOST_ADDRESSES ? queue.shift() : undefined;
+    if (address === undefined) {
+      if (attempts.size === 0) fail(furthest(errors));
+      return;
+    }
+    phase = 'connect';
+    dialled++;
+    timer = setTimeout(next, NEXT_ATTEMPT_MS);
+    void attempt(address);
+  }
+
+  async function attempt(address: string): Promise<void> {
+    const giveUp = new AbortController();
+    attempts.add(giveUp);
+    try {
+      const socket = await connector.connect(address, giveUp.signal);
+      attempts.delete(giveUp);
+      if (isOver) {
+        socket.destroy();
+        return;
+      }
+      isOver = true;
+      phase = 'tls';
+      resolve(socket);
+    } catch (error) {
+      errors.push(error);
+      attempts.delete(giveUp);
+      if (connector.isFinal(error)) fail(error);
+      else if (!isOver) next();
+    }
+  }
+}
+export type Dialling = ReturnType<typeof dial>;
+
+/**
+ * The addresses of a host that have come once it may be dialled: when there is one, and the other family has had its
+ * time.
+ * @param onLater hears what comes later, if all of it is allowed
+ * @throws BlockedAddressError when one of them is forbidden
+ * @throws LookupFailedError when there is none
+ */
+async function findAddresses(
+  host: string,
+  lookup: Lookup,
+  policy: AddressPolicy | undefined,
+  onLater: (addresses: readonly string[]) => void,
+): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  const parts = lookup(host);
+  const found: string[] = [];
+  const errors: Error[] = [];
+  let isDialled = false;
+  const { promise: isEnough, resolve: enough } = Promise.withResolvers<undefined>();
+  let timer: NodeJS.Timeout | undefined;
+  let awaited = parts.length;
+  for (const part of parts) {
+    part
+      .then(
+        (addresses) => {
+          if (isDialled) {
+            // Nobody has asked for these: a forbidden one among them is not dialled, and neither are the others.
+            if (addresses.every((address) => policy?.isAllowed(address) !== false)) onLater(addresses);
+            return;
+          }
+          found.push(...addresses);
+          if (found.length > 0) timer ??= setTimeout(enough, RESOLUTION_DELAY_MS, undefined);
+        },
+        (error: unknown) => {
+          errors.push(error as Error);
+        },
+      )
+      .finally(() => {
+        awaited--;
+        if (awaited === 0) enough(undefined);
+      });
+  }
+  await isEnough;
+  clearTimeout(timer);
+  isDialled = true;
+  if (found.length === 0) throw noAddress(host, errors);
+  const refused = found.find((address) => policy?.isAllowed(address) === false);
+  if (refused !== undefined) throw new BlockedAddressError(`${host} has the address ${refused}`);
+  return found;
+}
+
+/** Prefers any error to "no such record", which is normal for one of the two families. */
+function noAddress(host: string, errors: readonly NodeJS.ErrnoException[]): Error {
+  const cause = errors.find(({ code }) => code !== 'ENODATA') ?? errors[0];
+  if (cause === undefined) return new LookupFailedError(`${host} has no address`);
+  return new LookupFailedError(`${host}: ${cause.message}`, { cause });
+}
+
+/**
+ * IPv4 first, then the families in turn: operators know the IPv4 address by which their workers go out, and customers
+ * have it in their lists. What the machine has no address for comes last.
+ */
+function inOrder(addresses: readonly string[]): readonly string[] {
+  const v4 = addresses.filter((address) => isIP(address) === 4);
+  const v6 = addresses.filter((address) => isIP(address) === 6);
+  if (v4.length === 0 || v6.length === 0) return addresses;
+  const has = familiesOfMachine();
+  if (!has.IPv6) return [...v4, ...v6];
+  if (!has.IPv4) return [...v6, ...v4];
+  return Array.from({ length: Math.max(v4.length, v6.length) }, (_, index) => [v4[index], v6[index]])
+    .flat()
+    .filter((address) => address !== undefined);
+}
+
+/** The families for which the machine has an address beyond itself and its links. */
+function familiesOfMachine() {
+  const has = { IPv4: false, IPv6: false };
+  for (const { family, internal, address } of Object.values(networkInterfaces()).flatMap((each) => each ?? [])) {
+    if (!internal && !address.startsWith('fe80:')) has[family] = true;
+  }
+  return has;
+}
+
+/** How far an attempt got: a machine that refuses is there, and one to which no route leads may not be. */
+const FURTHER = ['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EHOSTUNREACH', 'ERR_PROXY_FAILED', 'ETIMEDOUT'];
+
+/** The error of the address that got furthest; of several the first. */
+function furthest(errors: readonly unknown[]): unknown {
+  const rankOf = (error: unknown): number => {
+    const index = FURTHER.indexOf(String((error as NodeJS.ErrnoException).code));
+    return index === -1 ? FURTHER.length : index;
+  };
+  return errors.reduce((best, error) => (rankOf(error) > rankOf(best) ? error : best));
+}
+
+/** Connects without a proxy. */
+export function createDirectConnector(port: number, keepAliveMs?: number): Connector {
+  return {
+    connect: (address, signal) => connectDirectly(address, port, signal, keepAliveMs),
+    phase: () => 'connect',
+    isFinal: (error) => error instanceof BlockedAddressError,
+  };
+}
+
+async function connectDirectly(
+  address: string,
+  port: number,
+  signal: AbortSignal,
+  keepAliveMs: number | undefined,
+): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connectTcp({
+    host: address,
+    port,
+    noDelay: true,
+    ...(keepAliveMs !== undefined && { keepAlive: true, keepAliveInitialDelay: keepAliveMs }),
+  });
+  signal.addEventListener('abort', () => {
+    socket.destroy();
+    reject(new Error('another address was quicker, or nobody waits any more'));
+  });
+  // The listener stays: whoever gets the connection hears of its end in another way.
+  socket.on('error', reject);
+  socket.once('connect', () => {
+    const peer = socket.remoteAddress;
+    // The peer may differ: `0.0.0.0` reaches the machine itself, and a firewall may redirect. It gets no byte.
+    if (peer !== undefined && canonical(peer) !== canonical(address)) {
+      socket.destroy(new BlockedAddressError(`${peer} answered and is not what was dialled`));
+    } else if (peer === undefined) {
+      socket.destroy(Object.assign(new Error('the peer left while it was being connected'), { code: 'ECONNRESET' }));
+    } else {
+      resolve(socket);
+    }
+  });
+  try {
+    return await promise;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function canonical(address: string): string {
+  return canonicalAddress(address) ?? address;
+}
