@@ -42,7 +42,7 @@ type Send = (url: string, index: number) => Promise<number>;
 const caPem = readFileSync(caFile, 'utf8');
 
 function createGotSend(): Send {
-  const sender = createEgressSender({ allowCidrs: ['127.0.0.0/8'], caPem, dnsServers: [], deadlineMs: 15_000 });
+  const sender = createEgressSender({ allowCidrs: ['127.0.0.0/8'], caPem, names: {}, deadlineMs: 15_000 });
   return async (url, index) => {
     const { outcome } = await sender.send({ url, headers: headersOf(index), body });
     return outcome.kind === 'responded' ? outcome.status : 0;

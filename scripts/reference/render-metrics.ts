@@ -2,7 +2,7 @@ import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
-import { createProxyMetrics } from '../../apps/worker/src/proxy/create-proxy-metrics.ts';
+import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress/create-egress-metrics.ts';
 import { createWorkerMetrics } from '../../apps/worker/src/metrics/create-worker-metrics.ts';
 import { renderTable } from './render-table.ts';
 
@@ -66,6 +66,7 @@ function fill(registry: Registry): Map<string, string[]> {
 
 function fillWorker(): Map<string, string[]> {
   const { registry } = createWorkerMetrics();
+  createEgressMetrics(registry).watch(() => true);
   createProxyMetrics(registry).watch(() => true);
   createHistoryMetrics(registry, 0).watch(() => true);
   return fill(registry);

@@ -1,5 +1,4 @@
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
-import { createEgressSender } from '@herald/egress/create-egress';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
@@ -21,7 +20,7 @@ import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
 import { createMakeAttempt } from './deliveries/make-attempt.ts';
 import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
 import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
-import { openProxy } from './proxy/open-proxy.ts';
+import { openEgress } from './egress/open-egress.ts';
 
 /** The objects that all parts of a worker process share. */
 export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
@@ -68,10 +67,8 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const presence = createWorkerPresence(redis);
   const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
   const exposition = createExposition(metrics.registry, readServiceState);
-  const { proxyAddress, caPem } = config.egress;
-  const proxy = proxyAddress && openProxy({ address: proxyAddress, caPem, logger, registry: metrics.registry });
-  const sender = createEgressSender({ ...config.egress, proxy, deadlineMs: config.deliveryTimeoutMs });
-  resources.add('sender', sender.close);
+  const egress = openEgress({ config, logger, registry: metrics.registry });
+  resources.add('egress', egress.close);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
   logRedisFindings(logger, findings);
@@ -90,7 +87,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     });
   }
   const makeAttempt = createMakeAttempt({
-    send: sender.send,
+    send: egress.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
     ownHeadersOf: createDecryptedCache((encrypted, endpointId) => openHeaders(cipher.decrypt, encrypted, endpointId)),
     tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-worker' }),
@@ -117,8 +114,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     makeAttempt,
     /** Undefined: settled deliveries expire. */
     history,
-    /** Undefined: everything goes out directly. */
-    proxy,
+    egress,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),
     report,
     /** Cuts off what is under way: sends, and statements to the history. */

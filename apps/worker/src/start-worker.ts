@@ -9,7 +9,7 @@ import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
 import { findHistoryProblem } from './history/find-history-problem.ts';
 import { startTendingDays } from './moving/start-moving.ts';
-import { findProxyProblem } from './proxy/find-proxy-problem.ts';
+import { findEgressProblem } from './egress/find-egress-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
@@ -23,7 +23,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const context = await openContext(config, logger, resources, giveUp);
     startTendingDays(context);
     await startShards(context);
-    const { clock, connections, history, presence, proxy, redis, queueRedis, shards, keyspace } = context;
+    const { clock, connections, egress, history, presence, redis, queueRedis, shards, keyspace } = context;
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
@@ -33,7 +33,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         isSilent: () => connections.isSilent(redis, queueRedis),
         skewMs: clock.skewMs,
         findWarning: async () => history && (await findHistoryProblem({ state: history.state, redis, keyspace })),
-        findProblem: () => shards.findProblem() ?? findProxyProblem(proxy),
+        findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
       }),
       exposition: context.exposition,
     });
@@ -62,7 +62,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
 }
 
 async function startShards(context: WorkerContext): Promise<void> {
-  const { config, connections, keyspace, metrics, proxy, resources } = context;
+  const { config, connections, egress, keyspace, metrics, resources } = context;
   const served: { readonly number: number; readonly keys: ShardKeys; readonly waitRedis: RedisClient }[] = [];
   for (const [number, keys] of keyspace.shards.entries()) {
     if (!config.workerShards.includes(number)) continue;
@@ -73,8 +73,8 @@ async function startShards(context: WorkerContext): Promise<void> {
     metrics.attempts.watchInFlight(number, shard.inFlight);
     return shard;
   });
-  // While the proxy is away nothing can go out from here: another worker may reach it, and the queue must not be busy.
-  proxy?.watch((isOpen) => {
+  // While nothing can go out from here, another worker may be able to, and the queue must not be busy.
+  egress.watch((isOpen) => {
     for (const shard of running) {
       if (isOpen) shard.resume();
       else shard.hold();

@@ -181,9 +181,14 @@ export const VARIABLE_TEXTS = {
       what: 'A PEM file with an authority that is trusted besides the public ones',
       usual: NOT_NEEDED,
     },
+    EGRESS_DNS: {
+      readBy: 'worker',
+      what: "Who looks up names. `servers`: Herald asks the name servers itself. `system`: the system's resolver, with its hosts file and search domains, but at most four names at a time",
+      usual: 'servers',
+    },
     EGRESS_DNS_SERVERS: {
       readBy: 'worker',
-      what: 'Addresses of resolvers. Recommended, because system look-ups share four threads',
+      what: 'Addresses of the name servers to ask',
       usual: { without: 'those of the system' },
     },
     EGRESS_PROXY_URL: {

@@ -32,7 +32,11 @@ export const WorkerEnv = withOneRedis(
     RETRY_SCHEDULE: Schedule.default([...DEFAULT_SCHEDULE_MS]),
     CALLBACK_RETRY_SCHEDULE: Schedule.optional(),
   }),
-).superRefine(({ SHARDS, WORKER_SHARDS }, context) => {
+).superRefine(({ SHARDS, WORKER_SHARDS, EGRESS_DNS, EGRESS_DNS_SERVERS }, context) => {
+  if (EGRESS_DNS === 'system' && EGRESS_DNS_SERVERS.length > 0) {
+    const both = 'must not be system beside EGRESS_DNS_SERVERS: the system asks its own servers';
+    context.addIssue({ code: 'custom', path: ['EGRESS_DNS'], message: both });
+  }
   if (WORKER_SHARDS === 'all' || WORKER_SHARDS.every((shard) => shard < SHARDS)) return;
   const message = `must name shards from 0 to ${SHARDS - 1}, since SHARDS is ${SHARDS}`;
   context.addIssue({ code: 'custom', path: ['WORKER_SHARDS'], message });
@@ -52,7 +56,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     egress: {
       allowCidrs: given.EGRESS_ALLOW_CIDRS,
       caPem: given.EGRESS_CA_FILE,
-      dnsServers: given.EGRESS_DNS_SERVERS,
+      names: { servers: given.EGRESS_DNS_SERVERS, bySystem: given.EGRESS_DNS === 'system' },
       proxyAddress: given.EGRESS_PROXY_URL,
     },
     /** Undefined: there are no notices. */

@@ -1131,7 +1131,7 @@ function start(deadlineMs = DEADLINE_MS): Sender {
   const sender = createEgressSender({
     allowCidrs: ['127.0.0.0/8'],
     caPem: authority.certPem,
-    dnsServers: [],
+    names: { bySystem: true },
     deadlineMs,
   });
   senders.push(sender);

@@ -5,7 +5,8 @@ import type { Lookup } from './dial.ts';
 
 const NXDOMAIN = 3;
 const SERVFAIL = 2;
-type Records = string[] | typeof NXDOMAIN | typeof SERVFAIL;
+const REFUSED = 5;
+type Records = string[] | typeof NXDOMAIN | typeof SERVFAIL | typeof REFUSED;
 
 /** Answers A and AAAA questions from a table, over UDP. */
 async function startDnsServer(table: Record<string, { a: Records; aaaa: Records }>) {
@@ -72,7 +73,7 @@ async function ask(lookup: Lookup, name: string): Promise<readonly string[]> {
 
 const SIX = '2606:4700:0:0:0:0:0:1';
 
-describe('with servers of its own', () => {
+describe('by name servers', () => {
   const table = {
     'both.test': { a: ['1.1.1.1', '1.0.0.1'], aaaa: [SIX] },
     'four.test': { a: ['1.1.1.1'], aaaa: [] },
@@ -89,7 +90,7 @@ describe('with servers of its own', () => {
     ['half.test', ['1.1.1.1']],
   ])('%s has all its addresses, of both families', async (name, addresses) => {
     await using dns = await startDnsServer(table);
-    const found = await ask(createLookup([dns.server]), name);
+    const found = await ask(createLookup({ servers: [dns.server] }), name);
     expect([...found].sort()).toEqual(addresses.sort());
     expect(dns.questions).toContain(`A ${name}`);
     expect(dns.questions).toContain(`AAAA ${name}`);
@@ -101,12 +102,12 @@ describe('with servers of its own', () => {
     ['broken.test', 'ESERVFAIL'],
   ])('%s fails with %s', async (name, code) => {
     await using dns = await startDnsServer(table);
-    await expect(ask(createLookup([dns.server]), name)).rejects.toMatchObject({ code });
+    await expect(ask(createLookup({ servers: [dns.server] }), name)).rejects.toMatchObject({ code });
   });
 
   test('questions about one name that come at once are asked once', async () => {
     await using dns = await startDnsServer(table);
-    const lookup = createLookup([dns.server]);
+    const lookup = createLookup({ servers: [dns.server] });
     await Promise.all([ask(lookup, 'both.test'), ask(lookup, 'both.test'), ask(lookup, 'four.test')]);
     expect(dns.questions.sort()).toEqual(['A both.test', 'A four.test', 'AAAA both.test', 'AAAA four.test']);
     await ask(lookup, 'both.test');
@@ -115,11 +116,11 @@ describe('with servers of its own', () => {
 
   test('a name that could not be found is asked for again by whoever needs it next', async () => {
     let asked = 0;
-    const lookup = createLookup([], () =>
-      ++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve([{ address: '1.1.1.1', family: 4 }]),
+    const lookup = createLookup({ bySystem: true }, () =>
+      ++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve(['1.1.1.1']),
     );
     await expect(ask(lookup, 'four.test')).rejects.toThrow('away');
-    expect(await ask(lookup, 'four.test')).toEqual([{ address: '1.1.1.1', family: 4 }]);
+    expect(await ask(lookup, 'four.test')).toEqual(['1.1.1.1']);
   });
 
   test.each(['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'a.b.localhost', 'api.localhost.'])(
@@ -131,7 +132,7 @@ describe('with servers of its own', () => {
         asked.push(hostname);
         return Promise.resolve(['1.1.1.1']);
       };
-      const found = await ask(createLookup([dns.server], askSystem), name);
+      const found = await ask(createLookup({ servers: [dns.server] }, askSystem), name);
       expect(found).toEqual(['127.0.0.1', '::1']);
       expect({ asked, questions: dns.questions }).toEqual({ asked: [], questions: [] });
     },
@@ -139,17 +140,55 @@ describe('with servers of its own', () => {
 
   test('a name that only looks like localhost is asked for', async () => {
     await using dns = await startDnsServer({ 'notlocalhost.test': { a: ['1.1.1.1'], aaaa: [] } });
-    const lookup = createLookup([dns.server]);
+    const lookup = createLookup({ servers: [dns.server] });
     await expect(ask(lookup, 'mylocalhost')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     expect(dns.questions).toContain('A mylocalhost');
   });
 
+  describe('a question that fails', () => {
+    const ALL = { a: REFUSED, aaaa: REFUSED } satisfies { a: Records; aaaa: Records };
+
+    test('because nobody is at the servers is the fault of the resolver', async () => {
+      const dns = await startDnsServer({});
+      await dns[Symbol.asyncDispose]();
+      const lookup = createLookup({ servers: [dns.server] });
+      await expect(ask(lookup, 'both.test')).rejects.toMatchObject({ reason: 'resolver_away', detail: 'ECONNREFUSED' });
+      expect(await lookup.look()).toBe('silent');
+    });
+
+    test.each([
+      ['REFUSED', REFUSED],
+      ['SERVFAIL', SERVFAIL],
+    ] as const)('with %s is the fault of the resolver when that is all it says', async (code, records) => {
+      const own = { a: records, aaaa: records };
+      await using dns = await startDnsServer({ 'both.test': own, '': own });
+      const lookup = createLookup({ servers: [dns.server] });
+      const failed = { reason: 'resolver_refuses', detail: `E${code}` };
+      await expect(ask(lookup, 'both.test')).rejects.toMatchObject(failed);
+      expect(await lookup.look()).toBe('refuses');
+    });
+
+    test('is the fault of the name when the resolver knows the root', async () => {
+      await using dns = await startDnsServer({ 'both.test': ALL });
+      await expect(ask(createLookup({ servers: [dns.server] }), 'both.test')).rejects.toMatchObject({
+        code: 'EREFUSED',
+      });
+    });
+
+    test('is the fault of the name when the resolver serves others, and tells nobody of the root', async () => {
+      await using dns = await startDnsServer({ ...table, 'refused.test': ALL, '': ALL });
+      const lookup = createLookup({ servers: [dns.server] });
+      await ask(lookup, 'both.test');
+      await expect(ask(lookup, 'refused.test')).rejects.toMatchObject({ code: 'EREFUSED' });
+    });
+  });
+
   test('a server that is no address is refused at once', () => {
-    expect(() => createLookup(['dns.example.com'])).toThrow('dns.example.com');
+    expect(() => createLookup({ servers: ['dns.example.com'] })).toThrow('dns.example.com');
   });
 });
 
-test('with none the system answers', async () => {
-  const found = await ask(createLookup([]), 'localhost');
+test('the system answers when it is asked to', async () => {
+  const found = await ask(createLookup({ bySystem: true }), 'localhost');
   expect(found).toContain('127.0.0.1');
 });

@@ -1,47 +1,121 @@
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { Lookup } from './dial.ts';
+import { EgressFailedError } from './egress-errors.ts';
 
-/** Limit of one question to one server. Both families are asked at once: a look-up takes at most twice this. */
+/** Where names are looked up. */
+export type NameSource = {
+  /** The servers to ask (`1.1.1.1`, `[2606:4700::1111]:53`); none: those of the system. */
+  readonly servers?: readonly string[] | undefined;
+  /**
+   * The system's resolver is asked, with its hosts file and its search domains. It takes one of libuv's four threads per
+   * look-up, so four domains with silent name servers hold up all others.
+   */
+  readonly bySystem?: boolean | undefined;
+};
+
+/** What the resolver does when it is asked for nothing but itself. */
+export type ResolverState = 'serves' | 'refuses' | 'silent';
+
+/** Limit of one question to one server. Both families are asked at once. */
 const ANSWER_WITHIN_MS = 2_000;
-const TRIES = 2;
+const TRIES = 3;
+/** How long the resolver may be silent before it is asked whether it is there, in ms. */
+const LOOK_AFTER_MS = 500;
 
 /** Names of this machine itself: they need no question (RFC 6761 section 6.3). */
 const LOCAL_NAME = /(^|\.)localhost\.?$/i;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
+/** The resolver has done its part: there is no such name, or no such record, or it can't be a name. */
+const SERVED = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME', 'EBADNAME', 'EFORMERR', 'EBADRESP']);
+/** No answer came. Otherwise it was one that says that the question couldn't be answered. */
+const SILENT = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ETIMEDOUT', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']);
+
 /**
- * Resolves names. Given `dnsServers` (`1.1.1.1`, `[2606:4700::1111]:53`), it asks only these, without a thread and
- * without the machine's search domains. Given none, it asks the system, which takes one of libuv's four threads per
- * look-up: four domains with dead name servers then hold up all others, so production should name its servers.
- * Concurrent look-ups of one name share one question, so that a busy name can't take all threads.
- * @throws when one of `dnsServers` is not an address
+ * Resolves names by c-ares, which takes no thread, or on request by the system. Concurrent look-ups of one name share
+ * one question.
+ *
+ * A question that fails may be the fault of the name's own servers or of the resolver. If the resolver has served anybody
+ * since, it is the name's. If nobody asked, the resolver is asked for the servers of the root, which each one knows. When
+ * it doesn't answer that, the look-up rejects with an `EgressFailedError`.
+ * @throws when one of the servers is not an address
  */
-export function createLookup(dnsServers: readonly string[], askSystem = lookUpBySystem): Lookup {
-  return shareLookups(dnsServers.length === 0 ? (host) => [askSystem(host)] : createServerLookup(dnsServers));
+export function createLookup({ servers = [], bySystem = false }: NameSource, askSystem = lookUpBySystem) {
+  const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
+  if (servers.length > 0) resolver.setServers(servers);
+  let servedAt = -Infinity;
+  let answeredAt = -Infinity;
+  let lookedAt = -Infinity;
+  /** Some resolvers refuse to tell of the root. Then their refusal says nothing. */
+  let hasToldOfRoot = false;
+  let looking: Promise<ResolverState> | undefined;
+
+  const lookOnce = async (): Promise<ResolverState> => {
+    lookedAt = performance.now();
+    const code = await resolver.resolveNs('.').then(() => 'ENODATA', codeOf);
+    if (SILENT.has(code)) return 'silent';
+    answeredAt = performance.now();
+    if (!SERVED.has(code)) return 'refuses';
+    hasToldOfRoot = true;
+    servedAt = answeredAt;
+    return 'serves';
+  };
+  const look = (): Promise<ResolverState> =>
+    (looking ??= lookOnce().finally(() => {
+      looking = undefined;
+    }));
+
+  const judge = async (error: unknown, askedAt: number): Promise<unknown> => {
+    const code = codeOf(error);
+    if (!SILENT.has(code)) answeredAt = performance.now();
+    if (SERVED.has(code)) servedAt = answeredAt;
+    if (servedAt >= askedAt || !('syscall' in (error as object))) return error;
+    const neverServed = servedAt === -Infinity;
+    const state = await look();
+    if (state === 'silent') return new EgressFailedError('resolver_away', code);
+    if (state === 'serves' || SILENT.has(code) || !(hasToldOfRoot || neverServed)) return error;
+    return new EgressFailedError('resolver_refuses', code);
+  };
+  const ask = async (question: Promise<readonly string[]>): Promise<readonly string[]> => {
+    const askedAt = performance.now();
+    const timer = setTimeout(() => {
+      if (servedAt < askedAt) void look();
+    }, LOOK_AFTER_MS);
+    try {
+      const addresses = await question;
+      servedAt = answeredAt = performance.now();
+      return addresses;
+    } catch (error) {
+      throw await judge(error, askedAt);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const underWay = new Map<string, readonly Promise<readonly string[]>[]>();
+  const lookup: Lookup = (host) => {
+    if (!bySystem && LOCAL_NAME.test(host)) return [Promise.resolve(LOOPBACK)];
+    const asked = underWay.get(host);
+    if (asked !== undefined) return asked;
+    const questions = bySystem ? [askSystem(host)] : [resolver.resolve4(host), resolver.resolve6(host)];
+    const parts = questions.map(ask);
+    underWay.set(host, parts);
+    void Promise.allSettled(parts).then(() => underWay.delete(host));
+    return parts;
+  };
+  return Object.assign(lookup, {
+    /** Whether it has answered nobody since then (`performance.now()`), although it was looked at. */
+    isSilentSince: (at: number): boolean => lookedAt >= at && answeredAt < at,
+    look,
+  });
 }
+export type NameLookup = ReturnType<typeof createLookup>;
 
 async function lookUpBySystem(host: string): Promise<readonly string[]> {
   const found = await systemLookup(host, { all: true });
   return found.map(({ address }) => address);
 }
 
-function createServerLookup(dnsServers: readonly string[]): Lookup {
-  const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
-  resolver.setServers(dnsServers);
-  return (host) => {
-    if (LOCAL_NAME.test(host)) return [Promise.resolve(LOOPBACK)];
-    return [resolver.resolve4(host), resolver.resolve6(host)];
-  };
-}
-
-function shareLookups(lookUp: Lookup): Lookup {
-  const underWay = new Map<string, readonly Promise<readonly string[]>[]>();
-  return (host) => {
-    const asked = underWay.get(host);
-    if (asked !== undefined) return asked;
-    const parts = lookUp(host);
-    underWay.set(host, parts);
-    void Promise.allSettled(parts).then(() => underWay.delete(host));
-    return parts;
-  };
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
 }

@@ -3,15 +3,15 @@ import type { UnreachableReason } from '@herald/core';
 import { createProxyClient } from './ask-proxy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createTrust } from './create-trust.ts';
-import { DestinationUnreachedError, ProxyFailedError } from './egress-errors.ts';
-import { createProxyGate, type ProxyReport } from './proxy-gate.ts';
+import { DestinationUnreachedError, ProxyFailedError, type ProxyFailure } from './egress-errors.ts';
+import { createGate, type GateReport } from './gate.ts';
 import type { ProxyAddress } from './proxy-url.ts';
 
 export type ProxyOptions = {
   readonly address: ProxyAddress;
   /** An authority to trust besides the usual ones, in PEM; for a proxy with `https:`. */
   readonly caPem?: string | undefined;
-  readonly report: ProxyReport;
+  readonly report: GateReport<ProxyFailedError>;
 };
 
 export type TunnelQuestion = {
@@ -30,13 +30,28 @@ const UNREACHED: ReadonlyMap<number, UnreachableReason> = new Map<number, Unreac
   [504, 'host_unreachable'],
 ]);
 
+/** These don't depend on the destination: nothing goes out. */
+const CONCERNS_ALL: ReadonlySet<ProxyFailure> = new Set([
+  'lookup_failed',
+  'connect_failed',
+  'tls_failed',
+  'timed_out',
+  'unauthenticated',
+]);
+
+/** A look asks for no tunnel, so it can't tell whether the proxy knows this worker again. */
+export const proxyGateRules = {
+  concernsAll: ({ reason }: ProxyFailedError): boolean => CONCERNS_ALL.has(reason),
+  outlastsLooks: ({ reason }: ProxyFailedError): boolean => reason === 'unauthenticated',
+};
+
 /** The platform's own proxy, through which everything goes out. */
 export function createProxy({ address, caPem, report }: ProxyOptions) {
   const ask = createProxyClient({
     address,
     secureContext: address.isTls ? createTrust(caPem) : undefined,
     // The resolvers for destinations need not know the proxy.
-    lookup: createLookup([]),
+    lookup: createLookup({ bySystem: true }),
   });
   const closing = new AbortController();
   let answeredAt = -Infinity;
@@ -74,7 +89,7 @@ export function createProxy({ address, caPem, report }: ProxyOptions) {
     (looking ??= lookOnce().finally(() => {
       looking = undefined;
     }));
-  const gate = createProxyGate({ look, report });
+  const gate = createGate({ ...proxyGateRules, look, report });
 
   return {
     isOpen: gate.isOpen,

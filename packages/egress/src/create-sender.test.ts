@@ -52,7 +52,7 @@ interface Setup {
   caPem?: string | undefined;
 }
 
-function start({ deadlineMs = LONG_MS, lookup = createLookup([]), ...setup }: Setup = {}) {
+function start({ deadlineMs = LONG_MS, lookup = createLookup({ bySystem: true }), ...setup }: Setup = {}) {
   const agent = new GuardedAgent({ policy, lookup, caPem: authority.certPem, ...setup });
   const sender = createSender({ agent, deadlineMs });
   open.push({ sender, agent });
@@ -731,7 +731,9 @@ describe('an internal error', () => {
 
   test('such as running out of descriptors is thrown', async () => {
     const lookup: Lookup = () => [Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))];
-    await expect(start({ lookup }).send('https://receiver.test/')).rejects.toThrow('too many open files');
+    await expect(start({ lookup }).send('https://receiver.test/')).rejects.toMatchObject({
+      reason: 'no_descriptors',
+    });
   });
 });
 

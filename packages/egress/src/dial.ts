@@ -2,13 +2,16 @@ import type { TimeoutPhase } from '@herald/core';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
-import { BlockedAddressError, LookupFailedError } from './egress-errors.ts';
+import { BlockedAddressError, EgressFailedError, LookupFailedError } from './egress-errors.ts';
 
 /**
  * The addresses of a name, in the parts in which they come: those of each family, or all at once. A part may be empty.
  * Each rejects with an error of the resolver.
  */
-export type Lookup = (host: string) => readonly Promise<readonly string[]>[];
+export type Lookup = ((host: string) => readonly Promise<readonly string[]>[]) & {
+  /** Whether the resolver is known to have answered nobody since then (`performance.now()`). */
+  readonly isSilentSince?: (at: number) => boolean;
+};
 
 /** Makes connections to single addresses. There is one for each dialling. */
 export type Connector = {
@@ -28,8 +31,8 @@ export type DialOptions = {
   readonly connector: Connector;
 };
 
-/** What a request on a new connection waits for. `proxy`: the platform's own proxy itself. */
-export type DialPhase = TimeoutPhase | 'proxy';
+/** What a request on a new connection waits for. `resolver` and `proxy`: the platform's own, which answers nobody. */
+export type DialPhase = TimeoutPhase | 'resolver' | 'proxy';
 
 /** How long the other family may be waited for once one has an address, in ms (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
@@ -48,6 +51,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   let phase: DialPhase = 'lookup';
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
+  const startedAt = performance.now();
   let dialled = 0;
   const queue: string[] = [];
   const attempts = new Set<AbortController>();
@@ -69,7 +73,10 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   return {
     /** Rejects with what kept the address that got furthest from a connection. */
     opened,
-    phase: (): DialPhase => (phase === 'connect' ? connector.phase() : phase),
+    phase(): DialPhase {
+      if (phase === 'lookup') return lookup.isSilentSince?.(startedAt) ? 'resolver' : 'lookup';
+      return phase === 'connect' ? connector.phase() : phase;
+    },
     /** TLS is ready. */
     secured(): void {
       phase = 'response';
@@ -175,6 +182,8 @@ async function findAddresses(
 
 /** Prefers any error to "no such record", which is normal for one of the two families. */
 function noAddress(host: string, errors: readonly NodeJS.ErrnoException[]): Error {
+  const own = errors.find((error) => error instanceof EgressFailedError);
+  if (own) return own;
   const cause = errors.find(({ code }) => code !== 'ENODATA') ?? errors[0];
   if (cause === undefined) return new LookupFailedError(`${host} has no address`);
   return new LookupFailedError(`${host}: ${cause.message}`, { cause });
@@ -217,12 +226,32 @@ function furthest(errors: readonly unknown[]): unknown {
   return errors.reduce((best, error) => (rankOf(error) > rankOf(best) ? error : best));
 }
 
-/** Connects without a proxy. */
-export function createDirectConnector(port: number, keepAliveMs?: number): Connector {
+/** What the system says of an address to which it has no route. A router on the way may say so too. */
+const NO_ROUTE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL']);
+
+/**
+ * Connects without a proxy.
+ * @param findRoute whether a route leads anywhere at all; undefined: that doesn't matter
+ */
+export function createDirectConnector(
+  port: number,
+  {
+    keepAliveMs,
+    findRoute,
+  }: { readonly keepAliveMs?: number; readonly findRoute?: (() => Promise<boolean>) | undefined } = {},
+): Connector {
   return {
-    connect: (address, signal) => connectDirectly(address, port, signal, keepAliveMs),
+    async connect(address, signal) {
+      try {
+        return await connectDirectly(address, port, signal, keepAliveMs);
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? '';
+        if (!NO_ROUTE.has(code) || findRoute === undefined || (await findRoute())) throw error;
+        throw new EgressFailedError('no_route', code);
+      }
+    },
     phase: () => 'connect',
-    isFinal: (error) => error instanceof BlockedAddressError,
+    isFinal: (error) => error instanceof BlockedAddressError || error instanceof EgressFailedError,
   };
 }
 

@@ -55,6 +55,7 @@ export const DestinationEnv = z.object({ EGRESS_ALLOW_CIDRS: AllowCidrs.default(
 export const EgressEnv = z.object({
   ...DestinationEnv.shape,
   EGRESS_CA_FILE: CaFile.optional(),
+  EGRESS_DNS: z.enum(['servers', 'system']).default('servers'),
   EGRESS_DNS_SERVERS: DnsServers.default([]),
   EGRESS_PROXY_URL: ProxyUrl.optional(),
 });

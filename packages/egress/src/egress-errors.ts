@@ -12,6 +12,43 @@ export class LookupFailedError extends Error {
   readonly code = 'ERR_LOOKUP_FAILED';
 }
 
+/**
+ * Nothing went out, and no receiver is at fault: it spends no try. The message has neither credentials nor a text of
+ * others.
+ */
+export abstract class OwnFaultError extends Error {
+  abstract readonly reason: string;
+  /** A code of the system, or a status. */
+  readonly detail: string | undefined;
+
+  constructor(message: string, detail?: string) {
+    super(`${message}${detail ? ` (${detail})` : ''}`);
+    this.detail = detail;
+  }
+}
+
+/** Why this machine itself can send nothing. */
+export const EGRESS_FAILURES = [
+  'resolver_away',
+  'resolver_refuses',
+  'no_route',
+  'no_descriptors',
+  'no_authorities',
+] as const;
+export type EgressFailure = (typeof EGRESS_FAILURES)[number];
+
+/** This machine, its network or its resolver can't send. */
+export class EgressFailedError extends OwnFaultError {
+  override readonly name = 'EgressFailedError';
+  readonly code = 'ERR_EGRESS_FAILED';
+  readonly reason: EgressFailure;
+
+  constructor(reason: EgressFailure, detail?: string) {
+    super(`this machine can send nothing: ${reason}`, detail);
+    this.reason = reason;
+  }
+}
+
 /** Why the platform's own proxy made no tunnel. */
 export const PROXY_FAILURES = [
   'lookup_failed',
@@ -25,21 +62,15 @@ export const PROXY_FAILURES = [
 ] as const;
 export type ProxyFailure = (typeof PROXY_FAILURES)[number];
 
-/**
- * The platform's own proxy is away or refuses, which is no fault of the receiver. The message has neither credentials
- * nor a text of the proxy.
- */
-export class ProxyFailedError extends Error {
+/** The platform's own proxy is away or refuses. */
+export class ProxyFailedError extends OwnFaultError {
   override readonly name = 'ProxyFailedError';
   readonly code = 'ERR_PROXY_FAILED';
   readonly reason: ProxyFailure;
-  /** A code of the system, or a status. */
-  readonly detail: string | undefined;
 
   constructor(reason: ProxyFailure, detail?: string) {
-    super(`the proxy of EGRESS_PROXY_URL failed: ${reason}${detail ? ` (${detail})` : ''}`);
+    super(`the proxy of EGRESS_PROXY_URL failed: ${reason}`, detail);
     this.reason = reason;
-    this.detail = detail;
   }
 }
 

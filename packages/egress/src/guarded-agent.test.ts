@@ -38,7 +38,12 @@ afterEach(() => {
 });
 
 function createAgent(options: Partial<GuardedAgentOptions> = {}): GuardedAgent {
-  const agent = new GuardedAgent({ policy: loopback, lookup: createLookup([]), caPem: authority.certPem, ...options });
+  const agent = new GuardedAgent({
+    policy: loopback,
+    lookup: createLookup({ bySystem: true }),
+    caPem: authority.certPem,
+    ...options,
+  });
   agents.push(agent);
   return agent;
 }

@@ -8,7 +8,8 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 import type { EgressProxy } from './create-proxy.ts';
 import { createTrust } from './create-trust.ts';
 import { createDirectConnector, dial, type Dialling, type Lookup } from './dial.ts';
-import { BlockedAddressError, type ProxyFailedError } from './egress-errors.ts';
+import { BlockedAddressError, EgressFailedError, type OwnFaultError, ProxyFailedError } from './egress-errors.ts';
+import type { Gate } from './gate.ts';
 import { createTunnelConnector } from './tunnel.ts';
 
 export type GuardedAgentOptions = {
@@ -18,6 +19,10 @@ export type GuardedAgentOptions = {
   readonly caPem?: string | undefined;
   /** Everything goes through it. The agent owns it. Default: connections are made directly. */
   readonly proxy?: EgressProxy | undefined;
+  /** Shut while this machine can send nothing. Default: nobody watches that. */
+  readonly gate?: Gate<EgressFailedError> | undefined;
+  /** Whether a route leads anywhere at all. Default: nobody asks. */
+  readonly findRoute?: (() => Promise<boolean>) | undefined;
   /** How long an unused connection is kept, in ms; less when its server announces less. */
   readonly idleMs?: number;
   /**
@@ -54,6 +59,8 @@ export class GuardedAgent extends Agent {
   readonly #lookup: Lookup;
   readonly #secureContext: SecureContext;
   readonly #proxy: EgressProxy | undefined;
+  readonly #gate: Gate<EgressFailedError> | undefined;
+  readonly #findRoute: (() => Promise<boolean>) | undefined;
   readonly #diallings = new Set<Dialling>();
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
@@ -73,6 +80,8 @@ export class GuardedAgent extends Agent {
     this.#policy = policy;
     this.#lookup = lookup;
     this.#proxy = proxy;
+    this.#gate = options.gate;
+    this.#findRoute = options.findRoute;
     this.#maxIdle = maxIdle;
     // After Node's own listener, which has kept the socket or destroyed it.
     this.on('free', (socket: Duplex) => {
@@ -100,7 +109,7 @@ export class GuardedAgent extends Agent {
     options: GuardedRequestOptions & { _agentKey?: string },
     callback: Callback,
   ): Duplex | undefined {
-    const refusal = this.#refusalOf(options) ?? (this.#proxy?.isOpen() === false ? this.#proxy.failure() : undefined);
+    const refusal = this.#refusalOf(options) ?? this.#ownFault();
     if (refusal !== undefined) {
       this.#fail(options, refusal, callback);
       return undefined;
@@ -113,7 +122,7 @@ export class GuardedAgent extends Agent {
       policy: this.#policy,
       connector: this.#proxy
         ? createTunnelConnector(this.#proxy, this.#policy, port)
-        : createDirectConnector(port, TCP_PROBE_AFTER_MS),
+        : createDirectConnector(port, { keepAliveMs: TCP_PROBE_AFTER_MS, findRoute: this.#findRoute }),
     });
     this.#diallings.add(dialling);
     options.onDial?.(dialling);
@@ -148,9 +157,15 @@ export class GuardedAgent extends Agent {
     return undefined;
   }
 
-  /** A request ended by a fault of the proxy. */
-  proxyFailed(error: ProxyFailedError): void {
-    this.#proxy?.failed(error);
+  /** A new connection ended by a fault that is no receiver's. */
+  ownFault(error: OwnFaultError): void {
+    if (error instanceof ProxyFailedError) this.#proxy?.failed(error);
+    if (error instanceof EgressFailedError) this.#gate?.failed(error);
+  }
+
+  /** A new connection was made, and answered. */
+  worked(): void {
+    this.#gate?.worked();
   }
 
   /** The connection ends with the request that it serves now. */
@@ -174,6 +189,12 @@ export class GuardedAgent extends Agent {
     this.#idle.delete(socket);
     socket.off('data', destroyOnData);
     super.reuseSocket(socket, request);
+  }
+
+  /** What is known to keep everybody from sending. */
+  #ownFault(): OwnFaultError | undefined {
+    for (const gate of [this.#gate, this.#proxy]) if (gate?.isOpen() === false) return gate.failure();
+    return undefined;
   }
 
   #fail(options: RequestOptions, error: Error, callback: Callback): void {

@@ -69,13 +69,19 @@ test('a deadline that passed while the proxy was silent is a fault of the proxy'
 test.each<[string, Error]>([
   ['a mistake of ours', new TypeError('undefined is not a function')],
   ['a mistake of ours with a code', Object.assign(new TypeError('bad'), { code: 'ERR_INVALID_CHAR' })],
-  ['too many open files', systemError('EMFILE')],
   ['too little memory', systemError('ENOMEM')],
 ])('%s is thrown as it was', (_what, error) => {
   expect(() => judgeFailure(wrapped(error), failed())).toThrow(error);
 });
 
-test('a look-up that failed for want of descriptors is thrown', () => {
-  const error = new LookupFailedError('x', { cause: systemError('EMFILE') });
-  expect(() => judgeFailure(error, failed())).toThrow(error);
+test.each<[string, Error]>([
+  ['a socket', systemError('EMFILE')],
+  ['a look-up', new LookupFailedError('x', { cause: systemError('ENFILE') })],
+])('no descriptors for %s are a fault of this machine', (_what, error) => {
+  expect(() => judgeFailure(wrapped(error), failed())).toThrow('no_descriptors');
+});
+
+test('a deadline that passed while the resolver was silent to all is a fault of this machine', () => {
+  const judge = () => judgeFailure(new DeadlinePassedError('late'), failed({ phase: 'resolver' }));
+  expect(judge).toThrow('resolver_away');
 });

@@ -5,7 +5,9 @@ import {
   BlockedAddressError,
   DeadlinePassedError,
   DestinationUnreachedError,
+  EgressFailedError,
   LookupFailedError,
+  OwnFaultError,
   ProxyFailedError,
 } from './egress-errors.ts';
 import { judgeTlsFailure } from './judge-tls-failure.ts';
@@ -36,19 +38,24 @@ const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, Unreacha
 ]);
 
 /** This process ran out of a resource. That is not the receiver's fault, and spends no try of its schedule. */
-const OUR_OWN = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE']);
+const OUR_OWN = new Set(['ENOBUFS', 'ENOMEM']);
 
 /** Turns every way in which a receiver can fail into a value. Throws an error that is not the receiver's fault. */
 export function judgeFailure(error: Error, request: FailedRequest): AttemptOutcome {
   const cause = rootOf(error);
   if (cause instanceof DeadlinePassedError) {
     if (request.phase === 'proxy') throw new ProxyFailedError('timed_out');
+    if (request.phase === 'resolver') throw new EgressFailedError('resolver_away');
     return { kind: 'timed_out', phase: request.phase };
   }
-  if (cause instanceof ProxyFailedError) throw cause;
+  if (cause instanceof OwnFaultError) throw cause;
   if (cause instanceof DestinationUnreachedError) return { kind: 'unreachable', reason: cause.reason };
   if (cause instanceof BlockedAddressError) return { kind: 'blocked' };
-  if (OUR_OWN.has(codeOf(cause)) || OUR_OWN.has(codeOf(cause.cause))) throw cause;
+  for (const code of [codeOf(cause), codeOf(cause.cause)]) {
+    if (NO_DESCRIPTORS.has(code)) throw new EgressFailedError('no_descriptors', code);
+    if (OUR_OWN.has(code)) throw cause;
+  }
   if (cause instanceof LookupFailedError) return { kind: 'unreachable', reason: 'dns_failed' };
   const reason = reasonOf(cause, request);
   if (reason === undefined) throw cause;

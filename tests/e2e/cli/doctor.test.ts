@@ -71,7 +71,7 @@ describe('of a running service', () => {
   });
 
   test('a hint is a warning, and no failure', async () => {
-    const { status, findings } = await examine(env({ EGRESS_DNS_SERVERS: '' }));
+    const { status, findings } = await examine(env({ EGRESS_DNS_SERVERS: '', EGRESS_DNS: 'system' }));
     expect(status).toBe('warning');
     expect(codesOf(findings)).toEqual(['warning system_look_ups']);
   });

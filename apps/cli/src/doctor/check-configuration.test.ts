@@ -44,7 +44,7 @@ test('only the variables of the named process are looked at', () => {
 });
 
 test('a worker that looks names up through the system is a warning', () => {
-  const env = { ...GOOD, EGRESS_DNS_SERVERS: '' };
-  expect(sentencesOf(env, 'api', 'worker')).toEqual([expect.stringMatching(/^warning: EGRESS_DNS_SERVERS/)]);
+  const env = { ...GOOD, EGRESS_DNS_SERVERS: '', EGRESS_DNS: 'system' };
+  expect(sentencesOf(env, 'api', 'worker')).toEqual([expect.stringMatching(/^warning: EGRESS_DNS is system/)]);
   expect(sentencesOf(env, 'api')).toEqual([]);
 });

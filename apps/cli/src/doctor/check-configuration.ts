@@ -8,10 +8,10 @@ const READ = { api: readApiConfig, worker: readWorkerConfig };
 export type Process = keyof typeof READ;
 export const PROCESSES: readonly Process[] = ['api', 'worker'];
 
-const NO_RESOLVERS = warning(
+const BY_SYSTEM = warning(
   'system_look_ups',
-  'EGRESS_DNS_SERVERS is not set: look-ups of the system share four threads, and a few slow domains hold up all others; ' +
-    'set it to the addresses of your resolvers (worker)',
+  'EGRESS_DNS is system: look-ups of the system share four threads, and a few slow domains hold up all others; ' +
+    'leave it out unless names are in a hosts file (worker)',
 );
 
 /** Reads the environment as each process does when it starts; a problem of both is reported once. */
@@ -24,7 +24,7 @@ export function checkConfiguration(env: NodeJS.ProcessEnv, processes: readonly P
     const clash = findPortClash(readApiConfig(env), readWorkerConfig(env));
     if (clash !== undefined) findings.push(error('configuration', `${clash} (api and worker)`));
   }
-  if (processes.includes('worker') && !env.EGRESS_DNS_SERVERS) findings.push(NO_RESOLVERS);
+  if (processes.includes('worker') && env.EGRESS_DNS === 'system') findings.push(BY_SYSTEM);
   return { name: 'configuration', findings, well: `every variable of ${processes.join(' and ')} can be read` };
 }
 

@@ -1,4 +1,4 @@
-import { ProxyFailedError } from '@herald/egress/egress-errors';
+import { OwnFaultError } from '@herald/egress/egress-errors';
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
@@ -52,8 +52,8 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
       if (verdict.kind === 'recorded') backend.ended(token, verdict.end);
       if (verdict.kind === 'put_back') await backend.putBack(token, verdict.dueAt ?? 0);
     } catch (error) {
-      // The delivery is not at fault: it waits and is tried again. Of a proxy all is told where it is watched.
-      if (error instanceof ProxyFailedError) throw error;
+      // The delivery is not at fault: it waits and is tried again. Of the way out all is told where it is watched.
+      if (error instanceof OwnFaultError) throw error;
       metrics.internalError();
       logger.error('delivery.internal_error', { deliveryId: id }, error);
       throw error;

@@ -1,5 +1,5 @@
 import { errorCodeOf, isSuccess, type DeliveryId, type WorkspaceId } from '@herald/core';
-import { ProxyFailedError } from '@herald/egress/egress-errors';
+import { OwnFaultError } from '@herald/egress/egress-errors';
 import type { TestReply } from '@herald/store/test-events/test-replies';
 import {
   cancelDelivery,
@@ -52,7 +52,7 @@ export async function processTestEvent(
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
   const result = await deps.makeAttempt(loaded, endpoint).catch((error: unknown) => {
     // Nothing went out, which is not the receiver's fault; and it is claimed, so no other worker may send it.
-    if (error instanceof ProxyFailedError) return undefined;
+    if (error instanceof OwnFaultError) return undefined;
     throw error;
   });
   if (result === undefined) {

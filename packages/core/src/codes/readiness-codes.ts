@@ -64,6 +64,12 @@ export const READINESS_CODES = {
     meaning: 'The data is laid out by a newer version.',
     action: 'Start that version.',
   },
+  egress_away: {
+    meaning:
+      'The worker itself can send nothing: no resolver answers, no route leads out, it has no descriptors left, or it trusts no authority. Deliveries wait, and spend no try.',
+    action:
+      'Mend what the sentence names. The worker goes on by itself; only with an empty store of authorities it must start again.',
+  },
   egress_proxy: {
     meaning: 'The proxy through which the worker sends is away, or refuses. Deliveries wait, and spend no try.',
     action: 'Start or mend the proxy, or correct `EGRESS_PROXY_URL`. The worker goes on by itself.',

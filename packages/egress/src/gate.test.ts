@@ -1,5 +1,6 @@
 import { ProxyFailedError, type ProxyFailure } from './egress-errors.ts';
-import { createProxyGate } from './proxy-gate.ts';
+import { createGate } from './gate.ts';
+import { proxyGateRules } from './create-proxy.ts';
 
 const { jest } = import.meta;
 beforeEach(() => jest.useFakeTimers());
@@ -8,7 +9,8 @@ afterEach(() => jest.useRealTimers());
 function start() {
   const events: string[] = [];
   const looks: (() => Promise<boolean>)[] = [];
-  const gate = createProxyGate({
+  const gate = createGate<ProxyFailedError>({
+    ...proxyGateRules,
     look: () => {
       events.push('look');
       return looks.shift()?.() ?? Promise.reject(new ProxyFailedError('connect_failed'));
