@@ -75,7 +75,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const reports = createReports(logger, metrics);
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
-  const findUrlProblem = createEndpointUrlJudge(config.allowCidrs);
+  const findUrlProblem = createEndpointUrlJudge(config);
   const awaitReplication =
     replicationRedis && createAwaitReplication({ redis: replicationRedis, minReplicas: config.minReplicas });
   const replicated = { redis, awaitReplication, keyspace };

@@ -77,6 +77,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     ...toProcessConfig(given),
     minReplicas: given.REDIS_MIN_REPLICAS,
     allowCidrs: given.EGRESS_ALLOW_CIDRS,
+    denyCidrs: given.EGRESS_DENY_CIDRS,
     taskRetentionMs: given.TASK_RETENTION,
     port: given.PORT,
     host: given.HOST,

@@ -23,7 +23,10 @@ export const NoticeEnv = z.object({
   ).optional(),
 });
 
-type Given = Partial<z.infer<typeof NoticeEnv>> & { readonly EGRESS_ALLOW_CIDRS: readonly string[] };
+type Given = Partial<z.infer<typeof NoticeEnv>> & {
+  readonly EGRESS_ALLOW_CIDRS: readonly string[];
+  readonly EGRESS_DENY_CIDRS: readonly string[];
+};
 
 /** One without the other is a mistake, and so is a url that a receiver could not have. */
 export function withUsableNotices<Schema extends z.ZodType<Given>>(schema: Schema): Schema {
@@ -36,8 +39,8 @@ export function withUsableNotices<Schema extends z.ZodType<Given>>(schema: Schem
       ({ NOTICE_URL: url, NOTICE_SECRET: secret }) => secret === undefined || url !== undefined,
       problemOf('NOTICE_URL', 'must be set, since NOTICE_SECRET is'),
     )
-    .superRefine(({ NOTICE_URL: url, EGRESS_ALLOW_CIDRS: allowCidrs }, context) => {
-      const problem = url === undefined ? undefined : createEndpointUrlJudge(allowCidrs)(url);
+    .superRefine(({ NOTICE_URL: url, EGRESS_ALLOW_CIDRS: allowCidrs, EGRESS_DENY_CIDRS: denyCidrs }, context) => {
+      const problem = url === undefined ? undefined : createEndpointUrlJudge({ allowCidrs, denyCidrs })(url);
       if (problem === undefined) return;
       context.addIssue({ code: 'custom', path: ['NOTICE_URL'], message: problem });
     });

@@ -176,6 +176,11 @@ export const VARIABLE_TEXTS = {
       what: 'Ranges that are allowed although they are not public',
       usual: NOT_NEEDED,
     },
+    EGRESS_DENY_CIDRS: {
+      readBy: 'api, worker',
+      what: 'Ranges that are refused although they are public, such as your own. They win over `EGRESS_ALLOW_CIDRS`',
+      usual: NOT_NEEDED,
+    },
     EGRESS_CA_FILE: {
       readBy: 'worker',
       what: 'A PEM file with an authority that is trusted besides the public ones',

@@ -55,6 +55,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     workerShards: given.WORKER_SHARDS === 'all' ? allShards : given.WORKER_SHARDS,
     egress: {
       allowCidrs: given.EGRESS_ALLOW_CIDRS,
+      denyCidrs: given.EGRESS_DENY_CIDRS,
       caPem: given.EGRESS_CA_FILE,
       names: { servers: given.EGRESS_DNS_SERVERS, bySystem: given.EGRESS_DNS === 'system' },
       proxyAddress: given.EGRESS_PROXY_URL,

@@ -136,3 +136,28 @@ test.each([
   expect(createAddressPolicy({ allowCidrs: ['::/0'] }).isAllowed(address)).toBe(false);
   expect(createAddressPolicy({ allowCidrs: ['::/0', '0.0.0.0/0'] }).isAllowed(address)).toBe(true);
 });
+
+describe('a range that is closed', () => {
+  const policy = createAddressPolicy({
+    allowCidrs: ['10.0.0.0/8', '64:ff9b::/96'],
+    denyCidrs: ['10.1.0.0/16', '93.184.215.0/24', '2606:4700::/32', '::ffff:8.8.8.0/120'],
+  });
+  test.each([
+    ['93.184.215.14', false],
+    ['93.184.216.14', true],
+    ['::ffff:93.184.215.14', false],
+    ['64:ff9b::5db8:d70e', false],
+    ['64:ff9b::5db8:d80e', true],
+    ['2606:4700::1111', false],
+    ['2606:4701::1111', true],
+    ['8.8.8.8', false],
+    ['10.1.2.3', false],
+    ['10.2.2.3', true],
+  ])('%s is allowed: %p', (address, isAllowed) => {
+    expect(policy.isAllowed(address)).toBe(isAllowed);
+  });
+
+  test('must be a range', () => {
+    expect(() => createAddressPolicy({ allowCidrs: [], denyCidrs: ['1.2.3.4'] })).toThrow('"1.2.3.4"');
+  });
+});

@@ -9,6 +9,14 @@ export type AddressPolicy = {
   readonly isAllowed: (address: string) => boolean;
 };
 
+/** What an operator opens and closes. */
+export type AddressRanges = {
+  /** Ranges to open although they are not public. */
+  readonly allowCidrs: readonly string[];
+  /** Ranges to close although they are public. They win over the others. */
+  readonly denyCidrs?: readonly string[] | undefined;
+};
+
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Cidr = readonly [network: Address, prefixLength: number];
 type Block = { readonly cidr: Cidr; readonly globallyReachable: boolean | null };
@@ -26,11 +34,14 @@ const BLOCKS: readonly Block[] = [...IPV4_SPECIAL_PURPOSE, ...IPV6_SPECIAL_PURPO
  * of `allowCidrs`. An IPv4-mapped address counts as the IPv4 address that the kernel would dial, and a range in that
  * form opens the same addresses. An address that carries an IPv4 address in any other way is allowed only if the IPv4
  * address is too: to open NAT64 opens public IPv4 and no more, and to open loopback opens the loopback of no gateway.
- * @throws an Error that names the range when one of `allowCidrs` is malformed
+ * Whatever leads into a range of `denyCidrs`, by any of these ways, is refused.
+ * @throws an Error that names the range when one of them is malformed
  */
-export function createAddressPolicy({ allowCidrs }: { allowCidrs: readonly string[] }): AddressPolicy {
-  const opened = allowCidrs.map(parseOpenedRange);
+export function createAddressPolicy({ allowCidrs, denyCidrs = [] }: AddressRanges): AddressPolicy {
+  const opened = allowCidrs.map(parseRange);
+  const closed = denyCidrs.map(parseRange);
   const isAllowed = (address: Address): boolean => {
+    if (closed.some((cidr) => contains(cidr, address))) return false;
     if (!opened.some((cidr) => contains(cidr, address)) && !isPublic(address)) return false;
     return address instanceof ipaddr.IPv4 || carriedIpv4(address).every(isAllowed);
   };
@@ -77,7 +88,7 @@ function contains([network, prefixLength]: Cidr, address: Address): boolean {
   return network.kind() === address.kind() && address.match(network, prefixLength);
 }
 
-function parseOpenedRange(text: string): Cidr {
+function parseRange(text: string): Cidr {
   const [network = '', prefixLength, ...rest] = text.split('/');
   const isWellFormed =
     isIP(network) !== 0 && prefixLength !== undefined && rest.length === 0 && ipaddr.isValidCIDR(text);

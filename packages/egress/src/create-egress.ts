@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { getCACertificates } from 'node:tls';
-import { createAddressPolicy } from './address-policy.ts';
+import { createAddressPolicy, type AddressRanges } from './address-policy.ts';
 import { createLookup, type NameLookup, type NameSource } from './create-lookup.ts';
 import type { EgressProxy } from './create-proxy.ts';
 import { createSender } from './create-sender.ts';
@@ -9,9 +9,7 @@ import { EgressFailedError } from './egress-errors.ts';
 import { createGate, type GateReport } from './gate.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 
-export type EgressConfig = {
-  /** Ranges to open although they are not public. */
-  readonly allowCidrs: readonly string[];
+export type EgressConfig = AddressRanges & {
   /** An authority to trust besides the usual ones, in PEM. */
   readonly caPem?: string | undefined;
   readonly names: NameSource;
@@ -36,7 +34,7 @@ export function createEgressSender(config: EgressConfig) {
     gate.failed(new EgressFailedError('no_authorities'));
   }
   const agent = new GuardedAgent({
-    policy: createAddressPolicy({ allowCidrs }),
+    policy: createAddressPolicy(config),
     lookup,
     caPem,
     proxy,

@@ -136,12 +136,39 @@ describe('a receiver that answers', () => {
         url: '/hook?a=%20b',
         headers: {
           host: `127.0.0.1:${receiver.port}`,
+          accept: '*/*',
           connection: 'keep-alive',
           'user-agent': `Herald/${VERSION}`,
           'content-length': '4',
           'x-service-event': 'task.done',
         },
       },
+    ]);
+  });
+
+  test('sees `Host` first, the usual capitals, and that nothing but HTTP/1.1 is offered', async () => {
+    const seen: unknown[] = [];
+    await using receiver = await startHttps(
+      { ...credentials, ALPNProtocols: ['h2', 'http/1.1'] },
+      ({ rawHeaders, socket }, response) => {
+        seen.push(...rawHeaders.filter((_, index) => index % 2 === 0), (socket as TLSSocket).alpnProtocol);
+        response.end();
+      },
+    );
+    await start().sender.send({
+      url: receiver.url,
+      headers: { 'x-service-event': 'task.done', 'webhook-id': 'dlv_x', accept: 'application/json' },
+      body: Buffer.from('{}'),
+    });
+    expect(seen).toEqual([
+      'Host',
+      'Accept',
+      'User-Agent',
+      'Content-Length',
+      'X-Service-Event',
+      'Webhook-Id',
+      'Connection',
+      'http/1.1',
     ]);
   });
 

@@ -30,7 +30,7 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
 
   async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const { body } = request;
-    const headers = toHeaderList(request.headers, toRequestHeaders(target.url, body.length));
+    const headers = toHeaderList({ ...toRequestHeaders(target.url, body.length), ...request.headers });
     const startedMs = performance.now();
     const isStopped = () => isClosed || signal?.aborted === true;
     if (isStopped()) return { kind: 'aborted' };
@@ -76,11 +76,26 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
 }
 export type Sender = ReturnType<typeof createSender>;
 
-/** Names and values in turns: Node checks and writes them as they are, and makes no map of them. */
-function toHeaderList(...groups: readonly Readonly<Record<string, string>>[]): string[] {
+/**
+ * Names and values in turns: Node checks and writes them as they are, and makes no map of them. `Host` comes first, and
+ * names have the usual capitals: some servers read no others.
+ */
+function toHeaderList(headers: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
-  for (const group of groups) for (const name of Object.keys(group)) list.push(name, group[name] ?? '');
+  for (const name of Object.keys(headers)) list.push(capitalize(name), headers[name] ?? '');
   return list;
+}
+
+/** Names that were capitalized before. Tenants choose some. */
+const CAPITALIZED = new Map<string, string>();
+const MOST_NAMES = 1_000;
+
+function capitalize(name: string): string {
+  const known = CAPITALIZED.get(name);
+  if (known !== undefined) return known;
+  const capitalized = name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  if (CAPITALIZED.size < MOST_NAMES) CAPITALIZED.set(name, capitalized);
+  return capitalized;
 }
 
 function readTarget(text: string): Target | undefined {

@@ -19,10 +19,10 @@ function reading<In, Out>(hint: string, read: (value: In) => Out) {
   };
 }
 
-const AllowCidrs = CommaList.transform(
-  reading('must be address ranges', (allowCidrs) => {
-    createAddressPolicy({ allowCidrs });
-    return allowCidrs;
+const Cidrs = CommaList.transform(
+  reading('must be address ranges', (cidrs) => {
+    createAddressPolicy({ allowCidrs: cidrs });
+    return cidrs;
   }),
 );
 
@@ -49,7 +49,10 @@ const ProxyUrl = z
   );
 
 /** Decides which urls registration accepts. */
-export const DestinationEnv = z.object({ EGRESS_ALLOW_CIDRS: AllowCidrs.default([]) });
+export const DestinationEnv = z.object({
+  EGRESS_ALLOW_CIDRS: Cidrs.default([]),
+  EGRESS_DENY_CIDRS: Cidrs.default([]),
+});
 
 /** Decides how every outbound connection is made. */
 export const EgressEnv = z.object({

@@ -137,6 +137,8 @@ export class GuardedAgent extends Agent {
             socket: connected,
             servername: isIP(host) === 0 ? host : '',
             secureContext: this.#secureContext,
+            // Otherwise a server that speaks HTTP/2 alone answers by chance.
+            ALPNProtocols: ['http/1.1'],
             rejectUnauthorized: true,
             checkServerIdentity,
             timeout: this.options.timeout,

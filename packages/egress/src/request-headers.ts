@@ -8,6 +8,7 @@ import { VERSION } from '@herald/runtime/version';
 export function toRequestHeaders(url?: URL | null, bodyBytes?: number) {
   return {
     ...(url && { host: url.host }),
+    accept: '*/*',
     'user-agent': `Herald/${VERSION}`,
     ...(bodyBytes !== undefined && { 'content-length': String(bodyBytes) }),
   };

@@ -17,6 +17,8 @@ export interface LoopbackServer extends AsyncDisposable {
 export interface Credentials {
   cert: string;
   key: string;
+  /** Default: the server chooses none. */
+  ALPNProtocols?: string[];
 }
 
 /** Answers over HTTPS. */

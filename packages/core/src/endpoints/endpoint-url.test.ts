@@ -39,7 +39,7 @@ test.each([
   ['https://example.com/a b', 'white space'],
   ['https://exa\tmple.com', 'white space'],
   ['https://example.com\\@evil.example', 'backslashes'],
-  ['https://user:pw@example.com', 'credentials'],
+  ['https://user:pw@example.com', 'credentials (user or password): send them in `headers`'],
   ['https://@example.com', 'credentials'],
   ['https://user@example.com/', 'credentials'],
   ['https://example.com/#part', 'fragment'],

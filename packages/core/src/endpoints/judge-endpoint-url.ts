@@ -22,7 +22,8 @@ export function judgeEndpointUrl(text: string, toUnicode?: ToUnicode): string | 
   if (!text.startsWith('https://')) return 'must start with https://';
   const [, authority, target = ''] = PARTS.exec(text) ?? [];
   if (authority === undefined) return 'must name a host after https://';
-  if (authority.includes('@')) return 'must not contain credentials (user or password)';
+  if (authority.includes('@'))
+    return 'must not contain credentials (user or password): send them in `headers`, such as {"authorization": "Basic …"}';
   const url = URL.parse(text);
   if (!url) return 'must be a valid url';
   if (text.includes('#')) return 'must not contain a fragment (#...)';
