@@ -670,6 +670,23 @@ describe('a kept connection that died unseen', () => {
     expect(receiver.connections).toHaveLength(2);
   });
 
+  test('without a word takes its unused siblings along at the first deadline', async () => {
+    let isGone = false;
+    await using receiver = await startTls(credentials, (socket) => {
+      const isNew = isGone;
+      socket.on('data', () => {
+        if (!isGone || isNew) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+    });
+    const { send, agent } = start({ deadlineMs: HANDSHAKE_MS });
+    await Promise.all([send(receiver.url), send(receiver.url), send(receiver.url)]);
+    expect(agent.idleCount).toBe(3);
+    isGone = true;
+    expect(await send(receiver.url)).toEqual(timedOut('response'));
+    expect(await send(receiver.url)).toEqual(responded(200));
+    expect(receiver.connections).toHaveLength(4);
+  });
+
   test('is replaced once, not for ever', async () => {
     let connections = 0;
     await using receiver = await startTls(credentials, (socket) => {

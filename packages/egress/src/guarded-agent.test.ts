@@ -279,6 +279,28 @@ describe('unused connections', () => {
     expect(agent.idleCount).toBe(0);
   });
 
+  test('serve a number of requests, and then no more', async () => {
+    await using receiver = await startReceiver();
+    const agent = createAgent({ maxRequests: 3 });
+    for (let request = 0; request < 7; request++) await useAtOnce(agent, [receiver]);
+    expect(receiver.connections).toHaveLength(3);
+  });
+
+  test('get no older than they may, so that a name that moved is followed while its old address answers', async () => {
+    await using former = await startReceiver();
+    const lookup = answering(['127.0.0.1'], ['127.0.0.2']);
+    const agent = createAgent({ lookup, maxAgeMs: 250, idleMs: 50 });
+    const target = { host: 'receiver.test', port: former.port };
+    const until = performance.now() + 200;
+    while (performance.now() < until) expect(await get(agent, target)).toBe(200);
+    expect(former.connections).toHaveLength(1);
+    // Nothing listens at the new address.
+    const followed = async () => {
+      for (;;) await get(agent, target);
+    };
+    await expect(followed()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
   async function allClosed(agent: GuardedAgent): Promise<void> {
     const sockets = Object.values(agent.freeSockets).flatMap((kept) => kept ?? []);
     await Promise.all(sockets.map((socket) => once(socket, 'close')));

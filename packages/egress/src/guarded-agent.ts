@@ -32,6 +32,12 @@ export type GuardedAgentOptions = {
   readonly maxIdlePerOrigin?: number;
   /** Unused connections kept in all, each a descriptor and some 50 KB; the longest unused is closed first. */
   readonly maxIdle?: number;
+  /**
+   * How old a connection may get, in ms, and how many requests it may serve: a name that moves to another address must be
+   * followed while its old one still answers.
+   */
+  readonly maxAgeMs?: number;
+  readonly maxRequests?: number;
 };
 
 /** What a request may say to the agent. */
@@ -44,6 +50,9 @@ type Callback = (error: Error | null, socket: Duplex) => void;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
 const TCP_PROBE_AFTER_MS = 15_000;
+
+const MAX_AGE_MS = 300_000;
+const MAX_REQUESTS = 1_000;
 
 /** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
 const MAX_CACHED_SESSIONS = 1_000;
@@ -67,6 +76,9 @@ export class GuardedAgent extends Agent {
   readonly #idle = new Set<Duplex>();
   /** They take no further request. */
   readonly #retired = new WeakSet<Duplex>();
+  readonly #lives = new WeakMap<Duplex, { readonly endsAt: number; requests: number }>();
+  readonly #maxAgeMs: number;
+  readonly #maxRequests: number;
 
   constructor(options: GuardedAgentOptions) {
     const { policy, lookup, caPem, proxy, idleMs = 30_000, maxIdlePerOrigin = 50, maxIdle = 500 } = options;
@@ -83,6 +95,9 @@ export class GuardedAgent extends Agent {
     this.#gate = options.gate;
     this.#findRoute = options.findRoute;
     this.#maxIdle = maxIdle;
+    // What is kept may stay unused for so long, and then serve one more.
+    this.#maxAgeMs = (options.maxAgeMs ?? MAX_AGE_MS) - idleMs;
+    this.#maxRequests = options.maxRequests ?? MAX_REQUESTS;
     // After Node's own listener, which has kept the socket or destroyed it.
     this.on('free', (socket: Duplex) => {
       this.#admitIdle(socket);
@@ -150,6 +165,7 @@ export class GuardedAgent extends Agent {
             dialling.secured();
           });
           socket.once('close', () => this.#idle.delete(socket));
+          this.#lives.set(socket, { endsAt: performance.now() + this.#maxAgeMs, requests: 0 });
           callback(null, socket);
         },
         (error: unknown) => {
@@ -177,8 +193,9 @@ export class GuardedAgent extends Agent {
 
   override keepSocketAlive(socket: Duplex): boolean {
     // Node destroys what is not kept.
+    if (!this.#livesOn(socket)) return false;
     // oxlint-disable-next-line typescript/no-confusing-void-expression -- its types lack the answer
-    return !this.#retired.has(socket) && Boolean(super.keepSocketAlive(socket));
+    return Boolean(super.keepSocketAlive(socket));
   }
 
   override destroy(): void {
@@ -203,6 +220,13 @@ export class GuardedAgent extends Agent {
     this.#forgetEmptyPool(options);
     // Node ignores the second argument when there is an error, but its type doesn't say so.
     callback(error, undefined as unknown as Duplex);
+  }
+
+  #livesOn(socket: Duplex): boolean {
+    const life = this.#lives.get(socket);
+    if (life) life.requests++;
+    if (this.#retired.has(socket)) return false;
+    return !life || (life.requests < this.#maxRequests && performance.now() < life.endsAt);
   }
 
   #admitIdle(socket: Duplex): void {
