@@ -20,3 +20,20 @@ export const TypedText = (min: number, max: number) =>
     .max(max)
     .refine((text) => !CONTROL.test(text), 'must not contain control characters other than tab and line break')
     .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
+
+/** How JSON writes what no strict parser or database takes: half a surrogate pair and NUL. */
+const ILL_FORMED = /\\u(?:d[89a-f]|0000)/;
+
+/**
+ * JSON for bodies that leave, with U+FFFD in place of each NUL and each half of a surrogate pair, in whatever field.
+ * Executors cut texts in the middle of an emoji. Parsers of Rust, PHP, Ruby and Perl, jq and PostgreSQL refuse such a body
+ * as a whole, at every try. The fact stays as it was reported.
+ */
+export function toLeavingJson(value: object): string {
+  const json = JSON.stringify(value);
+  // It may also be a backslash that somebody wrote: then nothing is replaced.
+  if (!ILL_FORMED.test(json)) return json;
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'string' ? part.toWellFormed().replaceAll('\0', '\ufffd') : part,
+  );
+}

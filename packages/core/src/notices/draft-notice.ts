@@ -1,3 +1,4 @@
+import { toLeavingJson } from '../text.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { deliveryIdOf, isCallbackId, noticeIdOf, type DeliveryId, type TransitionId } from '../ids/ids.ts';
@@ -41,6 +42,6 @@ export function draftNotice(delivery: Delivery, endpoint: Endpoint, attempt: Att
     transitionId,
     deliveryId: deliveryIdOf(transitionId, PLATFORM),
     kind: isCallback ? 'callback' : 'receiver',
-    fields: JSON.stringify(fields).slice(1, -1),
+    fields: toLeavingJson(fields).slice(1, -1),
   };
 }

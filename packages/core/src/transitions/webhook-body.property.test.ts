@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { spawnSync } from 'node:child_process';
 import { TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 import { newTaskId } from '../ids/ids.ts';
 import { factOf } from './fact.ts';
@@ -33,8 +34,17 @@ function withInternals<Fields extends object>(fields: fc.Arbitrary<Fields>): fc.
     .map(([known, internal, first]) => (first ? { ...internal, ...known } : { ...known, ...internal }) as Fields);
 }
 
+/** Executors cut texts anywhere, also in the middle of an emoji. */
+const unit = fc.oneof(
+  { weight: 20, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }) },
+  { weight: 1, arbitrary: fc.constantFrom('\ud83d', '\ude00', '\0', '\\', '\\ud83d', '\\u0000') },
+);
 const text = (minLength: number, maxLength: number) =>
-  fc.string({ unit: 'binary', minLength, maxLength }).filter((given) => !given.includes(CANARY));
+  fc
+    .array(unit, { minLength, maxLength })
+    .map((units) => units.join('').slice(0, maxLength))
+    .filter((given) => given.length >= minLength && !given.includes(CANARY));
+const asItLeaves = (given: string | undefined) => given?.toWellFormed().replaceAll('\0', '\ufffd');
 const givenId = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 /** Without the keys whose value is undefined: JSON has none. */
@@ -112,7 +122,7 @@ test('whatever the executor sends, a body holds the fields of its allow-list and
   );
 });
 
-test('the public fields arrive as they were sent', () => {
+test('the public fields arrive as they were sent, with U+FFFD in place of what is no text', () => {
   fc.assert(
     fc.property(actionRequired, (given) => {
       const body = JSON.parse(render(given).body) as {
@@ -120,9 +130,11 @@ test('the public fields arrive as they were sent', () => {
         approval_request: { title: string };
         decision_items: { label: string }[];
       };
-      expect(body.outcome.summary).toBe(given.outcome.summary);
-      expect(body.approval_request.title).toBe(given.approvalRequests[0]?.title);
-      expect(body.decision_items.map(({ label }) => label)).toEqual(given.decisionItems.map(({ label }) => label));
+      expect(body.outcome.summary).toBe(asItLeaves(given.outcome.summary));
+      expect(body.approval_request.title).toBe(asItLeaves(given.approvalRequests[0]?.title));
+      expect(body.decision_items.map(({ label }) => label)).toEqual(
+        given.decisionItems.map(({ label }) => asItLeaves(label)),
+      );
     }),
     RUNS,
   );
@@ -164,4 +176,47 @@ test('ids have their form, whatever they are made of', () => {
     }),
     RUNS,
   );
+});
+
+/** Strict parsers of other languages. Each reads a body a line, fails at the first that it can't use, and counts them. */
+const PARSERS = [
+  {
+    language: 'Python',
+    command: 'python3',
+    // It takes half a surrogate pair, which then can't be encoded.
+    program:
+      "import sys, json\nn = 0\nfor l in sys.stdin.buffer:\n t = json.dumps(json.loads(l), ensure_ascii=False)\n t.encode('utf-8')\n assert '\\\\u0000' not in t.replace('\\\\\\\\', '')\n n += 1\nprint(n)",
+    flags: ['-c'],
+  },
+  {
+    language: 'Perl',
+    command: 'perl',
+    program: 'my $n = 0; while (<STDIN>) { JSON::PP->new->utf8->decode($_); $n++ } print "$n\n"',
+    flags: ['-MJSON::PP', '-e'],
+  },
+  { language: 'jq', command: 'jq', program: '[inputs] | length', flags: ['-n'] },
+  {
+    language: 'PHP',
+    command: 'php',
+    program:
+      '$n = 0; while (($l = fgets(STDIN)) !== false) { json_decode($l, true, 512, JSON_THROW_ON_ERROR); $n++; } echo $n;',
+    flags: ['-r'],
+  },
+  {
+    language: 'Ruby',
+    command: 'ruby',
+    program: 'n = 0; STDIN.each_line { |l| JSON.parse(l); n += 1 }; puts n',
+    flags: ['-rjson', '-e'],
+  },
+].filter(({ command }) => spawnSync(command, ['--version']).error === undefined);
+
+test('strict parsers are there to ask', () => {
+  expect(PARSERS.length).toBeGreaterThanOrEqual(2);
+});
+
+test.each(PARSERS)('$language parses every body that leaves', ({ command, flags, program }) => {
+  const bodies = fc.sample(report, { numRuns: 500, seed: 40 }).map((given) => render(given).body);
+  const input = bodies.map((body) => `${body}\n`).join('');
+  const { stdout, stderr } = spawnSync(command, [...flags, program], { input, encoding: 'utf8' });
+  expect({ parsed: stdout.trim(), stderr }).toEqual({ parsed: String(bodies.length), stderr: '' });
 });

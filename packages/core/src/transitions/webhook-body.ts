@@ -1,6 +1,7 @@
 import type { TaskEventName } from '../events.ts';
 import type { TaskId, TransitionId } from '../ids/ids.ts';
 import type { TaskStatus } from '../tasks/task.ts';
+import { toLeavingJson } from '../text.ts';
 import { projectAction, projectOutcome } from './projection.ts';
 import type { TransitionReport } from './transition-report.ts';
 
@@ -45,7 +46,7 @@ function eventFields({ report, taskId, actionUrl }: BodyFacts) {
 
 /** The raw body of a transition's webhooks. Herald stores it: every endpoint and every retry gets these bytes. */
 export function renderWebhookBody(facts: BodyFacts): string {
-  return JSON.stringify({
+  return toLeavingJson({
     id: facts.transitionId,
     event: facts.event,
     created_at: new Date(facts.createdAt).toISOString(),
@@ -57,5 +58,5 @@ export function renderWebhookBody(facts: BodyFacts): string {
 
 /** The raw body of a test event. */
 export function renderTestBody(transitionId: TransitionId, createdAt: number): string {
-  return JSON.stringify({ id: transitionId, event: 'webhook.test', created_at: new Date(createdAt).toISOString() });
+  return toLeavingJson({ id: transitionId, event: 'webhook.test', created_at: new Date(createdAt).toISOString() });
 }
