@@ -147,7 +147,7 @@ function judgeProxyFailure(error: Error, isReached: boolean, socket: Socket | un
   const code = codeOf(error) ?? '';
   if (isReached) return new ProxyFailedError(code.startsWith('HPE_') ? 'malformed_answer' : 'closed', code);
   const certificateProblem = socket instanceof TLSSocket ? socket.authorizationError : undefined;
-  const isTls = judgeTlsFailure(code, error.message, certificateProblem) !== undefined;
+  const isTls = judgeTlsFailure(code, error.message, { certificateProblem }) !== undefined;
   return new ProxyFailedError(isTls ? 'tls_failed' : 'connect_failed', code);
 }
 

@@ -1,5 +1,7 @@
 import {
   createCertificateAuthority,
+  readCertificateAuthority,
+  type Certificate,
   type CertificateAuthority,
   freePort,
   startHttps,
@@ -416,9 +418,9 @@ describe('a receiver that fails', () => {
     expect(receiver.connections).toHaveLength(2);
   });
 
-  test('by resetting before TLS is connection_reset', async () => {
+  test('by resetting before TLS is tls_reset', async () => {
     await using receiver = await startPlain((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    expect(await start().send(receiver.url)).toEqual(unreachable('connection_reset'));
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_reset'));
   });
 
   test('by listening nowhere is connection_refused', async () => {
@@ -427,16 +429,24 @@ describe('a receiver that fails', () => {
     expect(await start().send(receiver.url)).toEqual(unreachable('connection_refused'));
   });
 
-  test.each(['ENOTFOUND', 'EAI_AGAIN', 'ESERVFAIL', 'ECONNREFUSED', 'ETIMEOUT'])(
-    'because its look-up ends with %s is dns_failed',
-    async (code) => {
-      const lookup: Lookup = () => [Promise.reject(Object.assign(new Error(code), { code }))];
-      expect(await start({ lookup }).send('https://receiver.test/')).toEqual(unreachable('dns_failed'));
-    },
-  );
+  test.each<[string, AttemptOutcome]>([
+    ['ENOTFOUND', unreachable('dns_name_unknown')],
+    ['ENODATA', unreachable('dns_no_address')],
+    ['ESERVFAIL', unreachable('dns_servers_failed')],
+    ['EREFUSED', unreachable('dns_servers_failed')],
+    ['EAI_AGAIN', unreachable('dns_servers_failed')],
+    ['ETIMEOUT', timedOut('lookup')],
+  ])('because its look-up ends with %s is told so', async (code, outcome) => {
+    const lookup: Lookup = () => [Promise.reject(Object.assign(new Error(code), { code }))];
+    const { sender } = start({ lookup });
+    const result = await sender.send({ url: 'https://receiver.test/', headers: {}, body: Buffer.from('{}') });
+    expect(result).toMatchObject({ outcome, causeCode: code });
+  });
 
-  test('because its name has no address is dns_failed', async () => {
-    expect(await start({ lookup: resolvingTo() }).send('https://receiver.test/')).toEqual(unreachable('dns_failed'));
+  test('because its name has no address is dns_no_address', async () => {
+    expect(await start({ lookup: resolvingTo() }).send('https://receiver.test/')).toEqual(
+      unreachable('dns_no_address'),
+    );
   });
 });
 
@@ -459,7 +469,7 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
   test('has a certificate that nobody trusts', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
     expect(await start({ caPem: undefined }).send(at(receiver.port), undefined, BODY)).toEqual(
-      unreachable('tls_untrusted'),
+      unreachable('tls_incomplete_chain'),
     );
   });
 
@@ -480,7 +490,7 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
 
   test('has no address', async () => {
     expect(await start({ lookup: resolvingTo() }).send('https://receiver.test/', undefined, BODY)).toEqual(
-      unreachable('dns_failed'),
+      unreachable('dns_no_address'),
     );
   });
 
@@ -511,16 +521,125 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
 });
 
 describe('TLS', () => {
-  test('of an authority that nobody trusts is tls_untrusted', async () => {
+  test('of an authority that nobody trusts is tls_incomplete_chain', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());
-    expect(await start({ caPem: undefined }).send(receiver.url)).toEqual(unreachable('tls_untrusted'));
+    expect(await start({ caPem: undefined }).send(receiver.url)).toEqual(unreachable('tls_incomplete_chain'));
     await receiver.allClosed();
   });
 
-  test('with a certificate that has expired is tls_expired', async () => {
-    const { certPem, keyPem } = await authority.issueCertificate({ hosts: ['127.0.0.1'], isExpired: true });
-    await using receiver = await startHttps({ cert: certPem, key: keyPem }, (_request, response) => response.end());
-    expect(await start().send(receiver.url)).toEqual(unreachable('tls_expired'));
+  const HOSTS = { hosts: ['127.0.0.1'] };
+  const toCredentials = ({ certPem, keyPem }: Certificate): Credentials => ({ cert: certPem, key: keyPem });
+  const OLD = 'DEFAULT@SECLEVEL=0';
+
+  test.each<{ what: string; is: UnreachableReason; cause: string | RegExp; made: () => Promise<Credentials> }>([
+    {
+      what: 'a certificate that has expired',
+      is: 'tls_expired',
+      cause: 'CERT_HAS_EXPIRED',
+      made: async () => toCredentials(await authority.issueCertificate({ ...HOSTS, isExpired: true })),
+    },
+    {
+      what: 'a certificate that is not valid yet',
+      is: 'tls_not_yet_valid',
+      cause: 'CERT_NOT_YET_VALID',
+      made: async () => toCredentials(await authority.issueCertificate({ ...HOSTS, isNotYetValid: true })),
+    },
+    {
+      what: 'a certificate for another host',
+      is: 'tls_name_mismatch',
+      cause: 'ERR_TLS_CERT_ALTNAME_INVALID',
+      made: () => issue(['other.test']),
+    },
+    {
+      what: 'a certificate that is self-signed',
+      is: 'tls_self_signed',
+      cause: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      made: async () => toCredentials(await authority.issueCertificate({ ...HOSTS, isSelfSigned: true })),
+    },
+    {
+      what: 'a chain that leads to an unknown authority',
+      is: 'tls_unknown_issuer',
+      cause: 'SELF_SIGNED_CERT_IN_CHAIN',
+      made: async () => {
+        const stranger = await createCertificateAuthority('Somebody');
+        const { cert, key } = await issue(HOSTS.hosts, stranger);
+        return { cert: `${cert}\n${stranger.certPem}`, key };
+      },
+    },
+    {
+      what: 'a chain without its intermediate',
+      is: 'tls_incomplete_chain',
+      cause: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      made: async () => {
+        const between = await authority.issueCertificate({ hosts: ['Between'], isAuthority: true });
+        return await issue(HOSTS.hosts, await readCertificateAuthority(between));
+      },
+    },
+    {
+      what: 'a certificate with a short key',
+      is: 'tls_weak_certificate',
+      cause: /too weak/,
+      made: async () => ({
+        ...toCredentials(await authority.issueCertificate({ ...HOSTS, isWeak: true })),
+        ciphers: OLD,
+      }),
+    },
+    {
+      what: 'a certificate for clients alone',
+      is: 'tls_wrong_purpose',
+      cause: 'INVALID_PURPOSE',
+      made: async () => toCredentials(await authority.issueCertificate({ ...HOSTS, isForClientsAlone: true })),
+    },
+    {
+      what: 'TLS 1.1 alone',
+      is: 'tls_protocol',
+      cause: /alert protocol version/,
+      made: async () => ({ ...(await issue(HOSTS.hosts)), minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: OLD }),
+    },
+    {
+      what: 'a cipher that nobody should take',
+      is: 'tls_protocol',
+      cause: /alert handshake failure/,
+      made: async () => ({
+        ...(await issue(HOSTS.hosts)),
+        maxVersion: 'TLSv1.2',
+        ciphers: 'ECDHE-ECDSA-NULL-SHA@SECLEVEL=0',
+      }),
+    },
+    {
+      what: 'HTTP/2 alone',
+      is: 'tls_protocol',
+      cause: /no application protocol/,
+      made: async () => ({ ...(await issue(HOSTS.hosts)), ALPNProtocols: ['h2'] }),
+    },
+    ...(['TLSv1.2', 'TLSv1.3'] as const).map((version) => ({
+      what: `a question for a client certificate in ${version}`,
+      is: 'tls_client_certificate' as const,
+      cause: /handshake failure|CERTIFICATE_REQUIRED/i,
+      made: async (): Promise<Credentials> => ({
+        ...(await issue(HOSTS.hosts)),
+        requestCert: true,
+        rejectUnauthorized: true,
+        ca: authority.certPem,
+        minVersion: version,
+        maxVersion: version,
+      }),
+    })),
+  ])('with $what is $is, and operators learn the code', async ({ is, cause, made }) => {
+    await using receiver = await startHttps(await made(), (_request, response) => response.end());
+    const { sender } = start();
+    const { outcome, causeCode } = await sender.send({ url: receiver.url, headers: {}, body: Buffer.from('{}') });
+    expect(outcome).toEqual(unreachable(is));
+    expect(causeCode).toMatch(cause);
+    await receiver.allClosed();
+  });
+
+  test('with an intermediate certificate that the server sends reaches the receiver', async () => {
+    const between = await authority.issueCertificate({ hosts: ['Between'], isAuthority: true });
+    const { cert, key } = await issue(HOSTS.hosts, await readCertificateAuthority(between));
+    const credentials = { cert: `${cert}\n${between.certPem}`, key };
+    await using receiver = await startHttps(credentials, (_request, response) => response.end());
+    expect(await start().send(receiver.url)).toEqual(responded(200));
   });
 
   test('of another host is tls_name_mismatch, on a resumed session too', async () => {
@@ -542,10 +661,10 @@ describe('TLS', () => {
     expect(await start().send(receiver.url)).toEqual(unreachable('tls_not_tls'));
   });
 
-  test('that the server refuses with an alert is tls_failed', async () => {
+  test('that the server refuses with an alert is tls_protocol', async () => {
     const handshakeFailure = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]);
     await using receiver = await startPlain((socket) => socket.once('data', () => socket.end(handshakeFailure)));
-    expect(await start().send(receiver.url)).toEqual(unreachable('tls_failed'));
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_protocol'));
   });
 
   test('names the host to the server, and names no address', async () => {

@@ -15,6 +15,8 @@ export type SendRequest = {
 export type SendResult = {
   readonly outcome: AttemptOutcome;
   readonly durationMs: number;
+  /** For operators: the code of c-ares, OpenSSL, Node or the system. Customers don't see it. */
+  readonly causeCode?: string | undefined;
 };
 
 export type SenderOptions = {
@@ -24,16 +26,20 @@ export type SenderOptions = {
   readonly deadlineMs: number;
 };
 
+type Ended = Omit<SendResult, 'durationMs'>;
+const ABORTED: Ended = { outcome: { kind: 'aborted' } };
+const BLOCKED: Ended = { outcome: { kind: 'blocked' } };
+
 export function createSender({ agent, deadlineMs }: SenderOptions) {
   const inFlight = new Set<() => void>();
   let isClosed = false;
 
-  async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
+  async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<Ended> {
     const { body } = request;
     const headers = toHeaderList({ ...toRequestHeaders(target.url, body.length), ...request.headers });
     const startedMs = performance.now();
     const isStopped = () => isClosed || signal?.aborted === true;
-    if (isStopped()) return { kind: 'aborted' };
+    if (isStopped()) return ABORTED;
 
     let exchange = startExchange(agent, { target, headers, body, timeoutMs: deadlineMs });
     const abort = () => {
@@ -42,13 +48,13 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     inFlight.add(abort);
     signal?.addEventListener('abort', abort);
     try {
-      const { outcome, repeat } = await exchange.ended;
+      const ended = await exchange.ended;
       const remainingMs = Math.ceil(deadlineMs - (performance.now() - startedMs));
-      if (repeat === undefined || remainingMs <= 0) return outcome;
-      if (isStopped()) return { kind: 'aborted' };
-      if (repeat === 'kept') agent.dropIdle(target);
+      if (ended.repeat === undefined || remainingMs <= 0) return ended;
+      if (isStopped()) return ABORTED;
+      if (ended.repeat === 'kept') agent.dropIdle(target);
       exchange = startExchange(agent, { target, headers, body, timeoutMs: remainingMs });
-      return (await exchange.ended).outcome;
+      return await exchange.ended;
     } finally {
       inFlight.delete(abort);
       signal?.removeEventListener('abort', abort);
@@ -63,8 +69,9 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     send: async (request: SendRequest, signal?: AbortSignal): Promise<SendResult> => {
       const startedMs = performance.now();
       const target = readTarget(request.url);
-      const outcome: AttemptOutcome = target ? await attempt(target, request, signal) : { kind: 'blocked' };
-      return { outcome, durationMs: Math.round(performance.now() - startedMs) };
+      const { outcome, causeCode } = target ? await attempt(target, request, signal) : BLOCKED;
+      const durationMs = Math.round(performance.now() - startedMs);
+      return { outcome, durationMs, ...(causeCode !== undefined && { causeCode }) };
     },
     /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
     close: (): void => {

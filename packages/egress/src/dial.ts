@@ -50,6 +50,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   let phase: DialPhase = 'lookup';
   let isOver = false;
+  let connected: Socket | undefined;
   let timer: NodeJS.Timeout | undefined;
   const startedAt = performance.now();
   let dialled = 0;
@@ -77,6 +78,8 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
       if (phase === 'lookup') return lookup.isSilentSince?.(startedAt) ? 'resolver' : 'lookup';
       return phase === 'connect' ? connector.phase() : phase;
     },
+    /** Bytes that came over the connection, under TLS. */
+    bytesRead: (): number => connected?.bytesRead ?? 0,
     /** TLS is ready. */
     secured(): void {
       phase = 'response';
@@ -117,6 +120,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
         return;
       }
       isOver = true;
+      connected = socket;
       phase = 'tls';
       resolve(socket);
     } catch (error) {

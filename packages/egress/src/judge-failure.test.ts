@@ -41,7 +41,11 @@ test.each<[string, Error, unknown]>([
     unreachable('malformed_answer'),
   ],
   ['a blocked address', new BlockedAddressError('10.0.0.1'), { kind: 'blocked' }],
-  ['a failed look-up', new LookupFailedError('x', { cause: systemError('ECONNREFUSED') }), unreachable('dns_failed')],
+  [
+    'a failed look-up',
+    new LookupFailedError('x', { cause: systemError('ESERVFAIL') }),
+    unreachable('dns_servers_failed'),
+  ],
 ])('%s has its outcome, wrapped by got or not', (_what, error, outcome) => {
   expect(judgeFailure(error, failed())).toEqual(outcome);
   expect(judgeFailure(wrapped(error), failed())).toEqual(outcome);

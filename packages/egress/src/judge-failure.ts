@@ -10,14 +10,12 @@ import {
   OwnFaultError,
   ProxyFailedError,
 } from './egress-errors.ts';
-import { judgeTlsFailure } from './judge-tls-failure.ts';
+import { judgeTlsFailure, type FailedHandshake } from './judge-tls-failure.ts';
 
 /** The request that failed. */
-export type FailedRequest = {
+export type FailedRequest = FailedHandshake & {
   /** What it waited for. */
   readonly phase: DialPhase;
-  /** The code of why the socket did not accept the peer's certificate. */
-  readonly certificateProblem: unknown;
 };
 
 const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
@@ -56,7 +54,7 @@ export function judgeFailure(error: Error, request: FailedRequest): AttemptOutco
     if (NO_DESCRIPTORS.has(code)) throw new EgressFailedError('no_descriptors', code);
     if (OUR_OWN.has(code)) throw cause;
   }
-  if (cause instanceof LookupFailedError) return { kind: 'unreachable', reason: 'dns_failed' };
+  if (cause instanceof LookupFailedError) return judgeLookup(codeOf(cause.cause));
   const reason = reasonOf(cause, request);
   if (reason === undefined) throw cause;
   return { kind: 'unreachable', reason };
@@ -69,9 +67,41 @@ function rootOf(error: Error): Error {
   return root;
 }
 
-function reasonOf(cause: Error, { certificateProblem }: FailedRequest): UnreachableReason | undefined {
+/** By the codes of c-ares and of getaddrinfo. */
+function judgeLookup(code: string): AttemptOutcome {
+  if (code === 'ETIMEOUT' || code === 'ETIMEDOUT') return { kind: 'timed_out', phase: 'lookup' };
+  return { kind: 'unreachable', reason: LOOKUP_REASONS[code] ?? 'dns_servers_failed' };
+}
+
+const LOOKUP_REASONS: Readonly<Record<string, UnreachableReason>> = {
+  ENOTFOUND: 'dns_name_unknown',
+  EAI_NONAME: 'dns_name_unknown',
+  EBADNAME: 'dns_name_unknown',
+  ENODATA: 'dns_no_address',
+  EAI_NODATA: 'dns_no_address',
+  // Every family answered, with nothing.
+  '': 'dns_no_address',
+};
+
+/** OpenSSL's own number and reason: `…:error:0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure:…`. */
+const OPENSSL_ERROR = /error:([0-9A-F]{8}):[^:]*:[^:]*:([^:]+):/;
+
+/** What operators read of a failure: the code of c-ares, OpenSSL, Node or the system. */
+export function causeCodeOf(error: Error): string | undefined {
+  const cause = rootOf(error);
+  if (cause instanceof DeadlinePassedError || cause instanceof BlockedAddressError) return undefined;
+  const code = codeOf(cause instanceof LookupFailedError ? cause.cause : cause);
+  // Node calls every error of OpenSSL so that ended a write.
+  const [, number, reason] = code === 'EPROTO' ? (OPENSSL_ERROR.exec(cause.message) ?? []) : [];
+  if (number !== undefined) return `${number} ${reason}`;
+  // Node has no code for some problems of certificates, and OpenSSL a sentence without anything of theirs.
+  return code === 'UNSPECIFIED' ? cause.message : code || undefined;
+}
+
+function reasonOf(cause: Error, request: FailedRequest): UnreachableReason | undefined {
   const code = codeOf(cause);
-  const known = REASONS.get(code) ?? judgeTlsFailure(code, cause.message, certificateProblem);
+  const known = REASONS.get(code) ?? judgeTlsFailure(code, cause.message, request);
+  if (known === 'connection_reset' && request.phase === 'tls') return 'tls_reset';
   if (known !== undefined) return known;
   if (code.startsWith('HPE_')) return 'malformed_answer';
   // Only errors of the system have one; a mistake in this program doesn't.

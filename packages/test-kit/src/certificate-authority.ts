@@ -12,6 +12,15 @@ interface CertificateRequest {
   isForClientsToo?: boolean;
   /** It ended an hour ago. */
   isExpired?: boolean;
+  /** It begins in an hour. */
+  isNotYetValid?: boolean;
+  isForClientsAlone?: boolean;
+  /** With a key that nobody should take: RSA of 1024 bits. */
+  isWeak?: boolean;
+  /** It issues others, which lead to this authority through it. */
+  isAuthority?: boolean;
+  /** By its own key, and not by this authority. */
+  isSelfSigned?: boolean;
 }
 
 export interface CertificateAuthority extends Certificate {
@@ -20,6 +29,12 @@ export interface CertificateAuthority extends Certificate {
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const WEAK_ALGORITHM = {
+  name: 'RSASSA-PKCS1-v1_5',
+  modulusLength: 1_024,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  hash: 'SHA-256',
+};
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -39,7 +54,7 @@ export async function createCertificateAuthority(name = 'Herald local CA'): Prom
     signingAlgorithm: ALGORITHM,
     ...validFor(3_650 * DAY_MS),
     extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.BasicConstraintsExtension(true, 1, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
@@ -56,23 +71,40 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
   return {
     certPem,
     keyPem,
-    async issueCertificate({ hosts, isForClientsToo = false, isExpired = false }) {
+    async issueCertificate({
+      hosts,
+      isForClientsToo,
+      isExpired,
+      isNotYetValid,
+      isForClientsAlone,
+      isWeak,
+      isAuthority,
+      isSelfSigned,
+    }) {
       const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
-      const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+      const keys = await webcrypto.subtle.generateKey(isWeak ? WEAK_ALGORITHM : ALGORITHM, true, ['sign', 'verify']);
+      const usages = [
+        ...(isForClientsAlone ? [] : [serverAuth]),
+        ...(isForClientsToo || isForClientsAlone ? [clientAuth] : []),
+      ];
+      const subject = [{ CN: [hosts[0] ?? 'nobody'] }];
       const names = hosts.map((host) => new x509.GeneralName(isIP(host) === 0 ? 'dns' : 'ip', host));
       const certificate = await x509.X509CertificateGenerator.create({
-        subject: [{ CN: [hosts[0] ?? 'nobody'] }],
-        issuer: authority.subject,
+        subject,
+        issuer: isSelfSigned ? subject : authority.subject,
         publicKey: keys.publicKey,
-        signingKey,
+        signingKey: isSelfSigned ? keys.privateKey : signingKey,
         signingAlgorithm: ALGORITHM,
-        ...validFor(isExpired ? -HOUR_MS : 365 * DAY_MS),
+        ...validFor(isExpired ? -HOUR_MS : 365 * DAY_MS, isNotYetValid ? HOUR_MS : undefined),
         extensions: [
-          new x509.BasicConstraintsExtension(false, undefined, true),
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([serverAuth, ...(isForClientsToo ? [clientAuth] : [])]),
+          new x509.BasicConstraintsExtension(isAuthority ?? false, undefined, true),
+          new x509.KeyUsagesExtension(
+            isAuthority ? x509.KeyUsageFlags.keyCertSign : x509.KeyUsageFlags.digitalSignature,
+            true,
+          ),
+          new x509.ExtendedKeyUsageExtension(usages),
           new x509.SubjectAlternativeNameExtension(names),
-          await x509.AuthorityKeyIdentifierExtension.create(authority),
+          ...(isSelfSigned ? [] : [await x509.AuthorityKeyIdentifierExtension.create(authority)]),
         ],
       });
       return { certPem: certificate.toString('pem'), keyPem: await toPem(keys.privateKey) };
@@ -81,9 +113,9 @@ export async function readCertificateAuthority({ certPem, keyPem }: Certificate)
 }
 
 /** Valid from a day ago: the clocks of processes under test may be hours behind. */
-function validFor(durationMs: number): { notBefore: Date; notAfter: Date } {
+function validFor(durationMs: number, beginsInMs = -24 * HOUR_MS): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
-  return { notBefore: new Date(now - 24 * HOUR_MS), notAfter: new Date(now + durationMs) };
+  return { notBefore: new Date(now + beginsInMs), notAfter: new Date(now + durationMs) };
 }
 
 async function toPem(key: webcrypto.CryptoKey): Promise<string> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createPlainServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
 
 /** A server on a loopback address that counts its connections and dies with its test. */
 export interface LoopbackServer extends AsyncDisposable {
@@ -14,12 +14,11 @@ export interface LoopbackServer extends AsyncDisposable {
   allClosed(): Promise<void>;
 }
 
-export interface Credentials {
+/** A certificate, and what the server asks of TLS besides. */
+export type Credentials = TlsOptions & {
   cert: string;
   key: string;
-  /** Default: the server chooses none. */
-  ALPNProtocols?: string[];
-}
+};
 
 /** Answers over HTTPS. */
 export function startHttps(

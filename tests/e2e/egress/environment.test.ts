@@ -30,7 +30,7 @@ test('no proxy that the environment names is used, and verification stays on', a
   });
   const untrusted = await deliveries.emit({ callback: { url: stranger.url } });
   const refused = await deliveries.waitForStatus(untrusted.toCallback, 'failed');
-  expect(refused).toMatchObject({ attempts: [{ error: 'tls_untrusted' }] });
+  expect(refused).toMatchObject({ attempts: [{ error: 'tls_incomplete_chain' }] });
   expect(stranger.requests).toEqual([]);
 
   const ports = (await dials.taken([herald.server.port])).map(({ port }) => port);

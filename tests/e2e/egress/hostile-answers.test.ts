@@ -135,11 +135,11 @@ test('the text of a certificate that is refused is told nowhere', async () => {
   await using server = await startTls({ cert: certPem, key: keyPem }, () => undefined);
   const { attempts } = await deliverTo(server.url);
   expect(attempts).toEqual([
-    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_untrusted' },
+    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_incomplete_chain' },
   ]);
   const workspace = await herald.createWorkspace();
   const { id } = await workspace.registerReceiver({ url: server.url });
-  expect((await workspace.sendTest(id)).body).toMatchObject({ delivered: false, error: 'tls_untrusted' });
+  expect((await workspace.sendTest(id)).body).toMatchObject({ delivered: false, error: 'tls_incomplete_chain' });
   expect(`${toText(await dumpRedis(herald.redis))}${herald.logs()}`).not.toMatch(
     /canary-7c1f\.internal|10\.11\.12\.13/,
   );

@@ -94,7 +94,7 @@ test('nothing of the guard’s corpus is asked of the proxy', async () => {
     const batch = urls.slice(at, at + 25).map((url) => deliverToPlanted(herald, isolated, url));
     for (const { attempts } of await Promise.all(batch)) codes.add(attempts[0]?.error);
   }
-  expect([...codes].sort()).toEqual(['address_blocked', 'dns_failed']);
+  expect([...codes].sort()).toEqual(['address_blocked', 'dns_name_unknown']);
   expect(proxy.requests.length).toBe(before);
 });
 

@@ -145,10 +145,10 @@ test('a url that a former version took, and that the parser rewrites, is called 
   expect(receiver.requests.map(({ path }) => path)).toEqual(['/b?q=%27x%20y%27']);
 });
 
-test('a certificate of an unknown authority is tls_untrusted, and the request is never sent', async () => {
+test('a certificate of an unknown authority is tls_incomplete_chain, and the request is never sent', async () => {
   await using stranger = await startReceiver({ ca: await createCertificateAuthority('Somebody') });
   const delivery = await deliverTo(stranger.url);
-  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_untrusted' }] });
+  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'tls_incomplete_chain' }] });
   expect(stranger.requests).toEqual([]);
 });
 
@@ -203,9 +203,9 @@ test('an error with a body of 40 MB is a failure with the first 1 KiB of it', as
   expect(delivery).toMatchObject({ status: 'failed', attempts: [{ status: 500, answer: 'y'.repeat(KIB) }] });
 });
 
-test('a name that does not exist is dns_failed', async () => {
+test('a name that does not exist is dns_name_unknown', async () => {
   const delivery = await deliverTo('https://nobody.invalid/hook');
-  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'dns_failed' }] });
+  expect(delivery).toMatchObject({ status: 'failed', attempts: [{ error: 'dns_name_unknown' }] });
 });
 
 test('a name of a private address is address_blocked', async () => {

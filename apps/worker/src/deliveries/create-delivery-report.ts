@@ -18,6 +18,8 @@ export type ReportedAttempt = {
   readonly reply: RecordReply;
   /** Why it failed, when it did. */
   readonly reason?: string | undefined;
+  /** For operators: why there was no answer, as c-ares, OpenSSL, Node or the system calls it. */
+  readonly causeCode?: string | undefined;
   /** Epoch ms. */
   readonly now: number;
 };
@@ -128,7 +130,7 @@ function levelOf({ loaded, outcome, reply }: ReportedAttempt): 'debug' | 'info' 
 }
 
 /** One wide line. It omits the path and query of the url: people put tokens there. */
-function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply }: ReportedAttempt) {
+function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply, causeCode }: ReportedAttempt) {
   const followed = reply.status === 'pending' ? 'retry' : (reply.status ?? reply.kind);
   return {
     deliveryId: delivery.id,
@@ -142,6 +144,7 @@ function toFields({ loaded: { delivery, requestId }, endpoint, attempt, reply }:
     attempt: delivery.tries + 1,
     status: attempt.status,
     error: attempt.error,
+    cause: causeCode,
     bodyNote: attempt.bodyNote,
     durationMs: attempt.durationMs,
     sinceAcceptanceMs: Math.round(attempt.at + attempt.durationMs - delivery.createdAt),

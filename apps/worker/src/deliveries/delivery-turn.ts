@@ -88,7 +88,8 @@ export async function recordAttempt(
     ...(notice && { notice }),
   });
   const reason = verdict.kind === 'failed' ? verdict.reason : undefined;
-  report.attempted({ loaded, endpoint, outcome, attempt, reply, reason, now });
+  const { causeCode } = result;
+  report.attempted({ loaded, endpoint, outcome, attempt, reply, reason, now, causeCode });
   if (notice && reply.notice) report.told(notice, reply.notice, endpoint);
   return { kind: 'recorded', end };
 }

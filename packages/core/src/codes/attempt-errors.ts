@@ -6,9 +6,17 @@ const CURRENT_ERRORS = {
     meaning: "The URL leads to an address that isn't public, or to a port of another protocol.",
     action: 'Use a host whose addresses are all public. Operators open private ranges with `EGRESS_ALLOW_CIDRS`.',
   },
-  dns_failed: {
-    meaning: 'The host name has no address.',
-    action: 'Check the host name in the URL, and its A and AAAA records.',
+  dns_name_unknown: {
+    meaning: "The host name doesn't exist.",
+    action: 'Check the spelling of the host in the URL, and that the domain is still registered.',
+  },
+  dns_no_address: {
+    meaning: 'The host name exists, and has no address.',
+    action: 'Add an A or AAAA record for the host.',
+  },
+  dns_servers_failed: {
+    meaning: 'The name servers of the domain fail, or refuse to answer.',
+    action: 'Check the zone at its name servers, and DNSSEC if it is signed.',
   },
   connection_refused: {
     meaning: 'Nothing listens at the port of the URL.',
@@ -27,18 +35,50 @@ const CURRENT_ERRORS = {
     action: 'Call the URL from outside of your network, and look at firewalls and load balancers.',
   },
   tls_expired: {
-    meaning: "The certificate, or one that it depends on, has expired or isn't valid yet.",
-    action: 'Renew the certificate.',
+    meaning: 'The certificate, or one that it depends on, has expired.',
+    action: 'Renew the certificate, and let the server load it.',
+  },
+  tls_not_yet_valid: {
+    meaning: "The certificate, or one that it depends on, isn't valid yet.",
+    action: 'Check the clock of the machine that made the certificate, or wait until it is valid.',
   },
   tls_name_mismatch: {
     meaning: 'The certificate is for another host.',
     action: 'Install a certificate that names the host of the URL.',
   },
-  tls_untrusted: {
+  tls_self_signed: {
+    meaning: 'The certificate is self-signed.',
+    action: 'Use a certificate of a public authority.',
+  },
+  tls_unknown_issuer: {
+    meaning: "The certificate leads to an authority that isn't trusted.",
+    action: 'Use a certificate of a public authority. Operators add a private one with `EGRESS_CA_FILE`.',
+  },
+  tls_incomplete_chain: {
     meaning:
-      "The certificate doesn't lead to a trusted authority: it is self-signed, or intermediate ones are missing.",
+      "The server sent its certificate without the one that issued it, and the issuer isn't a trusted authority by itself.",
     action:
-      'Use a certificate of a public authority, and send all intermediate ones. Operators add a private authority with `EGRESS_CA_FILE`.',
+      'Let the server send the intermediate certificates too (`fullchain.pem`). Operators add a private authority with `EGRESS_CA_FILE`.',
+  },
+  tls_weak_certificate: {
+    meaning: 'The key of the certificate, or of one that it depends on, is too short, or its digest too weak.',
+    action: 'Use a key of at least 2048 bits (RSA) or 256 bits (EC), and a certificate that is signed with SHA-256.',
+  },
+  tls_wrong_purpose: {
+    meaning: 'The certificate is not one for servers.',
+    action: 'Use a certificate whose extended key usage has `serverAuth`.',
+  },
+  tls_protocol: {
+    meaning: 'The server has no version of TLS, no cipher or no HTTP version in common with Herald.',
+    action: 'Let it accept TLS 1.2 or 1.3 with usual ciphers, and HTTP/1.1.',
+  },
+  tls_client_certificate: {
+    meaning: 'The server asks for a client certificate. Herald has none.',
+    action: 'Let it take requests without one at this URL, and verify the signature instead.',
+  },
+  tls_reset: {
+    meaning: 'The connection was closed during the TLS handshake.',
+    action: 'Look at the log of the server, and whether it knows the host name (SNI).',
   },
   tls_not_tls: {
     meaning: "The server doesn't speak TLS at this port.",
@@ -46,14 +86,14 @@ const CURRENT_ERRORS = {
   },
   tls_failed: {
     meaning: 'The TLS handshake failed in another way.',
-    action: 'Let the server accept TLS 1.2 or 1.3 with usual ciphers, and ask for no client certificate.',
+    action: 'Look at the log of the server. Operators find the code of OpenSSL in the log of the attempt.',
   },
   malformed_answer: {
     meaning: 'The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.',
     action: 'Look at what the server, or a proxy in front of it, sends.',
   },
   timeout_lookup: {
-    meaning: 'The deadline passed before the host name was resolved.',
+    meaning: "The host name wasn't resolved in time: the name servers of the domain gave no answer.",
     action: 'Check the name servers of the domain.',
   },
   timeout_connect: {
@@ -72,6 +112,15 @@ const CURRENT_ERRORS = {
 
 /** Codes of former releases, which old attempts have. */
 const FORMER_ERRORS = {
+  dns_failed: {
+    meaning: 'The host name had no address. Releases up to 0.2 said so of every look-up that failed.',
+    action: 'Check the host name in the URL, and its A and AAAA records.',
+  },
+  tls_untrusted: {
+    meaning:
+      "The certificate didn't lead to a trusted authority. Releases up to 0.2 said so of self-signed ones and of incomplete chains too.",
+    action: 'Use a certificate of a public authority, and send all intermediate ones.',
+  },
   timeout_body: {
     meaning:
       'The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.',

@@ -15,7 +15,7 @@ test.each<Case>([
     outcome: { kind: 'timed_out', phase: 'response' },
     code: 'timeout_response',
   },
-  { when: 'an unknown name', outcome: { kind: 'unreachable', reason: 'dns_failed' }, code: 'dns_failed' },
+  { when: 'an unknown name', outcome: { kind: 'unreachable', reason: 'dns_name_unknown' }, code: 'dns_name_unknown' },
   {
     when: 'a closed port',
     outcome: { kind: 'unreachable', reason: 'connection_refused' },

@@ -129,8 +129,8 @@ test.each<{ outcome: CountedOutcome; verdict: AttemptVerdict }>([
   { outcome: { kind: 'timed_out', phase: 'tls' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'timed_out', phase: 'response' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'timed_out', phase: 'response' }, verdict: FAILED_ONCE },
-  { outcome: { kind: 'unreachable', reason: 'dns_failed' }, verdict: FAILED_ONCE },
-  { outcome: { kind: 'unreachable', reason: 'tls_untrusted' }, verdict: FAILED_ONCE },
+  { outcome: { kind: 'unreachable', reason: 'dns_name_unknown' }, verdict: FAILED_ONCE },
+  { outcome: { kind: 'unreachable', reason: 'tls_self_signed' }, verdict: FAILED_ONCE },
   { outcome: { kind: 'blocked' }, verdict: FAILED_ONCE },
 ])('$outcome → $verdict.kind', ({ outcome, verdict }) => {
   expect(judgeAttempt(outcome, context(), policy)).toEqual(verdict);
