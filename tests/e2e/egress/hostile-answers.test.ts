@@ -89,7 +89,7 @@ describe('an answer', () => {
     ],
     [
       'with one header too large is malformed',
-      say(`HTTP/1.1 200 OK\r\nx-a: ${CANARY.repeat(4_000)}\r\ncontent-length: 0\r\n\r\n`),
+      say(`HTTP/1.1 200 OK\r\nx-a: ${CANARY.repeat(8_000)}\r\ncontent-length: 0\r\n\r\n`),
       { error: 'malformed_answer' },
     ],
     [
