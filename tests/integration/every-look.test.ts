@@ -82,15 +82,12 @@ const LOOKS: readonly { readonly what: string; readonly withinMs: number; readon
     withinMs: AT_ONCE_MS,
     start: () => {
       let isAway = false;
-      const system = () =>
-        isAway ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve([{ address: '1.1.1.1', family: 4 }]);
-      const lookup = createLookup([], system);
-      const ask = () =>
-        new Promise<boolean>((resolve) => {
-          lookup('receiver.test', { all: true }, (error) => {
-            resolve(error === null);
-          });
-        });
+      const system = () => (isAway ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve(['1.1.1.1']));
+      const lookup = createLookup({ bySystem: true }, system);
+      const ask = async () => {
+        const [found] = await Promise.allSettled(lookup('receiver.test'));
+        return found?.status === 'fulfilled';
+      };
       return Promise.resolve({ ask, fail: () => (isAway = true), mend: () => (isAway = false), ...nothing });
     },
   },
@@ -216,7 +213,7 @@ const LOOKS: readonly { readonly what: string; readonly withinMs: number; readon
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const policy = createAddressPolicy({ allowCidrs: ['127.0.0.0/8'] });
-      const agent = new GuardedAgent({ policy, lookup: createLookup([]), caPem: authority.certPem });
+      const agent = new GuardedAgent({ policy, lookup: createLookup({}), caPem: authority.certPem });
       const sender = createSender({ agent, deadlineMs: 5_000 });
       const request = { url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') };
       return {

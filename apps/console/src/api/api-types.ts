@@ -42,7 +42,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a receiver
-         * @description Its pending deliveries are canceled.
+         * @description Its pending deliveries are canceled. A locked one can be removed, too.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Change a receiver
-         * @description Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
+         * @description A receiver that the platform has locked is not changed. Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -69,7 +69,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends a signed `webhook.test` now, also to a disabled receiver and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
+         * @description Sends a signed `webhook.test` now, also to a receiver that is disabled, unless the platform has locked it, and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
@@ -91,7 +91,9 @@ export interface paths {
         put?: never;
         /**
          * Rotate a receiver's signing secret
-         * @description Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+         * @description Also of one that is disabled or locked.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
         post: operations["rotateReceiverSecret"];
         delete?: never;
@@ -159,6 +161,34 @@ export interface paths {
          */
         post: operations["replayDeliveries"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/webhooks/{id}/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a receiver until the platform lifts that
+         * @description Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        post: operations["lockReceiver"];
+        /**
+         * Lift the lock of a receiver, and enable it
+         * @description It is enabled whoever disabled it. What it missed is brought back by a replay.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        delete: operations["unlockReceiver"];
         options?: never;
         head?: never;
         patch?: never;
@@ -307,7 +337,7 @@ export interface paths {
         };
         /**
          * Listen to events while you develop
-         * @description The events of the workspace's Tasks, as server-sent events, from the moment of the first one, `listening`. Each has the name of its event as `event`, the body that receivers get as `data`, and as `id` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. When the service ends the stream, the last event is `end`, with `reason` (`stopping`, `key_ended`, `place_taken` or `too_slow`) and `detail`. At most 5 listeners a workspace. `npx herald-receiver listen` brings the events to a local program, signed.
+         * @description The events of the workspace's Tasks, as server-sent events, from the moment of the first one, `listening`. Each has the name of its event as `event`, the body that receivers get as `data`, and as `id` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. The stream ends when its key expires or is revoked. When the service ends the stream, the last event is `end`, with `reason` (`stopping`, `key_ended`, `place_taken` or `too_slow`) and `detail`. At most 5 listeners a workspace. `npx herald-receiver listen` brings the events to a local program, signed.
          *
          *     Needs an API key with the scope `webhooks`.
          */
@@ -487,7 +517,7 @@ export interface paths {
         head?: never;
         /**
          * Change a Task's callback
-         * @description What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
+         * @description A callback that the platform has locked is not changed. What is left out stays as it is. A new url forgets the failures of the old one; so does enabling. A URL of another origin removes the `headers`, unless they are given in the same request. A redelivery brings back what it missed.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -700,16 +730,44 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the links to the console
+         * @description Those that work now, newest first, with those that operators of the service made. Never a token. Links that were made before this operation was there are not listed; they end within a day.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        get: operations["listPortalLinks"];
         put?: never;
         /**
          * Make a link to the console
-         * @description Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, or with the API key that made it.
+         * @description Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by `DELETE /api/public/portal-links/{id}`. A workspace has at most 100 living links.
          *
          *     Needs an API key with the scope `webhooks`.
          */
         post: operations["createPortalLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/public/portal-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a link to the console
+         * @description At once: every request with its token is refused from then on.
+         *
+         *     Needs an API key with the scope `webhooks`.
+         */
+        delete: operations["revokePortalLink"];
         options?: never;
         head?: never;
         patch?: never;
@@ -813,6 +871,28 @@ export interface paths {
          *     For operators, who sign in as on the board.
          */
         get: operations["listFailedDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/operator/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what
+         * @description Newest first: receivers, secrets, callbacks, keys, portal links, replays, redeliveries, erasures, pauses and what the command line did; not the life of Tasks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. Old entries come from the history, if the service has one.
+         *
+         *     For operators, who sign in as on the board.
+         */
+        get: operations["listAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1115,6 +1195,13 @@ export interface components {
         };
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
+        LockReceiver: {
+            /**
+             * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
+             * @example Its host asked us to stop.
+             */
+            reason?: string;
+        };
         /**
          * @description Id of a delivery. The same on every try, another for every transition and endpoint.
          * @example dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq
@@ -1379,6 +1466,11 @@ export interface components {
              */
             readOnly?: boolean;
         };
+        /**
+         * @description Id of a portal link. It lets nobody in: the token does.
+         * @example plk_0f1e2d3c4b5a6978
+         */
+        PortalLinkId: string;
         OpenWorkspace: {
             /**
              * @description Whether the link can only read.
@@ -1855,7 +1947,7 @@ export interface components {
          *     - `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
          *     - `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB.
          *     - `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed.
-         *     - `rate_limited`: Too many requests with this key, or too many failed authentications from this address.
+         *     - `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
          *     - `headers_too_large`: The request line and headers are larger than 16 KiB together.
          *     - `internal`: An internal error. The request id finds it in the log of the service.
          *     - `workspace_not_found`: Nothing is known of such a workspace.
@@ -1865,10 +1957,13 @@ export interface components {
          *     - `callback_not_found`: The Task has no callback.
          *     - `delivery_not_found`: The workspace has no such delivery.
          *     - `replay_not_found`: The workspace has no such replay.
+         *     - `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
          *     - `receiver_limit_reached`: The workspace already has as many receivers as it may.
          *     - `replay_limit_reached`: The workspace already has as many replays under way as it may.
          *     - `listener_limit_reached`: As many listen to the workspace as may.
+         *     - `portal_link_limit_reached`: The workspace already has as many portal links as it may.
          *     - `receiver_disabled`: The receiver or the callback is disabled.
+         *     - `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
          *     - `invalid_transition`: The Task's state doesn't allow it.
          *     - `task_closed`: The Task is done or canceled and takes nothing more.
          *     - `task_open`: The Task is not done or canceled yet.
@@ -1880,7 +1975,7 @@ export interface components {
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "receiver_disabled" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -1944,10 +2039,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -2040,10 +2142,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -2579,10 +2688,17 @@ export interface components {
                  */
                 disabledAt?: string;
                 /**
-                 * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+                 * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
                  * @enum {string}
                  */
-                disabledReason?: "by_request" | "gone" | "failing";
+                disabledReason?: "by_request" | "locked" | "gone" | "failing";
+                /**
+                 * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+                 * @example platform
+                 */
+                disabledBy?: string;
+                /** @description What the platform says about a lock. Absent when it says nothing. */
+                lockedReason?: string;
                 /**
                  * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
                  * @example [
@@ -2693,10 +2809,17 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description `by_request`: a PATCH or an operator disabled it. `gone`: it answered 410. `failing`: it failed for too long without one success.
+             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
              * @enum {string}
              */
-            disabledReason?: "by_request" | "gone" | "failing";
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -2925,12 +3048,13 @@ export interface components {
          *     - `egress_away`: The worker itself can send nothing: no resolver answers, no route leads out, it has no descriptors left, or it trusts no authority. Deliveries wait, and spend no try.
          *     - `egress_proxy`: The proxy through which the worker sends is away, or refuses. Deliveries wait, and spend no try.
          *     - `no_worker`: No worker was seen lately. Transitions are accepted, and nothing is sent.
+         *     - `proxy_not_trusted`: Requests come through a proxy, and `TRUST_PROXY` is 0. All callers share the address of the proxy, and the limits of wrong keys and sign-ins. Only the API says it, for five minutes after the last such request.
          *     - `history_away`: PostgreSQL, where settled deliveries go, is away or refuses. They stay in Redis, and deliveries go on.
          *     - `clock_off`: The clock of the machine differs from the time of Redis by more than half a second.
          * @example redis_away
          * @enum {string}
          */
-        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "history_away" | "clock_off";
+        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "clock_off";
         StartLinks: {
             links: {
                 path: string;
@@ -2979,6 +3103,7 @@ export interface components {
         /**
          * @description A link to the console of one workspace.
          * @example {
+         *       "id": "plk_0f1e2d3c4b5a6978",
          *       "url": "https://herald.example.com/console#token=hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
          *       "token": "hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
          *       "expiresAt": "2030-01-31T13:00:00.000Z",
@@ -2986,6 +3111,7 @@ export interface components {
          *     }
          */
         PortalLink: {
+            id: components["schemas"]["PortalLinkId"];
             /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
             url?: string;
             /** @description The bearer token in the url. Shown only in this answer. */
@@ -2999,6 +3125,46 @@ export interface components {
             /** @description Whether the link can only read. */
             readOnly: boolean;
         };
+        /**
+         * @example {
+         *       "portalLinks": [
+         *         {
+         *           "id": "plk_0f1e2d3c4b5a6978",
+         *           "createdAt": "2030-01-31T12:00:00.000Z",
+         *           "expiresAt": "2030-01-31T13:00:00.000Z",
+         *           "readOnly": true,
+         *           "createdBy": "key_0123456789abcdef"
+         *         }
+         *       ]
+         *     }
+         */
+        PortalLinkList: {
+            portalLinks: {
+                id: components["schemas"]["PortalLinkId"];
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                expiresAt: string;
+                /** @description Whether the link can only read. */
+                readOnly: boolean;
+                /**
+                 * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
+                 * @example key_0123456789abcdef
+                 */
+                createdBy: string;
+            }[];
+        };
+        PortalLinkDeleted: {
+            deleted: boolean;
+        };
         /** @description What the credentials of a request may do. */
         Access: {
             workspaceId: string;
@@ -3006,6 +3172,8 @@ export interface components {
             kind: "api_key" | "portal_link";
             scopes: ("webhooks" | "tasks" | "execute")[];
             readOnly: boolean;
+            /** @description Whether it is a link that an operator made. */
+            operator: boolean;
             /**
              * Format: date-time
              * @description Absent when it does not expire.
@@ -3176,6 +3344,42 @@ export interface components {
             reason?: components["schemas"]["DeliveryReason"];
             lastAttempt: components["schemas"]["LastAttempt"] | null;
         };
+        AuditPage: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+            /**
+             * @description The history cannot be reached, so that older entries may be missing.
+             * @constant
+             */
+            historyUnavailable?: true;
+        };
+        AuditEntry: {
+            /** @example 1893456000000-123456789012345 */
+            id: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            at: string;
+            /** @description `key_…`, `plk_…` (a portal link), `operator` or `cli`. */
+            by: string;
+            /** @description The name of the operator, also of one who made the portal link; of `cli` the user of the system. */
+            user: string | null;
+            /** @description The id of an operation, such as `changeReceiver`, or a name like it. */
+            action: string;
+            /** @description What was changed, mostly its id. */
+            target: string | null;
+            /** @description Null when it was nothing of one workspace. */
+            workspaceId: string | null;
+            /** @description The fields that were given, without their values. */
+            fields: string[] | null;
+            reason: string | null;
+            /** @description Where the request came from. */
+            address: string | null;
+            requestId: string | null;
+        };
         /** @description Problem details (RFC 9457), as `application/problem+json`. */
         Problem: {
             /**
@@ -3277,7 +3481,7 @@ export interface components {
                 };
             };
         };
-        /** @description `rate_limited`: Too many requests with this key, or too many failed authentications from this address. */
+        /** @description `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address. */
         rate_limited: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3634,6 +3838,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_locked";
+                    };
+                };
+            };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
@@ -3711,7 +3928,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             * @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
              *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
              */
@@ -3728,7 +3947,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_locked" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -4039,6 +4258,8 @@ export interface operations {
             /**
              * @description `receiver_disabled`: The receiver or the callback is disabled.
              *
+             *     `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
              *     `replay_limit_reached`: The workspace already has as many replays under way as it may.
              *
              *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
@@ -4058,12 +4279,160 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "receiver_disabled" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_disabled" | "receiver_locked" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    lockReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LockReceiver"];
+            };
+        };
+        responses: {
+            /** @description The locked receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    unlockReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The enabled receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "receiver_not_found";
+                    };
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -4267,6 +4636,8 @@ export interface operations {
             /**
              * @description `receiver_disabled`: The receiver or the callback is disabled.
              *
+             *     `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
              *     `payload_erased`: The payload of the delivery was erased.
              *
              *     `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
@@ -4288,7 +4659,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "receiver_disabled" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
+                        code?: "receiver_disabled" | "receiver_locked" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
@@ -5217,6 +5588,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "receiver_locked";
+                    };
+                };
+            };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
@@ -5765,6 +6149,36 @@ export interface operations {
             422: components["responses"]["validation_failed"];
         };
     };
+    listPortalLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     createPortalLink: {
         parameters: {
             query?: never;
@@ -5815,7 +6229,9 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["insufficient_scope"];
             /**
-             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             * @description `portal_link_limit_reached`: The workspace already has as many portal links as it may.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
              *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
              */
@@ -5832,12 +6248,62 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
+                        code?: "portal_link_limit_reached" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    revokePortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a portal link. It lets nobody in: the token does. */
+                id: components["schemas"]["PortalLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkDeleted"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "portal_link_not_found";
+                    };
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -5996,6 +6462,57 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    listAudit: {
+        parameters: {
+            query?: {
+                workspace?: string;
+                by?: string;
+                since?: string;
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "history_unavailable" | "unavailable";
+                    };
+                };
+            };
+        };
+    };
     openWorkspace: {
         parameters: {
             query?: never;
@@ -6067,6 +6584,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+            /** @description `portal_link_limit_reached`: The workspace already has as many portal links as it may. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "portal_link_limit_reached";
                     };
                 };
             };
