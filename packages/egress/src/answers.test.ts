@@ -1108,9 +1108,13 @@ const ANSWERS: readonly RawAnswer[] = [
 ];
 
 /** A server takes its time between two parts, in ms. */
-const BETWEEN_PARTS_MS = 20;
-/** What hangs ends here. An answer in single bytes fits into it, also on a busy machine. */
-const DEADLINE_MS = 4_000;
+const BETWEEN_PARTS_MS = 5;
+/** A reset throws away what is still on its way, in ms. */
+const BEFORE_RESET_MS = 50;
+/** What hangs ends here. */
+const STALLED_MS = 4_000;
+/** An answer in single bytes fits into it, also on a busy machine. */
+const DEADLINE_MS = 20_000;
 
 let authority: CertificateAuthority;
 let credentials: Credentials;
@@ -1163,8 +1167,7 @@ function say(socket: Socket, [part = '', ...others]: readonly string[], end: Raw
     } else if (end === 'close') {
       socket.end();
     } else if (end === 'reset') {
-      // Once the part is read: a reset throws away what is still on its way.
-      setTimeout(reset, BETWEEN_PARTS_MS, socket);
+      setTimeout(reset, BEFORE_RESET_MS, socket);
     }
   };
   if (part === '') goOn();
@@ -1187,7 +1190,8 @@ async function send(sender: Sender, url: string) {
 test.concurrent.each(ANSWERS)('$what: curl reads $curl, Go $go, Herald $herald', async (raw) => {
   const { says, end, herald, note, answer = 'ok', because } = raw;
   await using server = await startRaw({ says, ...(end && { end }) });
-  const read = await send(start(), server.url);
+  const stalls = note === 'body_stalled' || herald === 'timeout_response';
+  const read = await send(start(stalls ? STALLED_MS : DEADLINE_MS), server.url);
   expect(read).toEqual(typeof herald === 'number' ? { told: herald, note, answer } : { told: herald });
   const isLikeOthers = [raw.curl, raw.go].every((other) => other === (typeof herald === 'number' ? herald : 'refused'));
   expect(because !== undefined).toBe(!isLikeOthers);
@@ -1200,7 +1204,7 @@ describe('a connection', () => {
     'is not used again after $what',
     async ({ says, end, herald }) => {
       await using server = await startRaw({ says, ...(end && { end }) });
-      const sender = start(500);
+      const sender = start(2_000);
       for (let i = 0; i < 2; i++) expect((await send(sender, server.url)).told).toBe(herald);
       expect(server.connections).toHaveLength(2);
     },

@@ -69,7 +69,10 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ url: null }, 'url must be a string'],
     [{ url: 'http://hooks.example.com' }, 'url must start with https://'],
     [{ url: 'https://' }, 'url must name a host after https://'],
-    [{ url: 'https://u:p@hooks.example.com' }, 'url must not contain credentials (user or password)'],
+    [
+      { url: 'https://u:p@hooks.example.com' },
+      'url must not contain credentials (user or password): send them in `headers`, such as {"authorization": "Basic …"}',
+    ],
     [{ url: `${url}#part` }, 'url must not contain a fragment (#...)'],
     [{ url: 'https://exa<mple.com' }, 'url must be a valid url'],
     [{ url: 'https://hooks.example.com:0443/' }, 'url must have a port from 1 to 65535 after the colon, or none'],
