@@ -79,6 +79,7 @@ const TABLES: readonly Table[] = [
       'delivery.body_lost',
       'delivery.internal_error',
       'destination.breaker_closed',
+      'egress.recovered',
       'endpoint.pending_canceled',
       'history.damaged_record',
       'history.days_dropped',
@@ -107,7 +108,8 @@ const TABLES: readonly Table[] = [
   {
     what: 'error code',
     names: () => namesOn('errors.md', /^- \*\*`([a-z_]+)`\*\*/gm),
-    unnamed: ['payload_not_kept', 'shards_unsure', 'test_failed'],
+    // The last two are of attempts that former releases made.
+    unnamed: ['payload_not_kept', 'shards_unsure', 'test_failed', 'timeout_body', 'tls_untrusted'],
   },
 ];
 

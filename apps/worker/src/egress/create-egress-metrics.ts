@@ -35,7 +35,7 @@ function createWayMetrics<Reason extends string>(
     reasons.map((reason) => ({ reason })),
   );
   return {
-    failed(reason: Reason): void {
+    failed: (reason: Reason): void => {
       failures({ reason });
     },
     /** Every scrape calls `isUp`. */

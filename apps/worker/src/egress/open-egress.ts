@@ -27,46 +27,54 @@ const WINDOW_MS = 10_000;
 export function openEgress({ config, logger, registry }: OpenEgressDeps): Egress {
   const { proxyAddress, ...settings } = config.egress;
   const isLogged = createLogLimit(1, WINDOW_MS, () => undefined);
-  /** Reports on one way: the log names it, and its facts. */
+  /** Reports on one way out. */
   const reporting = <Reason extends string>(
-    failed: (reason: Reason) => void,
-    events: { readonly failed: string; readonly recovered: string },
-    facts: object,
+    way: string,
+    count: (reason: Reason) => void,
+    log: {
+      readonly failed: (facts: { readonly reason: string; readonly detail: string | undefined }) => void;
+      readonly recovered: () => void;
+    },
   ) => ({
     failed: ({ reason, detail }: OwnFaultError & { readonly reason: Reason }): void => {
-      failed(reason);
-      if (isLogged(`${events.failed} ${reason}`)) logger.warn(events.failed, { ...facts, reason, detail });
+      count(reason);
+      if (isLogged(`${way} ${reason}`)) log.failed({ reason, detail });
     },
     recovered: (): void => {
-      if (isLogged(events.recovered)) logger.info(events.recovered, { ...facts });
+      if (isLogged(way)) log.recovered();
     },
   });
 
   const metrics = createEgressMetrics(registry);
   const proxyMetrics = proxyAddress && createProxyMetrics(registry);
+  // Without the credentials.
+  const place = proxyAddress && { proxy: proxyAddress.host, port: proxyAddress.port };
   const proxy =
     proxyAddress &&
     createProxy({
       address: proxyAddress,
       caPem: settings.caPem,
-      report: reporting(
-        (reason) => proxyMetrics?.failed(reason),
-        { failed: 'egress.proxy_failed', recovered: 'egress.proxy_recovered' },
-        // Without the credentials.
-        { proxy: proxyAddress.host, port: proxyAddress.port },
-      ),
+      report: reporting('proxy', (reason) => proxyMetrics?.failed(reason), {
+        failed: (facts) => {
+          logger.warn('egress.proxy_failed', { ...place, ...facts });
+        },
+        recovered: () => {
+          logger.info('egress.proxy_recovered', { ...place });
+        },
+      }),
     });
   const sender = createEgressSender({
     ...settings,
     proxy,
     deadlineMs: config.deliveryTimeoutMs,
-    report: reporting(
-      (reason) => {
-        metrics.failed(reason);
+    report: reporting('machine', metrics.failed, {
+      failed: (facts) => {
+        logger.warn('egress.failed', facts);
       },
-      { failed: 'egress.failed', recovered: 'egress.recovered' },
-      {},
-    ),
+      recovered: () => {
+        logger.info('egress.recovered');
+      },
+    }),
   });
   metrics.watch(() => sender.gate.failure() === undefined);
   if (proxy) proxyMetrics?.watch(() => !proxy.isDoubted());
