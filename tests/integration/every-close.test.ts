@@ -124,7 +124,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
 
 /** What starts something and ends with a whole process: tests/e2e/every-stop.test.ts stops those. */
 const OF_PROCESSES = [
-  ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openProxy', 'openTunnel'],
+  ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openEgress'],
   ...['startShard', 'startMoving', 'startTendingDays', 'startPresence', 'startExchange', 'openEventStream'],
   ...['openShards', 'watchSentinels'],
 ];

@@ -6,7 +6,8 @@ import { createLookup } from '@herald/egress/create-lookup';
 import { createSender } from '@herald/egress/create-sender';
 import { ProxyFailedError } from '@herald/egress/egress-errors';
 import { GuardedAgent } from '@herald/egress/guarded-agent';
-import { createProxyGate } from '@herald/egress/proxy-gate';
+import { createGate } from '@herald/egress/gate';
+import { proxyGateRules } from '@herald/egress/create-proxy';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
@@ -182,7 +183,11 @@ const LOOKS: readonly { readonly what: string; readonly withinMs: number; readon
     start: () => {
       let isAway = false;
       const look = () => (isAway ? Promise.reject(new ProxyFailedError('connect_failed')) : Promise.resolve(true));
-      const gate = createProxyGate({ look, report: { failed: ignore, recovered: ignore } });
+      const gate = createGate<ProxyFailedError>({
+        ...proxyGateRules,
+        look,
+        report: { failed: ignore, recovered: ignore },
+      });
       const fail = () => {
         isAway = true;
         gate.failed(new ProxyFailedError('connect_failed'));

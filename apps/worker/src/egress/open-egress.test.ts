@@ -41,7 +41,7 @@ test('EGRESS_DENY_CIDRS closes a part of what EGRESS_ALLOW_CIDRS opens', async (
   const port = await freePort();
   try {
     expect(await send(`https://127.0.0.9:${port}/`)).toMatchObject({ kind: 'blocked' });
-    expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ errorCode: 'connection_refused' });
+    expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ reason: 'connection_refused' });
   } finally {
     egress.close();
   }
