@@ -79,13 +79,19 @@ test('bull-board has routes that would change something, and all that operators 
   expect(known).toEqual(expect.arrayContaining(Object.keys(ACTS)));
 });
 
+/** All spellings of what operators may do; a third, some forty, of what nobody may. */
+function spellFor(route: (typeof ROUTES)[number]): Spelling[] {
+  const isForSomebody = `${route.method} ${route.path}` in ACTS;
+  return spell(route, OPERATOR).filter((_, index) => isForSomebody || index % 3 === 0);
+}
+
 describe.each(CHANGING)('$method $path', (route) => {
   test('does nothing in any spelling on a read-only board', async () => {
-    expect(await findActs(readOnly, spell(route, OPERATOR))).toEqual([]);
+    expect(await findActs(readOnly, spellFor(route))).toEqual([]);
   });
 
   test('does nothing but what operators may do, in any spelling, on a board that may write', async () => {
-    const spelled = spell(route, OPERATOR).filter(({ request }) => !isAct(request));
+    const spelled = spellFor(route).filter(({ request }) => !isAct(request));
     expect(await findActs(writable, spelled)).toEqual([]);
   });
 });
