@@ -1,5 +1,5 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import type { AuditTrail, NewAuditEntry } from '@herald/store/audit/audit-trail';
+import { toAuditLine, type AuditTrail, type NewAuditEntry } from '@herald/store/audit/audit-trail';
 import { addressOf } from './client-address.ts';
 import { callerOf, currentRequest, stateOf } from './request-state.ts';
 
@@ -29,8 +29,7 @@ export function createAudit(trail: Pick<AuditTrail, 'add'>, logger: Logger): Aud
       address: addressOf(request),
       ...(requestId !== undefined && { requestId }),
     };
-    const { fields, ...facts } = entry;
-    logger.info('audit.entry', { ...facts, ...(fields && { fields: fields.join(',') }) });
+    logger.info('audit.entry', toAuditLine(entry));
     await trail.add(entry);
   };
 }

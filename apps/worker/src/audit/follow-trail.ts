@@ -1,6 +1,7 @@
 import type { AuditTable } from '@herald/history/audit/audit-table';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditFollower } from '@herald/store/audit/audit-follower';
+import { toAuditLine } from '@herald/store/audit/audit-trail';
 
 /** Entries in one step. */
 const BATCH = 200;
@@ -14,8 +15,8 @@ export async function logEntries(follower: AuditFollower, logger: Logger): Promi
   for (let lines = 0; ;) {
     const step = await follower.next('log', BATCH);
     if (step.entries.length === 0 || !(await follower.advance('log', step))) return lines;
-    for (const { fields, ...facts } of step.entries.filter(({ by }) => by === 'cli')) {
-      logger.info('audit.entry', { ...facts, ...(fields && { fields: fields.join(',') }) });
+    for (const entry of step.entries.filter(({ by }) => by === 'cli')) {
+      logger.info('audit.entry', toAuditLine(entry));
       lines++;
     }
     if (step.entries.length < BATCH) return lines;

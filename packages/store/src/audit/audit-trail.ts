@@ -31,6 +31,11 @@ export type AuditEntry = {
 };
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'>;
 
+/** An entry as the fields of its line in the log, `audit.entry`. */
+export function toAuditLine<Entry extends NewAuditEntry>({ fields, ...facts }: Entry) {
+  return { ...facts, ...(fields && { fields: fields.join(',') }) };
+}
+
 /** Who can have done something. */
 export const DOER = /^(?:(?:key|plk)_[0-9a-f]+|operator|cli)$/;
 
