@@ -1,27 +1,15 @@
 import type { BodyNote } from '@herald/core';
 
-/** What the head of an answer was found to be, as far as it has come. */
-export type AnswerHead = {
-  /**
-   * Reads a part of the answer, in place, before Node's parser gets the same bytes: see `createAnswerHead`. False: no
-   * client reads such a head, and Node's parser must not either.
-   */
-  readonly read: (bytes: Buffer) => boolean;
-  /** A byte came. */
-  readonly hasBegun: () => boolean;
-  /** What came begins as an answer does, so far. */
-  readonly isAnswer: () => boolean;
-  /** What is odd about it. A connection is not used again after such an answer. */
-  readonly note: () => BodyNote | undefined;
-};
-
 /**
  * Nearly every answer: a whole head in the first bytes, by the letter of RFC 9112. Names and values are those that
  * Node's strict parser takes.
  */
 const STRICT =
   /^HTTP\/1\.[01] ([2-5]\d\d)(?: [\t -~\x80-\xff]*)?\r\n((?:[!#-'*+\-.^-z|~\w]+:[\t -~\x80-\xff]*\r\n)*)\r\n/;
-const FRAMING = /^(content-length|transfer-encoding):[\t ]*([^\r\n]*)/gim;
+/** Both a length and an encoding, or one of them twice. */
+const FRAMED_TWICE = /^(?:content-length|transfer-encoding):[^]*^(?:content-length|transfer-encoding):/im;
+/** RFC 9110 sections 15.3.5 and 15.3.6: what announces content is odd. A 304 may tell a length. */
+const NO_CONTENT = new Set(['204', '205']);
 /** A longer head is read byte by byte. */
 const STRICT_BYTES = 8 * 1_024;
 
@@ -37,12 +25,60 @@ const [TAB, LF, CR, BLANK, DASH, COLON, UNDERSCORE, DELETE] = [0x09, 0x0a, 0x0d,
  * parser, however lenient, doesn't: a length that is said twice, and a blank in or behind a name. Each mended byte is
  * replaced by one other, so nothing moves. It also notes what is odd but read.
  */
-export function createAnswerHead(): AnswerHead {
-  let hasBegun = false;
+export class AnswerHead {
+  #begin = '';
+  #isOver = false;
+  #hasBegun = false;
+  #note: BodyNote | undefined;
+  /** Undefined: the strict patterns have read all of it. */
+  #bytewise: BytewiseHead | undefined;
+
+  /** A byte came. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** What came begins as an answer does, so far. */
+  get isAnswer(): boolean {
+    return ANSWER_BEGINS.startsWith(this.#begin);
+  }
+
+  /** What is odd about it. A connection is not used again after such an answer. */
+  get note(): BodyNote | undefined {
+    return this.#note;
+  }
+
+  /**
+   * Reads a part of the answer, in place, before Node's parser gets the same bytes. False: no client reads such a head,
+   * and Node's parser must not either.
+   */
+  read(bytes: Buffer): boolean {
+    if (this.#isOver) return true;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      const strict = STRICT.exec(bytes.toString('latin1', 0, STRICT_BYTES));
+      if (strict && !NO_CONTENT.has(strict[1] ?? '') && !FRAMED_TWICE.test(strict[2] ?? '')) {
+        this.#isOver = true;
+        return true;
+      }
+    }
+    if (this.#begin.length < ANSWER_BEGINS.length) {
+      this.#begin = (this.#begin + bytes.toString('latin1', 0, ANSWER_BEGINS.length)).slice(0, ANSWER_BEGINS.length);
+    }
+    this.#bytewise ??= createBytewiseHead();
+    const isRead = this.#bytewise.read(bytes);
+    this.#isOver = this.#bytewise.isOver();
+    this.#note = this.#bytewise.note();
+    return isRead;
+  }
+}
+
+type BytewiseHead = ReturnType<typeof createBytewiseHead>;
+
+function createBytewiseHead() {
   let isOver = false;
   let isOdd = false;
   let note: BodyNote | undefined;
-  let begin = '';
 
   let state: 'status' | 'line' | 'name' | 'value' = 'status';
   let previous = 0;
@@ -55,8 +91,6 @@ export function createAnswerHead(): AnswerHead {
   let length: string | undefined;
   let isRepeated = false;
   let hasEncoding = false;
-
-  const isRead = (): boolean => isOver;
 
   const finish = (): void => {
     if (status >= 100 && status <= 199 && status !== 101) {
@@ -143,53 +177,23 @@ export function createAnswerHead(): AnswerHead {
   };
 
   return {
-    read(bytes) {
-      if (isOver) return true;
-      if (!hasBegun) {
-        hasBegun = true;
-        const strict = STRICT.exec(bytes.toString('latin1', 0, STRICT_BYTES));
-        if (strict) {
-          isOver = true;
-          note = noteOfStrict(Number(strict[1]), strict[2] ?? '');
-          if (note !== 'odd_headers') return true;
-          // Two lengths may be mended: byte by byte, after all.
-          isOver = false;
-        }
-      }
-      if (begin.length < ANSWER_BEGINS.length)
-        begin = (begin + bytes.toString('latin1', 0, ANSWER_BEGINS.length)).slice(0, 5);
-      for (let index = 0; index < bytes.length && !isRead(); index++) {
-        // It may be mended below.
-        const byte = bytes[index] ?? 0;
+    read(bytes: Buffer): boolean {
+      for (const [index, byte] of bytes.entries()) {
+        // `byte` is what came: it may be mended below.
         if (!readByte(bytes, index)) return false;
         previous = byte;
+        if (isOver) break;
       }
       return true;
     },
-    hasBegun: () => hasBegun,
-    isAnswer: () => ANSWER_BEGINS.startsWith(begin),
+    isOver: () => isOver,
     note: () => note,
   };
 }
 
-function noteOfStrict(status: number, headers: string): BodyNote | undefined {
-  let length: string | undefined;
-  let hasEncoding = false;
-  for (const [, name = '', value] of headers.matchAll(FRAMING)) {
-    if (name.length === 'content-length'.length) {
-      if (length !== undefined) return 'odd_headers';
-      length = value;
-    } else {
-      hasEncoding = true;
-    }
-  }
-  if (length !== undefined && hasEncoding) return 'odd_headers';
-  return noteOf(status, length, hasEncoding);
-}
-
-/** RFC 9110 section 15.3.5 and 15.3.6: they have no content, and say so by no length or 0. A 304 may tell a length. */
+/** 204 and 205 have no content, and say so by no length or 0. */
 function noteOf(status: number, length: string | undefined, hasEncoding: boolean): BodyNote | undefined {
-  if (status !== 204 && status !== 205) return undefined;
+  if (!NO_CONTENT.has(String(status))) return undefined;
   const announces = hasEncoding || (length !== undefined && Number(length) !== 0);
   return announces ? 'body_not_allowed' : undefined;
 }

@@ -2,7 +2,7 @@ import { createCertificateAuthority, startTls, type CertificateAuthority, type C
 import type { BodyNote } from '@herald/core';
 import fc from 'fast-check';
 import type { Socket } from 'node:net';
-import { createAnswerHead } from './answer-head.ts';
+import { AnswerHead } from './answer-head.ts';
 import { createEgressSender } from './create-egress.ts';
 import type { Sender } from './create-sender.ts';
 
@@ -1277,7 +1277,7 @@ describe('the head of an answer', () => {
 
   /** How it is read when it comes in these parts: what Node's parser gets, and what is noted. */
   function readIn(bytes: Buffer, cuts: readonly number[]) {
-    const head = createAnswerHead();
+    const head = new AnswerHead();
     const copy = Buffer.from(bytes);
     const ends = [...new Set([...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
     let at = 0;
@@ -1285,7 +1285,7 @@ describe('the head of an answer', () => {
       if (end > at && !head.read(copy.subarray(at, end))) return { isRefused: true };
       at = end;
     }
-    return { mended: copy.toString('latin1'), note: head.note(), isAnswer: head.isAnswer() };
+    return { mended: copy.toString('latin1'), note: head.note, isAnswer: head.isAnswer };
   }
 
   test('reads the same in whatever parts it comes', () => {

@@ -201,6 +201,24 @@ describe('a receiver that answers', () => {
     expect(agent.idleCount).toBe(1);
   });
 
+  test('leaves nothing of itself on the connection that the next request uses', async () => {
+    await using receiver = await startHttps(credentials, (request, response) => {
+      request.resume().on('end', () => response.end('x'));
+    });
+    const { send, agent } = start();
+    const listeners = (): Record<string, number> => {
+      const [socket] = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+      if (!socket) throw new Error('no connection is kept');
+      return Object.fromEntries(socket.eventNames().map((name) => [String(name), socket.listenerCount(name)]));
+    };
+    await send(receiver.url);
+    await send(receiver.url);
+    const before = listeners();
+    for (let i = 0; i < 3; i++) await send(receiver.url);
+    expect(listeners()).toEqual(before);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
   test('without end is read up to 64 KiB, has responded, and loses its connection', async () => {
     await using receiver = await startHttps(credentials, (request, response) => {
       request.resume();

@@ -51,6 +51,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   let phase: DialPhase = 'lookup';
   let isOver = false;
   let connected: Socket | undefined;
+  let securedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const startedAt = performance.now();
   let dialled = 0;
@@ -83,7 +84,10 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
     /** TLS is ready. */
     secured(): void {
       phase = 'response';
+      securedAt = performance.now();
     },
+    /** How long TLS has been ready, in ms; 0 before. */
+    securedMs: (): number => (securedAt === undefined ? 0 : performance.now() - securedAt),
     /** Gives up unless it is open. */
     close(reason = new Error('nobody waits for the connection any more')): void {
       fail(reason);

@@ -46,6 +46,17 @@ export type GuardedRequestOptions = RequestOptions & {
   readonly onDial?: (dialling: Dialling) => void;
 };
 
+/** What the agent knows of an open connection. */
+type Connection = {
+  readonly endsAt: number;
+  requests: number;
+  /** It takes no further request. */
+  isRetired: boolean;
+  isIdle: boolean;
+  /** Gets what comes before Node's parser does. */
+  reader: ((bytes: Buffer) => void) | undefined;
+};
+
 type Callback = (error: Error | null, socket: Duplex) => void;
 
 /** Node's default of one second would have hundreds of unused connections probe their peers ten times in a row. */
@@ -74,9 +85,7 @@ export class GuardedAgent extends Agent {
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
   readonly #idle = new Set<Duplex>();
-  /** They take no further request. */
-  readonly #retired = new WeakSet<Duplex>();
-  readonly #lives = new WeakMap<Duplex, { readonly endsAt: number; requests: number }>();
+  readonly #connections = new WeakMap<Duplex, Connection>();
   readonly #maxAgeMs: number;
   readonly #maxRequests: number;
 
@@ -165,7 +174,7 @@ export class GuardedAgent extends Agent {
             dialling.secured();
           });
           socket.once('close', () => this.#idle.delete(socket));
-          this.#lives.set(socket, { endsAt: performance.now() + this.#maxAgeMs, requests: 0 });
+          this.#know(socket);
           callback(null, socket);
         },
         (error: unknown) => {
@@ -188,7 +197,17 @@ export class GuardedAgent extends Agent {
 
   /** The connection ends with the request that it serves now. */
   retire(socket: Duplex): void {
-    this.#retired.add(socket);
+    const connection = this.#connections.get(socket);
+    if (connection) connection.isRetired = true;
+  }
+
+  /**
+   * Shows what comes over a connection before Node's parser gets it, and to nobody once the request has ended.
+   * @param reader may change the bytes in place
+   */
+  read(socket: Duplex, reader: ((bytes: Buffer) => void) | undefined): void {
+    const connection = this.#connections.get(socket);
+    if (connection) connection.reader = reader;
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
@@ -206,7 +225,8 @@ export class GuardedAgent extends Agent {
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
-    socket.off('data', destroyOnData);
+    const connection = this.#connections.get(socket);
+    if (connection) connection.isIdle = false;
     super.reuseSocket(socket, request);
   }
 
@@ -222,11 +242,24 @@ export class GuardedAgent extends Agent {
     callback(error, undefined as unknown as Duplex);
   }
 
+  /** One listener for all requests: to add and remove one for each costs a send more than what it does. */
+  #know(socket: TLSSocket): void {
+    const endsAt = performance.now() + this.#maxAgeMs;
+    const connection: Connection = { endsAt, requests: 0, isRetired: false, isIdle: false, reader: undefined };
+    this.#connections.set(socket, connection);
+    socket.prependListener('data', (bytes: Buffer) => {
+      // Nothing was asked: what comes now must not be taken for the next answer.
+      if (connection.isIdle) socket.destroy();
+      else connection.reader?.(bytes);
+    });
+  }
+
   #livesOn(socket: Duplex): boolean {
-    const life = this.#lives.get(socket);
-    if (life) life.requests++;
-    if (this.#retired.has(socket)) return false;
-    return !life || (life.requests < this.#maxRequests && performance.now() < life.endsAt);
+    const connection = this.#connections.get(socket);
+    if (!connection) return true;
+    connection.requests++;
+    const { isRetired, requests, endsAt } = connection;
+    return !isRetired && requests < this.#maxRequests && performance.now() < endsAt;
   }
 
   #admitIdle(socket: Duplex): void {
@@ -237,7 +270,8 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
-    socket.on('data', destroyOnData);
+    const connection = this.#connections.get(socket);
+    if (connection) connection.isIdle = true;
   }
 
   /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
@@ -254,9 +288,4 @@ export class GuardedAgent extends Agent {
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
   }
-}
-
-/** Nothing was asked: what comes now must not be taken for the next answer. */
-function destroyOnData(this: Duplex): void {
-  this.destroy();
 }
