@@ -60,13 +60,6 @@ test('every script that the code runs has a scene, in which one that writes does
   expect(mistaken.map(({ call, whole }) => `${nameOf(call.scene)} writes ${whole.writes} times`)).toEqual([]);
 });
 
-test('a server that refuses from any write of a script on leaves nothing that asking again does not mend', async () => {
-  const found = await compareWithKnown('a write is refused', (call, whole) =>
-    mishaps.refuseEachWrite(bench, call, whole),
-  );
-  expect(found).toEqual(AS_KNOWN);
-}, 120_000);
-
 test('on a full Redis a script does all or nothing, and what ends, frees or holds goes on', async () => {
   const found = await compareWithKnown('Redis is full', (call, whole) => mishaps.fillMemory(bench, call, whole));
   expect(found).toEqual(AS_KNOWN);
@@ -77,7 +70,7 @@ test('a script that is sent again after its reply was lost has happened once', a
   expect(found).toEqual(AS_KNOWN);
 }, 60_000);
 
-test('while its slot moves to another node, a script does all or nothing', async () => {
+test('while its slot moves a script does all or nothing, and asking again afterwards does it', async () => {
   await using slot = await startMovingSlot();
   const found = await compareWithKnown('its slot moves', (call, whole) => mishaps.moveSlot(slot, call, whole));
   expect(found).toEqual(AS_KNOWN);

@@ -15,9 +15,11 @@ const SOURCES = '{packages/{queue,store,history},apps/*}/src/**/*.ts';
 const CALLS = [
   /\bdefine(?:Replicated)?Script\(\s*[\w.]+,\s*([^)]+?\)?)\s*\)/g,
   /\bdefineScript\('\w+', ([^)]+?\)?)\)/g,
-  /\.eval\(\s*([^,\s]+),/g,
   /'EVAL', ([^,\s]+),/g,
 ];
+/** Where a script is sent. Only what makes scripts callable does it, and what asks what its user may do. */
+const SENT = /\.eval(?:sha)?\(|'EVAL(?:SHA)?',/;
+const SENDERS = ['packages/store/src/scripts/script.ts', 'packages/store/src/requirements/check-permissions.ts'];
 /** What stands there where the script comes from elsewhere, by file. */
 const PASSED_ON: Readonly<Record<string, readonly string[]>> = {
   'packages/store/src/scripts/script.ts': ['lua'],
@@ -28,13 +30,15 @@ const PASSED_ON: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Every script that the code runs, found in its text: a new one is in by itself.
- * @throws Error where a call names no script that can be found
+ * @throws Error where a call names no script that can be found, or a script is sent past `defineScript`
  */
 export function findScripts(): readonly FoundScript[] {
   const files = globSync(SOURCES).filter((file) => !file.endsWith('.test.ts'));
   const texts = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
   const found = new Map<string, FoundScript>();
   for (const [file, text] of texts) {
+    if (SENT.test(text) && !SENDERS.includes(file))
+      throw new Error(`${file} sends a script by itself: use defineScript`);
     for (const argument of CALLS.flatMap((call) => [...text.matchAll(call)].map(([, given = '']) => given))) {
       if (argument === 'lua' || PASSED_ON[file]?.some((start) => argument.startsWith(start))) continue;
       const name = /^(\w+)(?:\(\w+\))?$/.exec(argument)?.[1];

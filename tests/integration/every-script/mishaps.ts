@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { readKeyName } from '@herald/store/shards/key-name';
-import { findHarm } from './find-harm.ts';
+import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import type { RecordedCall } from './record-call.ts';
 import { findDifferences, putBack, readState, type RedisState } from './redis-state.ts';
 import type { MovingSlot } from './start-moving-slot.ts';
@@ -13,12 +13,11 @@ export type Whole = { readonly before: RedisState; readonly after: RedisState; r
 
 export async function createBench(redis: Redis): Promise<Bench> {
   const commands = (await redis.call('COMMAND')) as readonly (readonly [string, number, readonly string[]])[];
-  const writing = commands.filter(([, , flags]) => flags.includes('write')).map(([name]) => name.toUpperCase());
+  const writing = commands.filter(([, , flags]) => flags.includes('write')).map(([name]) => name);
   return { redis, writing: new Set(writing) };
 }
 
-const run = (redis: Redis, { lua, keys, args }: RecordedCall, source = lua) =>
-  redis.call('EVAL', source, keys.length, ...keys, ...args);
+const run = (redis: Redis, { lua, keys, args }: RecordedCall) => redis.call('EVAL', lua, keys.length, ...keys, ...args);
 
 /** Runs a call that may fail; returns why it did. */
 async function attempt(call: () => Promise<unknown>): Promise<string | undefined> {
@@ -30,65 +29,18 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
   }
 }
 
-/**
- * The script, with each of its writes counted in the key given last. From the n-th on the server refuses them all, and
- * what came before stays: Redis takes nothing back.
- */
-function refuseWritesFrom(n: number, lua: string, writing: ReadonlySet<string>): string {
-  const names = [...writing].map((name) => `['${name}']=1`).join(',');
-  const prelude = `local refused_real, refused_count, refused_names = redis, 0, {${names}}
-local function refused_look(name)
-  if not refused_names[string.upper(name)] then return end
-  refused_count = refused_count + 1
-  if refused_count >= ${n} then error({ err = 'ERR refused' }) end
-end
-local redis = setmetatable({
-  call = function(name, ...) refused_look(name) return refused_real.call(name, ...) end,
-  pcall = function(name, ...)
-    local succeeded, refusal = pcall(refused_look, name)
-    if not succeeded then return refusal end
-    return refused_real.pcall(name, ...)
-  end,
-  countOfWrites = function() return refused_count end,
-}, { __index = refused_real })
-`;
-  // A script's own flags stand in its first line.
-  const [first = '', ...rest] = lua.split('\n');
-  return first.startsWith('#!') ? `${first}\n${prelude}${rest.join('\n')}` : prelude + lua;
-}
-
 /** Runs it as it should go, and counts its writes. */
 export async function runWhole({ redis, writing }: Bench, call: RecordedCall): Promise<Whole> {
   await putBack(redis, call.before);
   const before = await readState(redis);
-  const counted = `${refuseWritesFrom(Infinity, '', writing).replace('>= Infinity', '>= math.huge')}
-local function refused_run(...)
-${call.lua.replace(/^#!.*\n/, '')}
-end
-refused_run()
-return redis.countOfWrites()`;
-  const writes = Number(await run(redis, call, counted));
-  return { before, after: await readState(redis), writes };
+  await redis.config('RESETSTAT');
+  await run(redis, call);
+  const used = [...(await redis.info('commandstats')).matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
+  const counts = used.map(([, name = '', count]) => (writing.has(name) ? Number(count) : 0));
+  return { before, after: await readState(redis), writes: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 const isSame = (one: RedisState, other: RedisState) => findDifferences(one, other).length === 0;
-
-/** What is wrong when every write from the n-th on is refused, at the first n where it is, and the caller then asks again. */
-export async function refuseEachWrite({ redis, writing }: Bench, call: RecordedCall, whole: Whole): Promise<string[]> {
-  for (let n = 1; n <= whole.writes; n++) {
-    await putBack(redis, call.before);
-    await attempt(() => run(redis, call, refuseWritesFrom(n, call.lua, writing)));
-    const state = await readState(redis);
-    if (isSame(state, whole.before) || isSame(state, whole.after)) continue;
-    await attempt(() => run(redis, call));
-    const healed = await readState(redis);
-    const [difference] = findDifferences(whole.after, healed);
-    if (difference === undefined) continue;
-    const faults = await findHarm(redis, call.scene.hasHistory);
-    return [`write ${n} of ${whole.writes} is refused, and asking again leaves: ${faults[0] ?? difference}`];
-  }
-  return [];
-}
 
 /** What is wrong when the memory of Redis is used up. */
 export async function fillMemory({ redis }: Bench, call: RecordedCall, whole: Whole): Promise<string[]> {
@@ -118,27 +70,28 @@ export async function sendTwice({ redis }: Bench, call: RecordedCall, whole: Who
 /** Keys that have the same place in the layout go together, whatever ids are in their names. */
 const kindOf = (key: string) => readKeyName(key)?.kind ?? key;
 
-/** What is wrong while the slot moves, with none, half and all of its keys on the other node already. */
+/** What is wrong while the slot moves, with none, some and all of its keys on the other node already. */
 export async function moveSlot(slot: MovingSlot, call: RecordedCall, whole: Whole): Promise<string[]> {
   const [key] = call.keys;
   if (key === undefined) return [];
   const kinds = [...new Set(call.before.map(({ key: name }) => kindOf(name)))].sort();
-  const halfOf = (rest: number) => (name: string) => kinds.indexOf(kindOf(name)) % 2 === rest;
-  const shares = { none: () => false, 'one half': halfOf(0), 'the other half': halfOf(1), all: () => true };
+  const isInHalf = (name: string) => kinds.indexOf(kindOf(name)) % 2 === 0;
+  const shares = { none: () => false, some: isInHalf, all: () => true };
   for (const [share, hasGone] of Object.entries(shares)) {
     await slot.begin(key, call.before, hasGone);
-    const why = await slot.run(call);
+    const why = await attempt(() => slot.run(call));
+    const moved = `${share} of its keys have gone (${why ?? 'it ran'})`;
     const { state, twice } = await slot.readState();
-    if (twice.length > 0) {
-      return [`${share} of its keys have gone (${why ?? 'no error'}): both nodes have ${twice.join(', ')}`];
-    }
-    if (isSame(state, whole.after) || (why !== undefined && isSame(state, whole.before))) continue;
+    if (twice.length > 0) return [`${moved}: both nodes have ${twice.join(', ')}`];
+    const [part] = why === undefined ? findDifferences(whole.after, state) : findDifferences(whole.before, state);
+    if (part !== undefined) return [`${moved}: ${part}`];
+    if (why === undefined) continue;
+    if (!isRedisUnavailable(new Error(why))) return [`${moved}, which is no reason to ask again`];
     await slot.end();
-    await attempt(() => run(slot.source, call));
-    const faults = await findHarm(slot.source, call.scene.hasHistory);
+    const refusal = await attempt(() => slot.run(call));
     const [difference] = findDifferences(whole.after, await readState(slot.source));
-    if (difference === undefined && faults.length === 0) continue;
-    return [`${share} of its keys have gone (${why ?? 'no error'}): ${faults[0] ?? difference ?? ''}`];
+    if (refusal !== undefined || difference !== undefined)
+      return [`${moved}, and then: ${refusal ?? difference ?? ''}`];
   }
   return [];
 }

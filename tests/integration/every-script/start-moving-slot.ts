@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
+import { defineScript } from '@herald/store/scripts/script';
 import { freePort, startRedis, waitFor } from '@herald/test-kit';
 import type { RecordedCall } from './record-call.ts';
 import { putBack, readState, type RedisState, type SavedKey } from './redis-state.ts';
@@ -32,6 +33,11 @@ export async function startMovingSlot() {
     },
     FORM_DEADLINE_MS,
   );
+  // Impatient: it gives up soon.
+  const options = { maxRedirections: 4, retryDelayOnTryAgain: 1, redisOptions: { maxRetriesPerRequest: 0 } };
+  const client = cleanUp.adopt(new Cluster([{ host: '127.0.0.1', port: from.port }], options), (cluster) => {
+    cluster.disconnect();
+  });
   let moving = 0;
 
   const migrate = async (source: Redis, port: number, names: readonly string[]): Promise<void> => {
@@ -59,20 +65,8 @@ export async function startMovingSlot() {
       const names = (await from.redis.call('CLUSTER', 'GETKEYSINSLOT', moving, 10_000)) as string[];
       await migrate(from.redis, to.port, names.filter(hasGone));
     },
-    /** As a client of a cluster does: where the first node says so, it asks the second. Returns the error. */
-    async run({ lua, keys, args }: RecordedCall): Promise<string | undefined> {
-      const command = [lua, keys.length, ...keys, ...args] as const;
-      try {
-        await from.redis.call('EVAL', ...command);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof Error)) throw error;
-        if (!error.message.startsWith('ASK ')) return error.message;
-      }
-      const asking = to.redis.pipeline().call('ASKING');
-      const [, [refusal] = []] = (await asking.call('EVAL', ...command).exec()) ?? [];
-      return refusal?.message;
-    },
+    /** As the service does. */
+    run: ({ lua, keys, args }: RecordedCall) => defineScript(client, lua)(keys, args),
     /** What both nodes hold, and the keys that both have: nobody can tell which of the two counts. */
     async readState(): Promise<{ readonly state: RedisState; readonly twice: readonly string[] }> {
       const [here, there] = [await readState(from.redis), await readState(to.redis, true)];

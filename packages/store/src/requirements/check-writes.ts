@@ -2,6 +2,7 @@ import { error, type Finding } from '@herald/runtime/findings/finding';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { SHARD_TAGS } from '../keyspace/shards.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineScript } from '../scripts/script.ts';
 import { refusalOf, type Refusal } from '../server/refusal.ts';
 
 const WRITE_LUA = /* lua */ `
@@ -27,11 +28,12 @@ const SENTENCES: Partial<Record<Refusal, string>> = {
 
 /** Whether every slot in which Herald has keys takes writes now. Throws only when Redis can't be reached. */
 export async function checkWrites(redis: RedisClient, shardCount: number): Promise<Finding[]> {
+  const write = defineScript(redis, WRITE_LUA);
   const keys = [GLOBAL_KEYS.probe, ...SHARD_TAGS.slice(0, shardCount).map((tag) => `{${tag}}:probe`)];
   const found = await Promise.all(
     keys.map(async (key) => {
       try {
-        await redis.eval(WRITE_LUA, 1, key);
+        await write([key], []);
         return [];
       } catch (thrown) {
         const refusal = refusalOf(thrown);

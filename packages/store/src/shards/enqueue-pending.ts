@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
+import { defineScript } from '../scripts/script.ts';
 import type { AwaitCopies } from './await-copies.ts';
 import { ENQUEUE_PENDING_LUA } from './enqueue-pending-script.ts';
 import { readKeyName } from './key-name.ts';
@@ -46,12 +47,11 @@ export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> 
 
 async function enqueueIn(deps: EnqueuePendingDeps, keys: ShardKeys, ids: readonly string[]): Promise<number> {
   const { redis, awaitCopies, now } = deps;
+  const enqueue = defineScript(redis, ENQUEUE_PENDING_LUA);
   let enqueued = 0;
   for (let start = 0; start < ids.length; start += PAGE) {
     const page = ids.slice(start, start + PAGE);
-    // The source goes along each time: the script is rarely run, and on connections that others use.
-    const records = page.map(keys.delivery);
-    const reply = await redis.eval(ENQUEUE_PENDING_LUA, page.length, ...records, keys.prefix, now(), ...page);
+    const reply = await enqueue(page.map(keys.delivery), [keys.prefix, now(), ...page]);
     const [count, group] = Reply.parse(reply);
     if (count > 0) await awaitCopies?.([keys.queue.waiting(group)]);
     enqueued += count;

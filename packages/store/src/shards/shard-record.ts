@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { SHARD_LIMIT } from '../keyspace/shards.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineScript } from '../scripts/script.ts';
 
 const Count = z.coerce.number().int().min(1).max(SHARD_LIMIT);
 const Layout = z.coerce.number().int().min(1);
@@ -56,6 +57,9 @@ const NotedReply = z.string();
 
 export function createShardRecordStore(redis: RedisClient) {
   const key = GLOBAL_KEYS.shards;
+  const enter = defineScript(redis, ENTER_LUA);
+  const noteCopies = defineScript(redis, NOTE_COPIES_LUA);
+  const finishUpgrade = defineScript(redis, FINISH_UPGRADE_LUA);
   const readKnown = async (): Promise<KnownData> => {
     const fields = await redis.hgetall(key);
     const { movingTo, ...record } = ShardRecord.parse(fields);
@@ -74,7 +78,7 @@ export function createShardRecordStore(redis: RedisClient) {
     },
     /** Enters the number of shards, and their layout if given, unless there is a number. Returns the record then. */
     async enter(count: number, layout?: number): Promise<ShardRecord> {
-      await redis.eval(ENTER_LUA, 1, key, count, layout ?? '');
+      await enter([key], [count, layout ?? '']);
       return await read();
     },
     async beginResharding(to: number): Promise<void> {
@@ -84,7 +88,7 @@ export function createShardRecordStore(redis: RedisClient) {
     findTrailCopies: async () => (await redis.hget(key, 'trailCopied')) ?? undefined,
     /** Of several runs the first one counts. Returns its name; undefined when resharding has ended. */
     async noteTrailCopied(name: string): Promise<string | undefined> {
-      return NotedReply.parse(await redis.eval(NOTE_COPIES_LUA, 1, key, name)) || undefined;
+      return NotedReply.parse(await noteCopies([key], [name])) || undefined;
     },
     /** Takes a beginning back, before anything was moved. */
     async dropResharding(): Promise<void> {
@@ -106,7 +110,7 @@ export function createShardRecordStore(redis: RedisClient) {
     },
     /** Does nothing when another process has finished it. */
     async finishUpgrade(layout: number): Promise<void> {
-      await redis.eval(FINISH_UPGRADE_LUA, 1, key, layout);
+      await finishUpgrade([key], [layout]);
     },
   };
 }

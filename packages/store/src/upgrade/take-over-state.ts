@@ -2,6 +2,7 @@ import { GROUP_LUA } from '@herald/queue';
 import type { Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
+import { defineScript } from '../scripts/script.ts';
 import { FORMER_BREAKER, FORMER_SETTINGS } from './former-keys.ts';
 
 const TAKE_OVER_BREAKERS_LUA = /* lua */ `
@@ -45,13 +46,13 @@ const PAGE = 100;
 
 /** Keeps paused queues paused. */
 export async function takeOverPauses(redis: RedisClient, { shards }: Keyspace): Promise<void> {
-  await Promise.all(
-    shards.map(({ prefix, queue }) => redis.eval(TAKE_OVER_PAUSE_LUA, 2, prefix + FORMER_SETTINGS, queue.settings)),
-  );
+  const takeOver = defineScript(redis, TAKE_OVER_PAUSE_LUA);
+  await Promise.all(shards.map(({ prefix, queue }) => takeOver([prefix + FORMER_SETTINGS, queue.settings], [])));
 }
 
 /** Keeps open breakers open, and paused destinations paused. */
 export async function takeOverBreakers(redis: RedisClient, { shards }: Keyspace, now: () => number): Promise<void> {
+  const takeOver = defineScript(redis, TAKE_OVER_BREAKERS_LUA);
   for await (const { names } of walkKeys(redis, `{*}:${FORMER_BREAKER}*`)) {
     for (const { prefix } of shards) {
       const start = prefix + FORMER_BREAKER;
@@ -59,7 +60,7 @@ export async function takeOverBreakers(redis: RedisClient, { shards }: Keyspace,
       for (let from = 0; from < breakers.length; from += PAGE) {
         const page = breakers.slice(from, from + PAGE);
         const ids = page.map((name) => name.slice(start.length));
-        await redis.eval(TAKE_OVER_BREAKERS_LUA, page.length, ...page, prefix, now(), ...ids);
+        await takeOver(page, [prefix, now(), ...ids]);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { defineScript } from '../scripts/script.ts';
 
 /** Another process takes over after a dead one after this, in ms. */
 const LEASE_MS = 10_000;
@@ -24,7 +25,8 @@ export async function takeUpgradeLease(redis: RedisClient) {
   const [key, token] = [GLOBAL_KEYS.upgrade, randomUUID()];
   if ((await redis.set(key, token, 'PX', LEASE_MS, 'NX')) === null) return undefined;
   // When Redis is away, the steps fail, too.
-  const renew = (ms: number) => redis.eval(RENEW_LUA, 1, key, token, ms).catch(() => undefined);
+  const script = defineScript(redis, RENEW_LUA);
+  const renew = (ms: number) => script([key], [token, ms]).catch(() => undefined);
   const timer = setInterval(() => void renew(LEASE_MS), RENEWED_EVERY_MS);
   return {
     async release(): Promise<void> {
