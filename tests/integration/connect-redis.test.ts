@@ -25,7 +25,7 @@ test.each(['request', 'background'] as const)('a client for %s that ended by its
   expect(reconnects).toBe(1);
 });
 
-test('a client tells of each connection that fails after the first', async () => {
+test('a client tells of each connection that fails after the first, and once it is closed nothing waits for it', async () => {
   const errors: Error[] = [];
   const server = await startRedis();
   const redis = await connectRedis({
@@ -35,10 +35,17 @@ test('a client tells of each connection that fails after the first', async () =>
     onError: (error) => errors.push(error),
   });
   expect(errors).toEqual([]);
+  // One that the client would send again, and one that waits for it to be connected.
+  const sent = redis.bzpopmin('nothing', 0);
+  await redis.client('ID');
   await server[Symbol.asyncDispose]();
   await waitFor('it to be told', () => errors.length > 0);
   expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });
+  await waitFor('it to wait for its next attempt', () => redis.status === 'reconnecting');
+  const waiting = redis.get('key');
   await closeRedis(redis);
+  const closed = { status: 'rejected', reason: new Error('Connection is closed.') };
+  expect(await Promise.allSettled([sent, waiting, redis.get('key')])).toEqual([closed, closed, closed]);
 });
 
 test('a client follows a failover, and leaves no connection to a Sentinel behind', async () => {

@@ -7,9 +7,12 @@ export type Handle = {
   readonly what: string;
 };
 
-/** What counts. Promises don't: a library may keep some that never settle. */
+/**
+ * What counts. Promises don't: a library may keep some that never settle. Nor does what encrypts a connection: its
+ * TCPWRAP goes when it is closed, and itself whenever memory is collected.
+ */
 const TYPES = new Set([
-  ...['Timeout', 'Immediate', 'TCPWRAP', 'TCPSERVERWRAP', 'TLSWRAP', 'UDPWRAP', 'GETADDRINFOREQWRAP', 'QUERYWRAP'],
+  ...['Timeout', 'Immediate', 'TCPWRAP', 'TCPSERVERWRAP', 'UDPWRAP', 'GETADDRINFOREQWRAP', 'QUERYWRAP'],
   ...['FSEVENTWRAP', 'STATWATCHER', 'PROCESSWRAP', 'WORKER', 'TCPCONNECTWRAP', 'HTTP2SESSION', 'MESSAGEPORT'],
 ]);
 /** Lines of a stack that say nothing of ours. */

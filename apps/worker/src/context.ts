@@ -95,6 +95,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     now,
   });
   const report = createDeliveryReport({ logger, ...metrics });
+  resources.add('report', report.close);
   return {
     config,
     logger,

@@ -14,6 +14,9 @@ import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
+/** How long Redis may take to hear of the last sends, in ms. What still waits for it then is given up. */
+const REDIS_LIMIT_MS = 2_000;
+
 /** Starts a worker process: its connections, one queue per shard, maintenance, its health page. */
 export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
   const resources = createResources((name, error) => {
@@ -48,11 +51,14 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     return {
       stop: async () => {
         // What is under way may end by its own deadline. The rest is cut off: a send is put back, and no try is spent.
-        const timer = setTimeout(() => {
-          context.cutOff.abort();
-        }, config.deliveryTimeoutMs);
+        const timers = [
+          setTimeout(() => {
+            context.cutOff.abort();
+          }, config.deliveryTimeoutMs),
+          setTimeout(connections.giveUp, config.deliveryTimeoutMs + REDIS_LIMIT_MS),
+        ];
         await resources.release();
-        clearTimeout(timer);
+        for (const timer of timers) clearTimeout(timer);
       },
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 import type { Logger } from '@herald/runtime/log/logger';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { RequestHandler } from 'express';
 import { Histogram } from 'prom-client';
 import { addressOf, clientAddressOf } from './client-address.ts';
@@ -33,6 +34,7 @@ export function createRequestMetrics(registry: MetricsRegistry) {
 }
 
 export type RequestLogDeps = {
+  readonly resources: Pick<Resources, 'add'>;
   readonly logger: Logger;
   readonly metrics: { readonly requests: ReturnType<typeof createRequestMetrics> };
 };
@@ -47,11 +49,16 @@ const HUNG_UP = 'hung_up';
  * Logs and counts each request when its answer is sent, or when its client has hung up. The log shows the path; the
  * metrics only its pattern. Nobody can flood the log with requests that are refused.
  */
-export function createRequestLog({ logger, metrics: { requests: metrics } }: RequestLogDeps): RequestHandler {
-  const isLogged = createLogLimit(REFUSALS, WINDOW_MS, (subject, lines) => {
+export function createRequestLog({
+  resources,
+  logger,
+  metrics: { requests: metrics },
+}: RequestLogDeps): RequestHandler {
+  const limit = createLogLimit(REFUSALS, WINDOW_MS, (subject, lines) => {
     const [address, reason] = subject.split(' ');
     logger.info('request.refusals_not_logged', { address, reason, lines, withinMs: WINDOW_MS });
   });
+  resources.add('request log', limit.close);
   return (req, res, next) => {
     const startedAt = performance.now();
     res.once('close', () => {
@@ -65,7 +72,7 @@ export function createRequestLog({ logger, metrics: { requests: metrics } }: Req
       // How long a stream stays open says nothing of how quickly requests are answered.
       if (!isStream) metrics.seconds.observe({ method, route }, durationMs / 1_000);
       const level = status === HUNG_UP ? 'debug' : status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
-      const isRefused = level === 'info' && !isLogged(`${clientAddressOf(req)} ${problem ?? status}`);
+      const isRefused = level === 'info' && !limit.admits(`${clientAddressOf(req)} ${problem ?? status}`);
       logger[isRefused ? 'debug' : level]('request.answered', {
         requestId,
         method: req.method,

@@ -63,6 +63,7 @@ function stackOf(app: Express): readonly Layer[] {
 function createContext(operatorListener?: { host: string; port: number }) {
   return {
     config: { rateLimit: 0, proxyCount: 0, frameAncestors: [], secretsKeys: [], operatorListener },
+    resources: { add: () => undefined },
     metrics: {},
     audit: () => Promise.resolve(),
     apiKeys: {},

@@ -41,10 +41,10 @@ const LEFT_WINDOW_MS = 60_000;
  * call that made it a fact, after Redis has confirmed that it is written.
  */
 export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps) {
-  const isLogged = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
+  const limit = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
     logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
   });
-  const isLeftLogged = createLogLimit(1, LEFT_WINDOW_MS, () => undefined);
+  const leftLimit = createLogLimit(1, LEFT_WINDOW_MS, () => undefined);
   const reportFollowing = ({ loaded, endpoint, reply, reason, now }: ReportedAttempt) => {
     const { event, workspaceId, scheduledAt } = loaded.delivery;
     const ids = { endpointId: endpoint.id, workspaceId };
@@ -69,7 +69,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
       const { loaded, outcome, attempt, reply } = made;
       attempts.attempted(loaded.delivery.event, outcome, attempt.durationMs);
       const level = levelOf(made);
-      const isWritten = level === 'debug' || isLogged(made.endpoint.id);
+      const isWritten = level === 'debug' || limit.admits(made.endpoint.id);
       logger[isWritten ? level : 'debug']('delivery.attempted', toFields(made));
       reportFollowing({ ...made, reason: reply.disabled ? 'receiver_disabled' : made.reason });
     },
@@ -82,7 +82,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     ): void {
       if (reply.kind !== 'ended') return;
       deliveries.settled({ status, reason, ...(reply.event && { event: reply.event }) });
-      const level = isLogged(endpointId ?? reason) ? 'info' : 'debug';
+      const level = limit.admits(endpointId ?? reason) ? 'info' : 'debug';
       logger[level]('delivery.ended', { deliveryId: id, endpointId, event: reply.event, status, reason });
     },
     purged: (endpointId: string, purged: readonly PurgedDelivery[]): void => {
@@ -110,15 +110,20 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
       });
     },
     noticeLeft(deliveryId: DeliveryId): void {
-      if (isLeftLogged('notices')) logger.warn('notice.not_configured', { deliveryId });
+      if (leftLimit.admits('notices')) logger.warn('notice.not_configured', { deliveryId });
     },
     bodyLost(id: DeliveryId): void {
       logger.error('delivery.body_lost', { deliveryId: id });
     },
+    /** Tells of what was not logged so far. */
+    close: (): void => {
+      limit.close();
+      leftLimit.close();
+    },
   };
 }
 
-export type DeliveryReport = ReturnType<typeof createDeliveryReport>;
+export type DeliveryReport = Omit<ReturnType<typeof createDeliveryReport>, 'close'>;
 
 /**
  * Success needs no line in operation. A delivery that ended without arriving weighs more than one that is tried again.

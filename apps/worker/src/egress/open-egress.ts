@@ -26,7 +26,7 @@ const WINDOW_MS = 10_000;
 
 export function openEgress({ config, logger, registry }: OpenEgressDeps): Egress {
   const { proxyAddress, ...settings } = config.egress;
-  const isLogged = createLogLimit(1, WINDOW_MS, () => undefined);
+  const limit = createLogLimit(1, WINDOW_MS, () => undefined);
   /** Reports on one way out. */
   const reporting = <Reason extends string>(
     way: string,
@@ -38,10 +38,10 @@ export function openEgress({ config, logger, registry }: OpenEgressDeps): Egress
   ) => ({
     failed: ({ reason, detail }: OwnFaultError & { readonly reason: Reason }): void => {
       count(reason);
-      if (isLogged(`${way} ${reason}`)) log.failed({ reason, detail });
+      if (limit.admits(`${way} ${reason}`)) log.failed({ reason, detail });
     },
     recovered: (): void => {
-      if (isLogged(way)) log.recovered();
+      if (limit.admits(way)) log.recovered();
     },
   });
 
@@ -81,6 +81,10 @@ export function openEgress({ config, logger, registry }: OpenEgressDeps): Egress
   return {
     ...sender,
     proxy,
+    close(): void {
+      sender.close();
+      limit.close();
+    },
     watch(listener) {
       const gates = [sender.gate, ...(proxy ? [proxy] : [])];
       const tell = (): void => {

@@ -1,5 +1,4 @@
 import { OwnFaultError } from '@herald/egress/egress-errors';
-import { answerWithin } from '@herald/runtime/async/answer-within';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { defineScript } from '@herald/store/scripts/script';
@@ -33,8 +32,6 @@ export type DeliveryQueueDeps = {
 const LEASE_MS = 20_000;
 const RECOVERY_EVERY_MS = 5_000;
 const FETCH_RETRY_MS = 1_000;
-/** How long BullMQ may take to release its connection once nothing is in work, in ms. */
-const LET_GO_MS = 2_000;
 const QUEUE = 'deliveries';
 
 /** Serves one shard's queue with BullMQ's worker. */
@@ -62,6 +59,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
   const worker = new Worker(
     QUEUE,
     async (_job, token = '') => {
+      if (inWork === 0) idle = Promise.withResolvers();
       inWork++;
       try {
         await attempt(token);
@@ -101,19 +99,12 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
       backend.resume();
       void worker.resume();
     },
-    /** Reserves nothing new and waits for the jobs in work, but not for a Redis that is away. */
+    /** Reserves nothing new, and waits for the jobs in work. Waits for a Redis that is away until its connections close. */
     async stop(): Promise<void> {
       isStopping = true;
-      const closed = worker.close();
-      do {
-        // BullMQ itself waits for no job when its own connection breaks at this moment.
-        idle = Promise.withResolvers<undefined>();
-        if (inWork > 0) await idle.promise;
-        // A reserve that was under way may still bring jobs, or wait for a Redis that is away.
-        await answerWithin(LET_GO_MS, closed, () => {
-          if (inWork === 0) logger.warn('queue.not_let_go', { queue: QUEUE });
-        });
-      } while (inWork > 0);
+      await worker.close();
+      // BullMQ itself waits for no job when its own connection breaks at this moment.
+      if (inWork > 0) await idle.promise;
     },
   };
 }

@@ -6,25 +6,31 @@ const SUBJECT_LIMIT = 10_000;
  * everything must not bury the log lines about all others. Of very many subjects at a time, those that come last are
  * counted as the one subject `others`.
  * @param onSuppressed called at the end of a window that had more lines
- * @returns whether to write a line about this subject
  */
 export function createLogLimit(
   lines: number,
   windowMs: number,
   onSuppressed: (subject: string, lines: number) => void,
-): (subject: string) => boolean {
-  const counts = new Map<string, number>();
-  return (given) => {
-    const subject = counts.has(given) || counts.size < SUBJECT_LIMIT ? given : 'others';
-    const count = (counts.get(subject) ?? 0) + 1;
-    counts.set(subject, count);
-    if (count === 1) {
-      setTimeout(() => {
-        const suppressed = (counts.get(subject) ?? 0) - lines;
-        counts.delete(subject);
-        if (suppressed > 0) onSuppressed(subject, suppressed);
-      }, windowMs).unref();
-    }
-    return count <= lines;
+) {
+  const windows = new Map<string, { count: number; readonly timer: NodeJS.Timeout }>();
+  const end = (subject: string): void => {
+    const { count = 0, timer } = windows.get(subject) ?? {};
+    clearTimeout(timer);
+    windows.delete(subject);
+    if (count > lines) onSuppressed(subject, count - lines);
+  };
+  return {
+    /** Whether to write a line about this subject. */
+    admits: (given: string): boolean => {
+      const subject = windows.has(given) || windows.size < SUBJECT_LIMIT ? given : 'others';
+      const window = windows.get(subject) ?? { count: 0, timer: setTimeout(end, windowMs, subject).unref() };
+      windows.set(subject, window);
+      window.count++;
+      return window.count <= lines;
+    },
+    /** Ends all windows. */
+    close: (): void => {
+      for (const subject of windows.keys()) end(subject);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions, type Command, type RedisOptions } from 'ioredis';
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { explainFailure, isDatabaseRefusal } from '../server/explain-failure.ts';
 import { placesOf, toSignInOptions, type RedisTarget } from '../server/redis-target.ts';
@@ -46,6 +46,8 @@ const REVIVE_AFTER_MS = 100;
 const SLOTS_EVERY_MS = 5_000;
 /** Clients that were closed on purpose. */
 const closed = new WeakSet<RedisClient>();
+/** Fails what waits for an answer from a client, and whatever is sent to it later. */
+const failsCommands = new WeakMap<RedisClient, () => void>();
 /** Ends the watch on the Sentinels of a client. */
 const endsOfWatch = new WeakMap<RedisClient, () => void>();
 
@@ -86,6 +88,7 @@ export class RedisUnreachableError extends Error {
 export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient> {
   const { target, use, name, onError, onReconnect } = deps;
   const redis = createClient(target, use, name);
+  rememberCommands(redis);
   const heard: Error[] = [];
   let isStarting = true;
   const noteError = (error: Error) => {
@@ -149,7 +152,8 @@ function followMaster(redis: RedisClient, target: Extract<RedisTarget, { kind: '
 }
 
 /**
- * Closes a connection in any state. While Redis is there, commands that were sent before are answered first.
+ * Closes a connection in any state. While Redis is there, commands that were sent before are answered first. What has
+ * no answer then fails.
  * @param isSilent its server is known to give no answer, so that waiting for one is useless
  */
 export async function closeRedis(redis: RedisClient, isSilent = false): Promise<void> {
@@ -160,6 +164,38 @@ export async function closeRedis(redis: RedisClient, isSilent = false): Promise<
     await answerWithin(QUIT_LIMIT_MS, quitted, () => undefined);
   }
   redis.disconnect();
+  failsCommands.get(redis)?.();
+}
+
+/**
+ * Remembers what has no answer yet. A client that is closed while it reconnects forgets what it would have sent again,
+ * and whatever waits for its next attempt: nobody would ever hear of these commands.
+ */
+function rememberCommands(redis: RedisClient): void {
+  const waiting = new Map<Command, (error: Error) => void>();
+  let isClosed = false;
+  const send = redis.sendCommand.bind(redis) as (...args: readonly unknown[]) => unknown;
+  const fail = (reject: (error: Error) => void): void => {
+    reject(new Error('Connection is closed.'));
+  };
+  redis.sendCommand = (command: Command, ...rest: readonly unknown[]): unknown => {
+    if (isClosed) {
+      fail(command.reject);
+      return command.promise;
+    }
+    // It comes here again when the client sends it again.
+    if (!waiting.has(command)) {
+      // A cluster sets another, which sends it again.
+      waiting.set(command, command.reject);
+      const forget = () => waiting.delete(command);
+      command.promise.then(forget, forget);
+    }
+    return send(command, ...rest);
+  };
+  failsCommands.set(redis, () => {
+    isClosed = true;
+    for (const reject of waiting.values()) fail(reject);
+  });
 }
 
 /** The servers that hold the data: the masters of a cluster, or the one server. */

@@ -61,6 +61,11 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
     onReconnect: (listener: () => void) => {
       listeners.push(listener);
     },
+    /** Whatever waits for Redis fails at once, and so does all that comes. `close` is still to be called. */
+    giveUp: (): void => {
+      logger.warn('redis.given_up');
+      for (const { redis } of held) void closeRedis(redis, true);
+    },
     close: async (): Promise<void> => {
       clearInterval(timer);
       await Promise.all(
