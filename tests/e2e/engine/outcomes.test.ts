@@ -124,10 +124,17 @@ test('a connection that is reset instead of an answer is connection_reset', asyn
 });
 
 test('a body that ends before its announced length is a success, because its status was 200', async () => {
-  const { delivery } = await deliverToRaw((socket) => {
+  const answer = (socket: TLSSocket) => {
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf');
-  });
+  };
+  const { delivery } = await deliverToRaw(answer);
   expect(delivery).toMatchObject({ status: 'delivered', attempts: [{ status: 200, bodyNote: 'body_cut' }] });
+  // A test event says so, too.
+  await using server = await startRawServer({ ca: herald.ca, answer });
+  const workspace = await herald.createWorkspace();
+  const { id } = await workspace.registerReceiver({ url: server.url });
+  const tested = { delivered: true, receiverStatus: 200, answer: 'half', bodyNote: 'body_cut' };
+  expect((await workspace.sendTest(id)).body).toMatchObject(tested);
 });
 
 test('a url is called exactly as it was given', async () => {

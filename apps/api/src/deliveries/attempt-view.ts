@@ -22,7 +22,7 @@ const AttemptFields = {
 };
 
 /** A note that a newer version made is left out. */
-const BodyNoteCode = CodeList(
+export const BodyNoteCode = CodeList(
   'BodyNote',
   BODY_NOTES,
   'What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.',

@@ -1,4 +1,5 @@
 import {
+  BODY_NOTES,
   DELIVERY_REASONS,
   DeliveryIdText,
   EventName,
@@ -10,7 +11,7 @@ import {
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
-import { AnswerText, AttemptErrorCode, toAttemptError } from '../deliveries/attempt-view.ts';
+import { AnswerText, AttemptErrorCode, BodyNoteCode, toAttemptError } from '../deliveries/attempt-view.ts';
 import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
 import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
@@ -121,6 +122,7 @@ export const TestOutcome = z
       delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
       receiverStatus: z.int().min(100).max(999),
       answer: AnswerText.exactOptional(),
+      bodyNote: BodyNoteCode.exactOptional(),
       ...TestFields,
     }),
     z.strictObject({
@@ -146,7 +148,10 @@ export const TestOutcome = z
   });
 
 export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> {
-  if (!('error' in sent)) return sent;
+  if (!('error' in sent)) {
+    const { bodyNote, ...answered } = sent;
+    return { ...answered, ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }) };
+  }
   const { error } = sent;
   return { ...sent, error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) };
 }

@@ -12,6 +12,10 @@ test.each([
     sentence: 'Not delivered (dlv_a): it answered 500 after 12 ms, "out of  [31morder".',
   },
   {
+    outcome: { delivered: true, receiverStatus: 200, deliveryId, durationMs: 12, bodyNote: 'extra_bytes' },
+    sentence: 'Delivered (dlv_a): it answered 200 (extra_bytes) after 12 ms.',
+  },
+  {
     outcome: { delivered: false, error: 'connection_refused', deliveryId, durationMs: 3 } as const,
     sentence: 'Not delivered (dlv_a): connection_refused after 3 ms.',
   },

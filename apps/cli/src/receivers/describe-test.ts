@@ -7,9 +7,13 @@ const ANSWER_LENGTH = 200;
 /** The outcome of a test event in a sentence, with the beginning of the answer and the id of the delivery. */
 export function describeTest(outcome: TestOutcome): string {
   const { delivered, deliveryId, durationMs } = outcome;
-  const what = 'receiverStatus' in outcome ? `it answered ${outcome.receiverStatus}` : outcome.error;
+  const what = 'receiverStatus' in outcome ? answeredWith(outcome) : outcome.error;
   const took = durationMs === undefined ? '' : ` after ${durationMs} ms`;
   return `${delivered ? 'Delivered' : 'Not delivered'} (${deliveryId}): ${what}${took}${answerOf(outcome)}.`;
+}
+
+function answeredWith({ receiverStatus, bodyNote }: Extract<TestOutcome, { receiverStatus: number }>): string {
+  return `it answered ${receiverStatus}${bodyNote === undefined ? '' : ` (${bodyNote})`}`;
 }
 
 function answerOf(outcome: TestOutcome): string {

@@ -2191,6 +2191,7 @@ export interface components {
             receiverStatus: number;
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
+            bodyNote?: components["schemas"]["BodyNote"];
             deliveryId: components["schemas"]["DeliveryId"];
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;
@@ -2206,6 +2207,19 @@ export interface components {
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;
         };
+        /**
+         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
+         *
+         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
+         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
+         *     - `extra_bytes`: It sent more bytes than it said.
+         *     - `body_malformed`: Its body was not in the chunks that it announced.
+         *     - `body_cut`: The connection was closed before its body was complete.
+         *     - `body_stalled`: Its body had not ended when the deadline passed.
+         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
+         * @enum {string}
+         */
+        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
         /**
          * @description Why no usable answer came.
          *
@@ -2593,19 +2607,6 @@ export interface components {
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
         };
-        /**
-         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
-         *
-         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
-         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
-         *     - `extra_bytes`: It sent more bytes than it said.
-         *     - `body_malformed`: Its body was not in the chunks that it announced.
-         *     - `body_cut`: The connection was closed before its body was complete.
-         *     - `body_stalled`: Its body had not ended when the deadline passed.
-         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
-         * @enum {string}
-         */
-        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
         /** @description Whether anything happened since the last look. */
         Activity: {
             /** @description Compare it with the last one. It has no other meaning. */

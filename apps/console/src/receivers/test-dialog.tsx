@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, read, type Schemas } from '../api/client.ts';
-import { explainAttempt, explainCode } from '../deliveries/explain-attempt.ts';
+import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
 import { statusText } from '../text/http-status.ts';
+import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { latencyText } from '../time/time-text.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -74,6 +75,7 @@ function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
     'error' in outcome ? explainCode(outcome.error) : explainAttempt({ status: outcome.receiverStatus });
   const status = 'error' in outcome ? outcome.error : statusText(outcome.receiverStatus);
   const answer = 'error' in outcome ? undefined : outcome.answer;
+  const note = 'error' in outcome ? undefined : explainNote(outcome.bodyNote);
   return (
     <div class={outcome.delivered ? 'summary summary-good' : 'summary summary-bad'}>
       <p>
@@ -88,6 +90,11 @@ function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
       {explained && (
         <p>
           <Sentence text={`${explained.meaning} ${explained.action}`} />
+        </p>
+      )}
+      {note && (
+        <p class="quiet">
+          <Sentence text={`${deliveryTexts.odd} ${note.meaning} ${note.action}`} />
         </p>
       )}
       {answer === undefined ? (

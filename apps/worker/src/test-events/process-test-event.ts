@@ -75,7 +75,13 @@ export async function processTestEvent(
   await deps.reply(
     id,
     outcome.kind === 'responded'
-      ? { kind: 'answered', status: outcome.status, durationMs, answer: outcome.answer }
+      ? {
+          kind: 'answered',
+          status: outcome.status,
+          durationMs,
+          answer: outcome.answer,
+          ...(outcome.bodyNote && { bodyNote: outcome.bodyNote }),
+        }
       : { kind: 'unanswered', error: errorCodeOf(outcome) ?? 'connection_failed', durationMs },
   );
   return verdict;

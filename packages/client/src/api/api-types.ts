@@ -964,6 +964,7 @@ export interface components {
             receiverStatus: number;
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
+            bodyNote?: components["schemas"]["BodyNote"];
             deliveryId: components["schemas"]["DeliveryId"];
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;

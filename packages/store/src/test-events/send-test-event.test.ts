@@ -38,6 +38,10 @@ test.each<{ reply: TestReply; outcome: object }>([
     outcome: { delivered: true, receiverStatus: 204, durationMs: 0 },
   },
   {
+    reply: { kind: 'answered', status: 200, durationMs: 7, answer: 'no', bodyNote: 'extra_bytes' },
+    outcome: { delivered: true, receiverStatus: 200, durationMs: 7, answer: 'no', bodyNote: 'extra_bytes' },
+  },
+  {
     reply: { kind: 'unanswered', error: 'dns_failed', durationMs: 7 },
     outcome: { delivered: false, error: 'dns_failed', durationMs: 7 },
   },

@@ -37,7 +37,13 @@ export type SendTestEventDeps = {
 
 /** The result of a test event (spec section 4). */
 export type TestOutcome = (
-  | { readonly delivered: boolean; readonly receiverStatus: number; readonly answer?: string }
+  | {
+      readonly delivered: boolean;
+      readonly receiverStatus: number;
+      readonly answer?: string;
+      /** What was odd about the answer. */
+      readonly bodyNote?: string;
+    }
   | { readonly delivered: false; readonly error: string }
 ) & {
   readonly deliveryId: DeliveryId;
@@ -114,7 +120,13 @@ async function waitForOutcome(replies: TestReplies, withdraw: () => Promise<bool
   }
   const duration = reply.durationMs === undefined ? {} : { durationMs: reply.durationMs };
   if (reply.kind === 'unanswered') return { delivered: false, error: reply.error, ...duration } as const;
-  const { status, answer } = reply;
+  const { status, answer, bodyNote } = reply;
   const isDelivered = status >= 200 && status < 300;
-  return { delivered: isDelivered, receiverStatus: status, ...(answer && { answer }), ...duration };
+  return {
+    delivered: isDelivered,
+    receiverStatus: status,
+    ...(answer && { answer }),
+    ...(bodyNote !== undefined && { bodyNote }),
+    ...duration,
+  };
 }

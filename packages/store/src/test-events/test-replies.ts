@@ -13,6 +13,7 @@ export const TestReply = z.discriminatedUnion('kind', [
     status: z.int(),
     durationMs: z.int().exactOptional(),
     answer: z.string().exactOptional(),
+    bodyNote: z.string().exactOptional(),
   }),
   z.object({ kind: z.literal('unanswered'), error: z.string(), durationMs: z.int().exactOptional() }),
 ]);
