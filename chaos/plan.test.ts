@@ -1,8 +1,8 @@
 import { createPlan, type Action } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
-const SINGLE: Scenario = { topology: 'single', shards: 1, history: false };
-const CLUSTER: Scenario = { topology: 'cluster', shards: 3, history: false };
+const SINGLE: Scenario = { topology: 'single', shards: 1, history: false, moves: false };
+const CLUSTER: Scenario = { topology: 'cluster', shards: 3, history: false, moves: false };
 
 const targetOf = (action: Action) => {
   if (action.kind === 'redis' || action.kind === 'replicas') return 'redis';
@@ -72,4 +72,8 @@ test('where there are replicas, they and their masters go wrong instead, those o
   );
   const shards = createPlan(7, 600, CLUSTER).flatMap((action) => (action.kind === 'replicas' ? action.shard : []));
   expect([...new Set(shards)].sort()).toEqual([0, 1, 2]);
+});
+
+test('where shards move, they go to other masters beside all other faults', () => {
+  expect(seenOver({ ...CLUSTER, moves: true })).toEqual([...seenOver(CLUSTER), 'replicas move-slots'].sort());
 });

@@ -21,9 +21,9 @@ export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
 /**
  * Faults of a master with a replica, or of the replica. 'failover': the master is killed, and restarted when the
  * replica has replaced it. 'restart': it is restarted at once. 'pause': SIGSTOP; a master is paused so long that it may
- * be replaced.
+ * be replaced. 'move-slots': the shard goes to another master.
  */
-export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica';
+export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica' | 'move-slots';
 /**
  * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; or of the way
  * to it, which all processes share.
@@ -122,13 +122,14 @@ const SERVER_TRACK: Track = {
   ],
 };
 
-function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number): Track {
+function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number, moves: boolean): Track {
   const faults: readonly [ReplicaFault, number, Span][] = [
     ['failover', 4, [0, 5_000]],
     ['restart', 1, [0, 1_000]],
     ['pause-master', 2, [1_000, 7_000]],
     ['kill-replica', 1, [0, 3_000]],
     ['pause-replica', 2, [500, 4_000]],
+    ['move-slots', moves ? 10 : 0, [0, 0]],
   ];
   // Sentinels watch a single master, which holds all shards.
   const numbers = topology === 'sentinel' ? [0] : Array.from({ length: shards }, (_, shard) => shard);
@@ -181,11 +182,11 @@ function receiverTrack(index: number): Track {
  * shorter one, and one with a history has the faults of one without. Clients that learn the servers' addresses from the servers connect directly, so their links can't be
  * cut.
  */
-export function createPlan(seed: number, seconds: number, { topology, shards, history }: Scenario): Action[] {
+export function createPlan(seed: number, seconds: number, { topology, shards, history, moves }: Scenario): Action[] {
   const tracks = [
     ...SLOTS.map(processTrack),
     ...SLOTS.map(clockTrack),
-    ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards)]),
+    ...(topology === 'single' ? [...SLOTS.map(linkTrack), SERVER_TRACK] : [replicasTrack(topology, shards, moves)]),
     ...(history ? [HISTORY_TRACK] : []),
     // The first receiver has no faults.
     ...Array.from({ length: RECEIVERS - 1 }, (_, index) => receiverTrack(index + 1)),

@@ -1,6 +1,8 @@
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { askRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import type { Topology } from '../tests/support/start-topology.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { ReplicaFault } from './plan.ts';
 
 export type ReplicaFaults = {
@@ -9,6 +11,8 @@ export type ReplicaFaults = {
   end(fault: ReplicaFault): Promise<void>;
   /** Number of failovers. */
   readonly failovers: number;
+  /** Number of shards that went to another master. */
+  readonly moves: number;
 };
 
 /**
@@ -18,11 +22,15 @@ const DEADLINE_MS = 90_000;
 
 /** Faults of servers under Sentinels or of a cluster, one at a time. */
 export function createReplicaFaults(topology: Topology, keyspace: Keyspace): ReplicaFaults {
-  let failovers = 0;
+  let [failovers, moves] = [0, 0];
+  let moving: Promise<unknown> | undefined;
   let struck: { readonly server: RunningRedis; readonly key: string; readonly master: RunningRedis } | undefined;
   return {
     get failovers() {
       return failovers;
+    },
+    get moves() {
+      return moves;
     },
     async begin(shard, fault) {
       const key = keyspace.shards[shard]?.keyVersions;
@@ -30,7 +38,10 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       const master = await topology.findMasterOf(key);
       const server = fault.endsWith('replica') ? await findReplicaOf(topology, master) : master;
       struck = { server, key, master };
-      if (fault.startsWith('pause')) process.kill(server.pid, 'SIGSTOP');
+      if (fault === 'move-slots') {
+        moving = moveSlotsOf(key, master);
+        moving.catch(() => undefined); // told at its end
+      } else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGSTOP');
       else await server.kill();
     },
     async end(fault) {
@@ -38,10 +49,13 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       const { server, key, master } = struck;
       const hasSuccessor = async () => (await topology.findMasterOf(key)).port !== server.port;
       if (fault === 'failover') await waitFor('another master', hasSuccessor, DEADLINE_MS);
-      if (fault.startsWith('pause')) process.kill(server.pid, 'SIGCONT');
+      if (fault === 'move-slots') await moving;
+      else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGCONT');
       else await server.restart();
       await waitFor('every master to have a replica in step', () => isReplicated(topology), DEADLINE_MS);
-      if ((await topology.findMasterOf(key)).port !== master.port) failovers++;
+      const hasChanged = (await topology.findMasterOf(key)).port !== master.port;
+      if (hasChanged && fault === 'move-slots') moves++;
+      else if (hasChanged) failovers++;
       struck = undefined;
     },
   };
@@ -52,6 +66,32 @@ async function findReplicaOf({ servers }: Topology, master: RunningRedis): Promi
     if ((await readReplication(server)).includes(`master_port:${master.port}\r`)) return server;
   }
   throw new Error(`the master at ${master.port} has no replica`);
+}
+
+/** As an operator does: gives another master all slots up to that of a key. */
+async function moveSlotsOf(key: string, master: RunningRedis): Promise<void> {
+  const address = `127.0.0.1:${master.port}`;
+  const cli = (...args: readonly string[]) => promisify(execFile)('redis-cli', ['--cluster', ...args]);
+  // After a failover the nodes need a moment to agree.
+  const isWell = () => cli('check', address).then(...([() => true, () => false] as const));
+  await waitFor('the nodes to agree', isWell, DEADLINE_MS);
+  const slot = Number(/\d+/.exec(await askRedis(master.port, `CLUSTER KEYSLOT ${key}`))?.[0]);
+  const masters = (await askRedis(master.port, 'CLUSTER NODES'))
+    .split('\n')
+    .filter((line) => / (?:myself,)?master /.test(line));
+  const from = masters.find((line) => line.includes('myself'));
+  const to = masters.find((line) => line !== from);
+  if (!from || !to) throw new Error('a cluster has several masters');
+  const [id = '', , , , , , , , ...ranges] = from.trim().split(' ');
+  const count = ranges.reduce((sum, range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return sum + Math.max(0, Math.min(last, slot) - first + 1);
+  }, 0);
+  const target = to.split(' ', 1)[0] ?? '';
+  const options = ['--cluster-from', id, '--cluster-to', target, '--cluster-slots', String(count), '--cluster-yes'];
+  await cli('reshard', address, ...options).catch(({ stdout }: { readonly stdout: string }) => {
+    throw new Error(`redis-cli could not move ${count} slots: ${stdout.slice(-300)}`);
+  });
 }
 
 /** Half of the servers are masters, each with a replica. */

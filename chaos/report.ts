@@ -23,6 +23,7 @@ export function formatReport(outcome: Outcome): string {
     redisFaults,
     history,
     failovers,
+    moves,
     askedAgain,
     ledger,
     counts,
@@ -39,6 +40,7 @@ export function formatReport(outcome: Outcome): string {
     ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],
     ['… failovers', failovers],
+    ['… shards moved to another master', moves],
     ...(history
       ? ([
           ['faults of PostgreSQL', history.faults],

@@ -38,6 +38,7 @@ export type Outcome = Run & {
   readonly fleet: Fleet['counts'];
   readonly redisFaults: number;
   readonly failovers: number;
+  readonly moves: number;
   /** Absent: there was none. */
   readonly history?: PastLists['counts'] & { readonly faults: number; readonly rows: number };
   /** Number of looks at the queue while a worker lived. */
@@ -69,7 +70,7 @@ export type Ended = ({ readonly kind: 'judged'; readonly outcome: Outcome } | Sp
 
 /** One run: load, the faults of the plan, recovery, verdict. */
 export async function runChaos(run: Run, say: (line: string) => void): Promise<Ended> {
-  const { topology, shards, history: hasHistory } = run.scenario;
+  const { topology, shards, history: hasHistory, moves } = run.scenario;
   const late: string[] = [];
   let logs = '';
   let outcome: Outcome | undefined;
@@ -85,7 +86,12 @@ export async function runChaos(run: Run, say: (line: string) => void): Promise<E
         SHARDS: String(shards),
         ...(topology !== 'single' && { REDIS_MIN_REPLICAS: '1' }),
       },
-      redis: { appendonly: true, outlivesFullDisk: topology === 'single' },
+      redis: {
+        appendonly: true,
+        outlivesFullDisk: topology === 'single',
+        // A master that gave all of its slots away stays one, with its replica.
+        ...(moves && { args: ['--cluster-allow-replica-migration', 'no'] }),
+      },
     });
     await using stack = new AsyncDisposableStack();
     const hosts: Host[] = [];
@@ -173,6 +179,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
     fleet: { ...fleet.counts },
     redisFaults: plan.filter(({ kind }) => kind === 'redis' || kind === 'replicas').length,
     failovers: replicas.failovers,
+    moves: replicas.moves,
     ...(past &&
       readers && {
         history: {

@@ -1,14 +1,21 @@
 import { chooseScenario, describeScenario } from './scenario.ts';
 
-const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: 300 }, (_, seed) => seed);
 
-test('a seed always chooses the same, and over some seeds every topology with one shard and more', () => {
+test('a seed always chooses the same, and over some seeds every topology with one shard and more, of clusters also with shards that move', () => {
   const name = (seed: number) => describeScenario(chooseScenario(seed));
   expect(SEEDS.map(name)).toEqual(SEEDS.map(name));
-  const names = ['cluster, 3', 'cluster, 6', 'sentinel, 1', 'sentinel, 3', 'single, 1', 'single, 3'];
-  expect([...new Set(SEEDS.map(name))].sort()).toEqual(
-    names.flatMap((each) => [`${each} shards`, `${each} shards, history`]),
-  );
+  const clusters = [
+    'cluster, 3 shards',
+    'cluster, 3 shards that move',
+    'cluster, 6 shards',
+    'cluster, 6 shards that move',
+  ];
+  const names = [
+    ...clusters,
+    ...['sentinel, 1', 'sentinel, 3', 'single, 1', 'single, 3'].map((name) => `${name} shards`),
+  ];
+  expect([...new Set(SEEDS.map(name))].sort()).toEqual(names.flatMap((each) => [each, `${each}, history`]).sort());
 });
 
 test('a cluster that was asked for has several shards, whatever the seed', () => {

@@ -6,11 +6,14 @@ export type Scenario = {
   readonly shards: number;
   /** Settled deliveries move to a PostgreSQL, which has faults too. */
   readonly history: boolean;
+  /** The slots of shards move between the masters of a cluster. */
+  readonly moves: boolean;
 };
 
 const SINGLE_SHARE = 0.6;
 const SENTINEL_SHARE = 0.2;
 const HISTORY_SHARE = 1 / 3;
+const MOVES_SHARE = 1 / 3;
 const SHARDS: Readonly<Record<TopologyKind, readonly number[]>> = {
   single: [1, 3],
   sentinel: [1, 3],
@@ -24,11 +27,12 @@ export function chooseScenario(seed: number, asked: Partial<Pick<Scenario, 'topo
     topology,
     shards: createRandom(seed, 'shards').pick(SHARDS[topology]),
     history: asked.history ?? createRandom(seed, 'history').chance(HISTORY_SHARE),
+    moves: topology === 'cluster' && createRandom(seed, 'moves').chance(MOVES_SHARE),
   };
 }
 
-export function describeScenario({ topology, shards, history }: Scenario): string {
-  return `${topology}, ${shards} shards${history ? ', history' : ''}`;
+export function describeScenario({ topology, shards, history, moves }: Scenario): string {
+  return `${topology}, ${shards} shards${moves ? ' that move' : ''}${history ? ', history' : ''}`;
 }
 
 function chooseTopology(drawn: number): TopologyKind {

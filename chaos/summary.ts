@@ -12,6 +12,7 @@ const COUNTS: readonly Column[] = [
   ['stopped', ({ fleet }) => fleet.stopped],
   ['faults of Redis', ({ redisFaults }) => redisFaults],
   ['failovers', ({ failovers }) => failovers],
+  ['moves', ({ moves }) => moves],
   ['accepted', ({ counts }) => counts.accepted],
   ['deliveries', ({ counts }) => counts.deliveries],
   ['lost', ({ counts }) => counts.lost],
