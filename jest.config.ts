@@ -17,7 +17,11 @@ const shared = {
 } satisfies Config;
 
 /** Tests of the built processes. */
-const onProcesses = { ...shared, globalSetup: '<rootDir>/tests/made-once.js' } satisfies Config;
+const onProcesses = {
+  ...shared,
+  globalSetup: '<rootDir>/tests/made-once.js',
+  testEnvironment: '<rootDir>/tests/support/process-environment.ts',
+} satisfies Config;
 
 /** What is too long for a commit. */
 const soak = { ...onProcesses, displayName: 'soak', testMatch: ['<rootDir>/tests/soak/**/*.test.ts'] } satisfies Config;

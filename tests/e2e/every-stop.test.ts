@@ -75,6 +75,7 @@ test('an API and a worker whose Redis has gone end by themselves in time, and le
   await herald.server.kill();
   const ends = await Promise.all([worker.stop(), api.stop()]);
   expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+  expect(worker.process.output()).toContain('redis.given_up');
   expect({ api: await apiReport.read(), worker: await workerReport.read() }).toEqual({ api: [], worker: [] });
 }, 60_000);
 

@@ -66,13 +66,14 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
   const { code } = (answer.body ?? {}) as { code?: string };
   const isOfBody = !operation.requestBody && request.hasBody && OF_ANY_BODY.includes(code ?? '');
   if (isOfBody) return findProblemBreaches(answer, OF_ANY_BODY);
+  const isOfSlashes = path.endsWith('//') && answer.status === 404 && code === 'route_not_found';
+  if (isOfSlashes) return findProblemBreaches(answer, ['route_not_found']);
   const response = operation.responses[String(answer.status)];
   if (response) {
     const at = pointerTo('paths', route.template, method, 'responses', String(answer.status));
     const { item, pointer } = resolve<ResponseObject>(response, at);
     return findResponseBreaches(item, pointer, answer, request.method === 'HEAD');
   }
-  if (path.endsWith('//') && answer.status === 404) return findProblemBreaches(answer, ['route_not_found']);
   if (answer.status === 408 || answer.status === 431) return findProblemBreaches(answer, BEFORE_ANY_OPERATION);
   return [`status ${answer.status} is not documented`];
 }

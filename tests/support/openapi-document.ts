@@ -1,6 +1,5 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { readFileSync } from 'node:fs';
+import type { Schemas } from './create-schemas.ts';
 
 export interface Reference {
   $ref: string;
@@ -54,10 +53,10 @@ async function readDocument(): Promise<string> {
   return JSON.stringify(createOpenApiDocument());
 }
 
-// The document as a whole is no schema: to hold it against the meta-schema would prove nothing, and takes 40 ms a file.
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
-addFormats.default(ajv);
-ajv.addSchema(document, 'document');
+/** Of the whole process where a test environment has them, else of this module. */
+const schemas =
+  (globalThis as { heraldSchemas?: Schemas }).heraldSchemas ??
+  (await import('./create-schemas.ts')).createSchemas(document);
 
 /** `path` from keys, as a JSON pointer. */
 export function pointerTo(...keys: readonly string[]): string {
@@ -77,20 +76,5 @@ export function resolve<Item extends object>(item: Item | Reference, pointer: st
 
 /** What of a value breaks the schema at a place in the document; empty: nothing. */
 export function findSchemaBreaches(pointer: string, value: unknown): string[] {
-  const validate = validatorAt(pointer);
-  if (validate(value)) return [];
-  return (validate.errors ?? []).map(
-    ({ instancePath, message, params }) => `${instancePath || 'it'} ${message ?? ''} ${JSON.stringify(params)}`,
-  );
-}
-
-const validators = new Map<string, ValidateFunction>();
-
-function validatorAt(pointer: string): ValidateFunction {
-  const known = validators.get(pointer);
-  if (known) return known;
-  const validate = ajv.getSchema(`document#${encodeURI(pointer)}`);
-  if (!validate) throw new Error(`the document has no schema at ${pointer}`);
-  validators.set(pointer, validate);
-  return validate;
+  return [...schemas.findBreaches(pointer, JSON.stringify(value))];
 }
