@@ -35,9 +35,12 @@ export type GroupBackendOptions = LeasesOptions & {
 };
 
 const ERRORS_REMEMBERED = 10_000;
+/** The part of a lease after which it is renewed. BullMQ would do it by the machine's clock, which may be set back. */
+const RENEWED_AFTER = 0.25;
 
 /** Refused here: only a board asks for it. */
 const VIEW = 'view of its jobs on the backend of a worker';
+const RENEWAL = 'renewal of leases by BullMQ: set skipLockRenewal';
 
 const readNothing: ReadRows = (rows) => rows.map(({ row }) => row);
 
@@ -71,8 +74,32 @@ export function createGroupBackend(options: GroupBackendOptions) {
   const errors = new Map<string, number>();
   let isDisconnected = false;
 
+  let renewing: NodeJS.Timeout | undefined;
+  let isRenewing = false;
+
+  /** Renews the leases of what is in work for long enough. */
+  const renew = async (): Promise<void> => {
+    const startedBefore = performance.now() - RENEWED_AFTER * leaseMs;
+    const old = [...held].filter(([, { slot }]) => slot.startedAt <= startedBefore);
+    if (isRenewing || old.length === 0) return;
+    isRenewing = true;
+    try {
+      const handles = old.map(([, { reserved }]) => reserved.handle);
+      const lost = await leases.extend(handles, leaseMs);
+      for (const [token, { reserved }] of old) {
+        if (held.has(token) && lost.has(reserved.handle))
+          backend.emit('error', new Error(`the lease of ${reserved.id} was lost: it may be done twice`));
+      }
+    } catch (error) {
+      backend.emit('error', error);
+    } finally {
+      isRenewing = false;
+    }
+  };
+
   const start = (job: Held, token: string): unknown[] => {
     held.set(token, job);
+    renewing ??= setInterval(() => void renew(), RENEWED_AFTER * leaseMs);
     return [toJobJson(job.reserved.id), job.reserved.id, 0, 0];
   };
 
@@ -80,6 +107,10 @@ export function createGroupBackend(options: GroupBackendOptions) {
     const job = held.get(token);
     if (!job) return;
     held.delete(token);
+    if (held.size === 0) {
+      clearInterval(renewing);
+      renewing = undefined;
+    }
     if (how !== 'unsent') errors.delete(job.reserved.id);
     slots.end(job.slot, how);
   };
@@ -95,14 +126,6 @@ export function createGroupBackend(options: GroupBackendOptions) {
   const endAndFetch = async (token: string, fetchNext: boolean) => {
     const next = fetchNext ? await reservations.nextAfterEnd().catch(() => undefined) : undefined;
     return { result: next && start(next, token), finishedOn: Date.now() };
-  };
-
-  const extendLocks = async (ids: string[], tokens: string[], durationMs: number): Promise<string[]> => {
-    const handles = tokens.map((token) => held.get(token)?.reserved.handle);
-    const known = handles.filter((handle) => handle !== undefined);
-    if (known.length === 0) return [];
-    const lost = await leases.extend(known, durationMs);
-    return ids.filter((_, index) => lost.has(handles[index] ?? ''));
   };
 
   const disconnectBlocking = async (): Promise<void> => {
@@ -187,10 +210,6 @@ export function createGroupBackend(options: GroupBackendOptions) {
 
     moveStalledJobsToWait: leases.recover,
 
-    extendLocks,
-
-    extendLock: async (id, token, durationMs) => ((await extendLocks([id], [token], durationMs)).length === 0 ? 1 : 0),
-
     maximumBlockTimeout: blockLimitMs / 1_000,
 
     async waitForJob(seconds) {
@@ -217,6 +236,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
 
     clientName: () => prefix,
     getClientList: () => Promise.resolve([]),
+    ...refuse(RENEWAL, 'extendLock', 'extendLocks'),
     ...refuse(VIEW, 'getState', 'isMaxed', 'isJobInState', 'getJobData', 'getJobLogs', 'getCounts', 'getRanges'),
     ...refuse(VIEW, 'retryFinishedJob', 'promote'),
     ...refuse(VIEW, 'getQueueMeta', 'getQueueMetaField', 'getQueueMetaFields', 'hasQueueMetaField'),

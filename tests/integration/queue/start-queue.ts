@@ -143,7 +143,7 @@ export async function startQueue(now: () => number = Date.now) {
         {
           connection: {},
           concurrency: backend.workerConcurrency,
-          lockDuration: 20_000,
+          skipLockRenewal: true,
           stalledInterval: stalledIntervalMs,
           drainDelay: blockLimitMs / 1_000,
           runRetryDelay: 100,

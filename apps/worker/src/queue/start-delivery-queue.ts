@@ -71,7 +71,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
     {
       connection: {},
       concurrency: backend.workerConcurrency,
-      lockDuration: LEASE_MS,
+      skipLockRenewal: true,
       stalledInterval: RECOVERY_EVERY_MS,
       drainDelay: BLOCK_LIMIT_MS / 1_000,
       runRetryDelay: FETCH_RETRY_MS,

@@ -35,7 +35,7 @@ const MOST_RESERVED: PerRing = [25, 25, 10, 25];
 /** How long to wait for a slot that becomes free without a job's end, at least and at most, in seconds. */
 const LEAST_SECONDS = 0.005;
 const LOOK_AGAIN_SECONDS = 0.1;
-/** The part of its lease that a starting job must have left: BullMQ renews it when half has passed since the start. */
+/** The part of its lease that a starting job must have left: it is renewed when half has passed since, at the latest. */
 const LEFT_AT_START = 0.6;
 /** The part of its leases that a failed reserve must have left to be repeated under its nonce. */
 const LEFT_AT_REPEAT = 0.75;
@@ -93,7 +93,7 @@ export function createReservations(deps: ReservationsDeps) {
     if (isStopped()) await stop();
   };
 
-  /** The next job of the buffer. A job whose lease might end before BullMQ renews it is given back. */
+  /** The next job of the buffer. A job whose lease might end before it is renewed is given back. */
   const take = (): Held | undefined => {
     const late: Held[] = [];
     let next = buffer.shift();
