@@ -61,6 +61,7 @@ export function createApp(context: AppContext): Express {
   const judge = createAccessJudge({
     findKey: apiKeys.find,
     findLink: context.findLink,
+    isDataHere: context.shards.isHere,
     mayOperatorsWrite: config.operator?.canWrite === true,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
     noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),

@@ -26,6 +26,9 @@ test('FLUSHALL under way: nobody is ready, nothing is accepted, it is logged and
   expect(await lossShownBy()).toEqual([0, 0]);
 
   await herald.redis.flushall();
+  // Nobody has noticed yet, and the key isn't found.
+  const first = await herald.executor.tryReport(task.id, DONE);
+  expect(problemOf(first)).toMatchObject({ status: 503, code: 'unavailable' });
   await waitFor('both to notice', lossShownBy, { until: ([a, b]) => a === 1 && b === 1 });
   for (const { origin } of [...herald.apis, ...herald.workers]) {
     // The last answer is remembered for a moment.

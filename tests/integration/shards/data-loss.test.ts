@@ -42,7 +42,9 @@ const record = () => redis.hgetall(GLOBAL_KEYS.shards);
 
 test('data that vanishes is told once by every process, and entered anew by none while one runs', async () => {
   const [api, worker] = [await open('api'), await open('worker')];
+  expect(await api.isHere()).toBe(true);
   await redis.flushall();
+  expect(await api.isHere()).toBe(false);
   await Promise.all([untilLost(api), untilLost(worker)]);
   expect(api).toMatchObject({ events: ['error data.lost data_lost'], shown: [true] });
   expect(worker.events).toHaveLength(1);

@@ -1,8 +1,10 @@
+import { UnavailableError } from '@herald/core';
 import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
 import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import { HttpFault } from '../http/problem.ts';
+import { DATA_AWAY } from '../http/refuse-unreachable-data.ts';
 import { admit, stateOf, type Caller } from '../http/request-state.ts';
 import type { Steps } from '../routing/create-router.ts';
 import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
@@ -13,6 +15,8 @@ export type JudgeAccessDeps = {
   readonly findKey: ApiKeyStore['find'];
   /** Likewise. */
   readonly findLink: PortalLinkStore['find'];
+  /** Asked for what isn't found: whether there is the data in which it would be. */
+  readonly isDataHere: () => Promise<boolean>;
   /** Whether operators may change things now. A link that one made may be older than that. */
   readonly mayOperatorsWrite: boolean;
   readonly failures: FailureLimiter;
@@ -24,7 +28,8 @@ export type JudgeAccessDeps = {
  * Lets a request run an operation if it carries a valid key with the scope of the table (spec section 5), or a portal
  * link for which the operation is.
  */
-export function createAccessJudge({ findKey, findLink, mayOperatorsWrite, failures, noteUse }: JudgeAccessDeps) {
+export function createAccessJudge(deps: JudgeAccessDeps) {
+  const { findKey, findLink, isDataHere, mayOperatorsWrite, failures, noteUse } = deps;
   const findCaller = async (token: string): Promise<Caller | undefined> => {
     if (looksLikePortalToken(token)) {
       const link = await findLink(token);
@@ -47,6 +52,8 @@ export function createAccessJudge({ findKey, findLink, mayOperatorsWrite, failur
     return async (req, _res, next) => {
       const token = bearerTokenOf(req);
       const caller = token === undefined ? undefined : await findCaller(token);
+      // A 401 lasts: whoever gets it gives up.
+      if (!caller && token !== undefined && !(await isDataHere())) throw new UnavailableError(DATA_AWAY);
       if (!caller) throw failures.judge(req, unauthenticated(token));
       // Whoever is refused has a name, too.
       stateOf(req).caller = caller;

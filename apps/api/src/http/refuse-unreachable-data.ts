@@ -8,12 +8,14 @@ export type UnreachableDataDeps = {
   readonly shards: Pick<OpenShards, 'findProblem' | 'makeSure'>;
 };
 
+export const DATA_AWAY = 'the data can not be reached for a moment; try again';
+
 /**
  * Answers 503 while Redis gives no answer: waiting requests would only fill this process. Does the same while the data
  * is resharded or gone: no process would look where a request writes. `/metrics` stays, because it shows the problem.
  */
 export function refuseUnreachableData({ isSilent, shards }: UnreachableDataDeps): RequestHandler {
-  const unreachable = () => new UnavailableError('the data can not be reached for a moment; try again');
+  const unreachable = () => new UnavailableError(DATA_AWAY);
   return async (req, _res, next) => {
     if (isSilent()) throw unreachable();
     // `makeSure` waits only if there is a problem.

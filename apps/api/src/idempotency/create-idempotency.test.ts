@@ -34,6 +34,7 @@ async function startApp(handle: RequestHandler) {
   };
   const judge = createAccessJudge({
     findKey: () => Promise.resolve({ id: 'key_1', scopes: ['tasks'], createdAt: 0 }),
+    isDataHere: () => Promise.resolve(true),
     findLink: () => Promise.resolve(undefined),
     mayOperatorsWrite: false,
     failures: createFailureLimiter(1, Date.now),

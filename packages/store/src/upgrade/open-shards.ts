@@ -128,6 +128,15 @@ export async function openShards(deps: OpenShardsDeps) {
       if (findProblem() === UNSURE) await look().catch(noteFailure);
       return findProblem();
     },
+    /**
+     * Whether Redis has the data that this process opened, as it says now. While it hasn't, what isn't found says
+     * nothing. Tells of a loss at once.
+     */
+    isHere: async (): Promise<boolean> => {
+      if (!judgeLoss(await records.readKnown(), openedId)) return true;
+      await look().catch(noteFailure);
+      return false;
+    },
     close: async (): Promise<void> => {
       stopping.abort();
       // While Redis is away, leaving would wait for it. The sign then expires by itself.
