@@ -34,7 +34,8 @@ Both processes, and \`herald\`, read their configuration from the environment on
 start and lists all of it. It also checks Redis, and refuses to start with one sentence that says what to set
 ([runbook](runbook.md#a-start-that-redis-makes-impossible)). \`herald doctor\` checks the same beforehand.
 
-A variable that is set but empty counts as unset, except \`RETRY_SCHEDULE\` and \`CALLBACK_RETRY_SCHEDULE\`. Durations take
+Blanks and line ends around a value don't count; a line end within one is refused. A variable that is set but empty
+counts as unset, except \`RETRY_SCHEDULE\` and \`CALLBACK_RETRY_SCHEDULE\`. Durations take
 ms, s, m, h, d. \`.env.example\` has every variable with a comment, ready for \`docker-compose.yml\`.
 
 ${groups.map(([heading, variables]) => `## ${heading}\n\n${renderVariables(variables)}`).join('\n\n')}

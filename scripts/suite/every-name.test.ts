@@ -44,7 +44,7 @@ const TABLES: readonly Table[] = [
   {
     what: 'variable',
     names: () => namesOn('configuration.md', /^\| `([A-Z_]+)`/gm),
-    unnamed: ['RUNBOOK_URL', 'TASK_RETENTION'],
+    unnamed: ['RUNBOOK_URL'],
   },
   {
     what: 'metric',

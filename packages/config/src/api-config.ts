@@ -8,16 +8,26 @@ import { clashes, type Listener } from './find-port-clash.ts';
 import { FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
+const ACTION_URL = 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}';
+
+/** As a browser would read it: it goes into bodies, and into pages. */
+function readActionUrlTemplate(text: string): string | undefined {
+  // Names in braces would be encoded.
+  const url = URL.parse(text.replaceAll('{taskId}', 'task-id-').replaceAll('{actionVersion}', 'action-version-'));
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.href.replaceAll('task-id-', '{taskId}').replaceAll('action-version-', '{actionVersion}');
+}
+
 const ActionUrlTemplate = z
-  .string({ error: 'must be set, such as https://app.example.com/tasks/{taskId}/actions/{actionVersion}' })
-  .refine((text) => URL.canParse(text.replace(/\{(taskId|actionVersion)\}/g, 'x')), 'must be a url')
-  .refine((text) => text.includes('{taskId}'), 'must contain {taskId}');
+  .string({ error: `must be set, such as ${ACTION_URL}` })
+  .refine((text) => text.includes('{taskId}'), 'must contain {taskId}')
+  .pipe(ParsedText(readActionUrlTemplate, `must be an http or https url such as ${ACTION_URL}`));
 
 /** Without a slash at the end, so that paths can follow. */
 function readPublicUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
-  return text.replace(/\/+$/, '');
+  return url.href.replace(/\/+$/, '');
 }
 
 export const ApiEnv = withBothCredentials(

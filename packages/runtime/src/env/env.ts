@@ -55,17 +55,25 @@ export const Switch = z
 export const problemOf = (name: string, error: string) => ({ path: [name], when: () => true, error });
 
 /**
- * Parses the environment. A variable that is set but empty counts as unset, except those named in `emptyMeans`.
+ * Parses the environment. Blanks and line ends around a value don't count: files and secrets end with one. A variable
+ * that is set but empty counts as unset, except those named in `emptyMeans`.
  * @throws ConfigError with every problem at once
  */
-export function readEnv<Schema extends z.ZodType>(
+export function readEnv<Schema extends z.ZodObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv,
   emptyMeans: readonly string[] = [],
 ): z.infer<Schema> {
-  const given = Object.entries(env).filter(([name, value]) => value !== '' || emptyMeans.includes(name));
+  const given = Object.entries(env)
+    .map(([name, value = '']) => [name, value.trim()] as const)
+    .filter(([name, value]) => name in schema.shape && (value !== '' || emptyMeans.includes(name)));
   const parsed = schema.safeParse(Object.fromEntries(given));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  const torn = given.filter(([, value]) => /\p{Cc}/u.test(value));
+  if (parsed.success && torn.length === 0) return parsed.data;
+  const problems = [
+    // Parsers of urls leave them out, and who uses the text doesn't.
+    ...torn.map(([name]) => `${name} must not have line ends, or other control characters, within it`),
+    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`),
+  ];
   throw new ConfigError(['The configuration is wrong:', ...problems].join('\n  '), problems);
 }
