@@ -18,7 +18,9 @@ async function startScene(apiAheadMs: number, workerAheadMs: number, retrySchedu
     api: cleanUp.use(await createFakeClock(apiAheadMs)),
     worker: cleanUp.use(await createFakeClock(workerAheadMs)),
   };
-  const herald = cleanUp.use(await startHerald({ apis: 0, workers: 0, env: { RETRY_SCHEDULE: retrySchedule } }));
+  const herald = cleanUp.use(
+    await startHerald({ apis: 0, workers: 0, redis: { appendonly: true }, env: { RETRY_SCHEDULE: retrySchedule } }),
+  );
   const api = await herald.startApi(clocks.api.env);
   const worker = await herald.startWorker(clocks.worker.env);
   const workspace = await herald.createWorkspace();

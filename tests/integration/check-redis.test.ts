@@ -1,7 +1,9 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkRedis } from '@herald/store/requirements/check-redis';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import type { Finding } from '@herald/runtime/findings/finding';
-import { askRedis, startRedis, type RedisOptions, type RunningRedis } from '@herald/test-kit';
+import { askRedis, startRedis, waitFor, type RedisOptions, type RunningRedis } from '@herald/test-kit';
 
 const SOUND = { appendonly: true, args: ['--maxmemory', '256mb'] };
 
@@ -36,6 +38,12 @@ test.each<{ fault: string; redis: RedisOptions; finding: string; names: string }
     names: 'set appendonly yes',
   },
   {
+    fault: 'with snapshots beside the append-only file',
+    redis: { ...SOUND, args: [...SOUND.args, '--save', '3600 1 300 100'] },
+    finding: 'warning snapshots_on',
+    names: "set save ''",
+  },
+  {
     fault: 'that evicts',
     redis: { appendonly: true, args: ['--maxmemory', '256mb', '--maxmemory-policy', 'allkeys-lru'] },
     finding: 'error eviction_policy',
@@ -58,6 +66,16 @@ test.each<{ fault: string; redis: RedisOptions; finding: string; names: string }
   const found = await check(server);
   expect(codesOf(found)).toEqual([finding]);
   expect(found[0]?.sentence).toContain(names);
+});
+
+test('a snapshot that failed is found', async () => {
+  await using server = await startRedis(SOUND);
+  await mkdir(join(server.dir, 'dump.rdb'));
+  await askRedis(server.port, 'BGSAVE');
+  await waitFor('the snapshot to fail', async () =>
+    (await askRedis(server.port, 'INFO persistence')).includes('rdb_last_bgsave_status:err'),
+  );
+  expect(codesOf(await check(server))).toEqual(['warning snapshot_failed']);
 });
 
 test.each([-5_000, 5_000])('a clock that is %d ms off is found', async (offMs) => {

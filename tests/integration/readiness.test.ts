@@ -27,7 +27,7 @@ async function start(options: RedisOptions = {}, use: 'request' | 'background' =
 }
 
 test('a Redis that takes writes makes ready, and missing workers are a warning', async () => {
-  await using ready = await start();
+  await using ready = await start({ appendonly: true });
   expect(await ready.read()).toMatchObject({
     status: 'ok',
     problems: [],
@@ -37,9 +37,18 @@ test('a Redis that takes writes makes ready, and missing workers are a warning',
 });
 
 test('workers that were seen lately are told', async () => {
-  await using ready = await start();
+  await using ready = await start({ appendonly: true });
   await ready.presence.show('worker-1', Date.now());
   expect(await ready.read()).toMatchObject({ workers: 1, warnings: [] });
+});
+
+test('a Redis that keeps nothing, or writes snapshots for nothing, is a warning', async () => {
+  await using ready = await start();
+  await ready.presence.show('worker-1', Date.now());
+  expect(await ready.read()).toMatchObject({ status: 'ok', warnings: [{ code: 'persistence_off' }] });
+  await ready.redis.config('SET', 'appendonly', 'yes');
+  await ready.redis.config('SET', 'save', '3600 1');
+  await waitFor('the next look', async () => (await ready.read()).warnings.some(({ code }) => code === 'snapshots_on'));
 });
 
 test('a Redis that evicts makes nobody ready', async () => {

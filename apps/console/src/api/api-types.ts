@@ -3039,6 +3039,10 @@ export interface components {
          *     - `redis_not_permitted`: Redis refuses commands, keys or channels that Herald needs.
          *     - `redis_command_missing`: Redis no longer has all commands that Herald needs.
          *     - `eviction_policy`: Redis throws data away when it is full.
+         *     - `persistence_off`: Redis keeps nothing on disk, and loses everything when it restarts.
+         *     - `aof_off`: Redis has no append-only file, and loses minutes when it crashes.
+         *     - `snapshots_on`: Redis writes snapshots beside the append-only file, which cost much and help nothing.
+         *     - `snapshot_failed`: Redis could not write its last snapshot.
          *     - `data_lost`: The data on which the process works is gone from Redis.
          *     - `shards_unsure`: The process was away for a while, and looks first whether the data is where it was.
          *     - `shards_differ`: The data is laid out for another number of shards.
@@ -3055,7 +3059,7 @@ export interface components {
          * @example redis_away
          * @enum {string}
          */
-        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "clock_off";
+        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "clock_off";
         StartLinks: {
             links: {
                 path: string;

@@ -36,6 +36,22 @@ export const READINESS_CODES = {
     meaning: 'Redis throws data away when it is full.',
     action: 'Set `maxmemory-policy noeviction`.',
   },
+  persistence_off: {
+    meaning: 'Redis keeps nothing on disk, and loses everything when it restarts.',
+    action: 'Set `appendonly yes` and `appendfsync everysec`.',
+  },
+  aof_off: {
+    meaning: 'Redis has no append-only file, and loses minutes when it crashes.',
+    action: 'Set `appendonly yes` and `appendfsync everysec`.',
+  },
+  snapshots_on: {
+    meaning: 'Redis writes snapshots beside the append-only file, which cost much and help nothing.',
+    action: "Set `save ''`.",
+  },
+  snapshot_failed: {
+    meaning: 'Redis could not write its last snapshot.',
+    action: "Make room on its disk and in its memory, set `save ''`, and run `BGSAVE` once.",
+  },
   data_lost: {
     meaning: 'The data on which the process works is gone from Redis.',
     action: 'Restore it, or stop every process and start again with an empty Redis.',

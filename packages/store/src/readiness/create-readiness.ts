@@ -4,7 +4,7 @@ import { rememberFor } from '@herald/runtime/async/remember-for';
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
 import { judgeSkew } from '../clock/clock.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createRedisProbe } from './create-redis-probe.ts';
+import { createRedisProbe, findPersistenceWarnings } from './create-redis-probe.ts';
 
 /** Whether a process can do its work now. */
 export type Readiness = {
@@ -50,11 +50,16 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const { redis, countWorkers, isSilent, skewMs, findProblem, findWarning } = deps;
   const probeRedis = createRedisProbe(redis);
   const look = oneAtATime(async (): Promise<Readiness> => {
-    const [found, workers] = await Promise.all([probeRedis(), countWorkers().catch(() => null)]);
+    const [found, workers, persistence] = await Promise.all([
+      probeRedis(),
+      countWorkers().catch(() => null),
+      findPersistenceWarnings(redis).catch(() => []), // the probe says why
+    ]);
     const own = findProblem();
     const problems = own ? [...found, own] : found;
     const further = await findWarning?.();
-    const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...judgeSkew(skewMs()), ...(further ? [further] : [])];
+    const clock = judgeSkew(skewMs());
+    const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...persistence, ...clock, ...(further ? [further] : [])];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   });
   const lookWithin = rememberFor(REMEMBERED_MS, () => answerWithin(ANSWER_LIMIT_MS, look(), () => HANGS));

@@ -5,6 +5,7 @@ import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { checkPermissions } from '../requirements/check-permissions.ts';
 import { checkRole } from '../requirements/check-role.ts';
+import { checkPersistence } from '../requirements/check-persistence.ts';
 import { judgeEviction } from '../requirements/judge-eviction.ts';
 
 /** The probe's key expires after this, in ms. */
@@ -19,6 +20,12 @@ const SENTENCES: Readonly<Record<string, string>> = {
   redis_not_permitted: 'Redis refuses commands, keys or channels that are needed (NOPERM); "herald doctor" names them',
   redis_command_missing: 'Redis has no longer all commands that are needed; "herald doctor" names them',
 };
+
+/** Finds what a crash of Redis would lose. What a server doesn't tell, it never does: only a start says so. */
+export async function findPersistenceWarnings(redis: RedisClient): Promise<readonly Finding[]> {
+  const found = (await Promise.all(mastersOf(redis).map(checkPersistence))).flat();
+  return [...new Map(found.map((each) => [each.code, each])).values()].filter(({ code }) => !code.endsWith('_unknown'));
+}
 
 /** Finds why Redis can't take transitions now: it refuses a write or a command, may evict data, or is nearly full. */
 export function createRedisProbe(redis: RedisClient) {

@@ -3,9 +3,10 @@ import { answerWithin } from '@herald/runtime/async/answer-within';
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
 import { judgeSkew } from '../clock/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { readInfo, readSetting } from '../redis/read-info.ts';
+import { readInfo } from '../redis/read-info.ts';
 import { userOf, type RedisTarget } from '../server/redis-target.ts';
 import { checkPermissions } from './check-permissions.ts';
+import { cannotTell, checkPersistence } from './check-persistence.ts';
 import { checkRole } from './check-role.ts';
 import { checkWrites } from './check-writes.ts';
 import { judgeEviction } from './judge-eviction.ts';
@@ -85,22 +86,6 @@ async function checkVersion(redis: Redis): Promise<Finding[]> {
   return [error('redis_too_old', sentence)];
 }
 
-async function checkPersistence(redis: Redis): Promise<Finding[]> {
-  const aof = (await readInfo(redis, 'persistence'))?.get('aof_enabled');
-  if (aof === '1') return [];
-  if (aof === undefined) return [cannotTell('persistence', 'INFO persistence')];
-  const snapshots = await readSetting(redis, 'save');
-  if (snapshots === undefined) return [cannotTell('persistence', 'CONFIG GET save'), aofOff('The AOF is off')];
-  if (snapshots !== '') return [aofOff(`Redis keeps snapshots alone (save ${snapshots})`)];
-  const sentence =
-    'Redis keeps nothing on disk: a restart of it loses every accepted transition; set appendonly yes and appendfsync everysec';
-  return [warning('persistence_off', sentence)];
-}
-
-function aofOff(fact: string): Finding {
-  return warning('aof_off', `${fact}: a crash of Redis loses minutes; set appendonly yes and appendfsync everysec`);
-}
-
 async function checkMemory(redis: Redis): Promise<Finding[]> {
   const memory = await readInfo(redis, 'memory');
   if (!memory) return [cannotTell('memory', 'INFO memory')];
@@ -142,9 +127,4 @@ function isError({ level }: Finding): boolean {
 /** Drops repetitions, since several masters often have the same problem. */
 function distinct(found: readonly Finding[]): Finding[] {
   return [...new Map(found.map((finding) => [finding.sentence, finding])).values()];
-}
-
-function cannotTell(what: string, command: string): Finding {
-  const sentence = `Redis refuses ${command}, so its ${what} can't be checked; allow the command, or see to it yourself`;
-  return warning(`${what}_unknown`, sentence);
 }
