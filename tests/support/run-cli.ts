@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommand } from '../../apps/cli/src/run-command.ts';
-import { COMPILE_CACHE, entryPoint, type Env } from './start-herald-process.ts';
+import { entryPoint, type Env } from './start-herald-process.ts';
 
 /** Where no service of `npm start` is found. */
 const NOWHERE = join(tmpdir(), 'herald-nowhere');
@@ -42,7 +42,7 @@ export async function runBuiltCli(args: readonly string[], env: Env) {
       name: 'cli',
       command: process.execPath,
       args: [entryPoint('cli'), ...args],
-      env: { ...COMPILE_CACHE, ...env },
+      env,
     }),
   );
 }
@@ -55,7 +55,7 @@ export async function runApp(app: 'api' | 'worker', env: Env) {
       name: app,
       command: process.execPath,
       args: [entryPoint(app)],
-      env: { ...COMPILE_CACHE, ...env },
+      env,
     }),
   );
 }

@@ -37,9 +37,6 @@ export interface HeraldProcess {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Compiled code is kept from one process to the next: a suite starts hundreds. */
-export const COMPILE_CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', REPOSITORY)) };
-
 /** Starts the built process on a port that the system chooses, and waits until it says that it has started. */
 export async function startHeraldProcess(
   role: Role,
@@ -54,7 +51,7 @@ export async function startHeraldProcess(
     args: [entryPoint(role, folder)],
     ...(folder !== undefined && { cwd: folder }),
     ...(uid !== undefined && { uid }),
-    env: { ...COMPILE_CACHE, LOG_LEVEL: 'debug', ...(role === 'api' ? { PORT: '0' } : { WORKER_PORT: '0' }), ...env },
+    env: { LOG_LEVEL: 'debug', ...(role === 'api' ? { PORT: '0' } : { WORKER_PORT: '0' }), ...env },
     readyWhen: (line) => {
       port ??= readPort(line, role);
       return port !== undefined;

@@ -9,7 +9,8 @@ export interface LaunchOptions {
   command: string;
   args?: readonly string[];
   /**
-   * The whole environment of the process, except for PATH, which is inherited: no variable of a test runner leaks in.
+   * The whole environment of the process, except for PATH and where compiled code is kept, which are inherited: no
+   * variable of a test runner leaks in.
    */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
@@ -62,7 +63,7 @@ export async function launchProcess(options: LaunchOptions): Promise<LaunchedPro
   const { name, command, args = [], env = {}, cwd, uid, onLine, inheritOutput = false, keptLines = 100_000 } = options;
   const output = inheritOutput ? 'inherit' : 'pipe';
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     ...(cwd !== undefined && { cwd }),
     ...(uid !== undefined && { uid, gid: uid }),
     detached: true,

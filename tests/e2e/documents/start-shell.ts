@@ -17,7 +17,7 @@ export interface Shell extends AsyncDisposable {
 export function startShell(folder: string, env: Readonly<Record<string, string>>): Shell {
   const bash = spawn('bash', ['--norc'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder, ...env },
     detached: true, // a group of its own, so that all of it can be ended
   });
   let printed = '';
