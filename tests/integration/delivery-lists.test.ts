@@ -1,19 +1,19 @@
 import { mastersOf } from '@herald/store/redis/connect-redis';
 import {
   callbackIdOf,
+  type Delivery,
   deliveryIdOf,
   destinationOf,
-  factKeyOf,
-  transitionIdOfFact,
-  type Delivery,
   type Endpoint,
+  factKeyOf,
+  type ListPlace,
   type Task,
+  transitionIdOfFact,
   type TransitionReport,
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
-import type { ListPlace } from '@herald/store/logs/log-reader';
 import { newRevision } from '@herald/store/redis/revision';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';
 import { expectTtl } from '../support/expect-ttl.ts';

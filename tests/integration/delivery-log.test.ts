@@ -1,4 +1,5 @@
-import { createLogReader, type ListPlace } from '@herald/store/logs/log-reader';
+import type { ListPlace } from '@herald/core';
+import { createLogReader } from '@herald/store/logs/log-reader';
 import { LOG_LUA, SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
 import { defineScript } from '@herald/store/scripts/script';
 import fc from 'fast-check';

@@ -17,6 +17,7 @@ export {
   Time,
 } from './deliveries/delivery-requests.ts';
 export * from './deliveries/destination.ts';
+export * from './deliveries/history.ts';
 export * from './deliveries/retry-policy.ts';
 export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';

@@ -1,10 +1,10 @@
-import { HistoryUnavailableError } from '@herald/core';
+import { HistoryUnavailableError, type AuditQuery } from '@herald/core';
 import { createAuditTable } from '@herald/history/audit/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createLogger } from '@herald/runtime/log/logger';
 import { createAuditFollower } from '@herald/store/audit/audit-follower';
-import { createAuditTrail, type AuditEntry, type AuditQuery, type AuditTrail } from '@herald/store/audit/audit-trail';
+import { createAuditTrail, type AuditEntry, type AuditTrail } from '@herald/store/audit/audit-trail';
 import { copyEntries, logEntries } from '../../../apps/worker/src/audit/follow-trail.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { startStores, type Stores } from '../../support/start-stores.ts';

@@ -1,7 +1,6 @@
-import { HistoryUnavailableError, type DeliveryId } from '@herald/core';
+import { HistoryUnavailableError, type DeliveryId, type ListPlace } from '@herald/core';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { ListPlace } from '@herald/store/logs/log-reader';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createSearch } from '@herald/store/operators/search';

@@ -1,4 +1,5 @@
 import type { HistoryConfig } from '@herald/config/history-env';
+import type { HistoryReader } from '@herald/core';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
 import { ConfigError } from '@herald/runtime/env/env';
@@ -7,7 +8,6 @@ import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditHistory } from '@herald/store/audit/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
-import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 
 /** Lists and details share them. */
 const CONNECTIONS = 5;

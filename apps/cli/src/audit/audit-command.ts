@@ -1,4 +1,5 @@
-import { createAuditTrail, DOER, type AuditEntry, type AuditQuery } from '@herald/store/audit/audit-trail';
+import type { AuditQuery } from '@herald/core';
+import { createAuditTrail, DOER, type AuditEntry } from '@herald/store/audit/audit-trail';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { argumentReader, readLimit, readWorkspace, timeReader } from '../context/read-arguments.ts';

@@ -1,14 +1,14 @@
 import {
-  isCallbackId,
-  NotFoundError,
   type Delivery,
   type EndpointId,
+  isCallbackId,
+  type ListPlace,
+  NotFoundError,
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { ListPlace } from '@herald/store/logs/log-reader';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createNoticeView } from '@herald/store/operators/notice-view';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';

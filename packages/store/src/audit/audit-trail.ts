@@ -1,4 +1,4 @@
-import { plainText, type WorkspaceId } from '@herald/core';
+import { plainText, type AuditQuery, type WorkspaceId } from '@herald/core';
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { whileAvailable } from '../deliveries/while-available.ts';
@@ -38,17 +38,6 @@ export function toAuditLine<Entry extends NewAuditEntry>({ fields, ...facts }: E
 
 /** Who can have done something. */
 export const DOER = /^(?:(?:key|plk)_[0-9a-f]+|operator|cli)$/;
-
-/** What is looked for, the newest first. */
-export type AuditQuery = {
-  readonly workspaceId?: WorkspaceId | undefined;
-  readonly by?: string | undefined;
-  /** Epoch ms, inclusive. */
-  readonly since?: number | undefined;
-  /** The id of an entry, exclusive: goes on from there. */
-  readonly before?: string | undefined;
-  readonly limit: number;
-};
 
 export type AuditPage = {
   readonly entries: readonly AuditEntry[];

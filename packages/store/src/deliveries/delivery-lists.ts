@@ -1,10 +1,18 @@
-import type { EndpointId, ListDeliveries, TaskId, WorkspaceId } from '@herald/core';
+import {
+  type EndpointId,
+  type HistoryReader,
+  type ListDeliveries,
+  type ListPlace,
+  type PastDelivery,
+  TASK_TRANSITIONS,
+  type TaskId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader, ListedDelivery } from './delivery-reader.ts';
-import { TASK_TRANSITIONS, type HistoryReader, type PastDelivery } from './history-reader.ts';
 import { mergeParts, type ListPart } from './list-part.ts';
-import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
+import { createLogReader } from '../logs/log-reader.ts';
 import { matches, readPart, type ListEntry, type WorkspaceFilter } from './read-part.ts';
 import { createTaskDeliveries, createTaskReader } from './task-deliveries.ts';
 import { whileAvailable } from './while-available.ts';

@@ -1,10 +1,9 @@
-import { DeliveryEvent, type DeliveryId, type EndpointId, type WorkspaceId } from '@herald/core';
+import { DeliveryEvent, type DeliveryId, type EndpointId, type HistoryReader, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
 import { createDeliveryReader } from './delivery-reader.ts';
-import type { HistoryReader } from './history-reader.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
 import { toRestored } from './restored-delivery.ts';
 

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryId, WorkspaceId } from '@herald/core';
+import type { Delivery, DeliveryId, HistoryReader, PastDelivery, WorkspaceId } from '@herald/core';
 import { groupOfLane } from '@herald/queue';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
@@ -7,7 +7,6 @@ import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import { readAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readFirstAttempt } from './first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
-import type { HistoryReader, PastDelivery } from './history-reader.ts';
 import type { ListEntry } from './read-part.ts';
 
 /** A delivery as lists show it. */

@@ -1,4 +1,5 @@
-import { isAfter, type ListPlace } from '../logs/log-reader.ts';
+import type { ListPlace } from '@herald/core';
+import { isAfter } from '../logs/log-reader.ts';
 
 /** What one source has of a list, in its order. `next`: it has looked no further than this place. Absent: to the end. */
 export type ListPart<T extends ListPlace> = { readonly entries: readonly T[]; readonly next?: ListPlace };

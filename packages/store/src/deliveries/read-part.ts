@@ -1,8 +1,6 @@
-import type { Delivery, ListWorkspaceDeliveries } from '@herald/core';
+import type { Delivery, ListPlace, ListWorkspaceDeliveries, PastDelivery } from '@herald/core';
 import type { AttemptRecord } from './attempt-record.ts';
-import type { PastDelivery } from './history-reader.ts';
 import type { ListPart } from './list-part.ts';
-import type { ListPlace } from '../logs/log-reader.ts';
 
 export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
 

@@ -1,5 +1,4 @@
-import { isCallbackId } from '@herald/core';
-import type { PastDelivery, PastTransition } from './history-reader.ts';
+import { isCallbackId, type PastDelivery, type PastTransition } from '@herald/core';
 
 /** What `RESTORE_LUA` writes of a delivery, as JSON. Every number is a string, so that it stays as it is. */
 export function toRestored({ delivery, attempts }: PastDelivery, transition: PastTransition): string {

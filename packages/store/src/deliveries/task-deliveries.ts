@@ -1,10 +1,18 @@
-import { deliveryIdOf, transitionIdOfFact, type TaskId, type TransitionId, type WorkspaceId } from '@herald/core';
+import {
+  deliveryIdOf,
+  type HistoryReader,
+  type ListPlace,
+  type PastSequence,
+  type TaskId,
+  type TransitionId,
+  transitionIdOfFact,
+  type WorkspaceId,
+} from '@herald/core';
 import { readFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader } from './delivery-reader.ts';
-import type { HistoryReader, PastSequence } from './history-reader.ts';
-import { isAfter, type ListPlace } from '../logs/log-reader.ts';
+import { isAfter } from '../logs/log-reader.ts';
 import type { ListEntry } from './read-part.ts';
 import { whileAvailable } from './while-available.ts';
 

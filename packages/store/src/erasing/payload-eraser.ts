@@ -1,14 +1,15 @@
 import {
   deliveryIdOf,
   EventName,
+  TASK_TRANSITIONS,
   transitionIdOfFact,
+  type HistoryReader,
   type TaskId,
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
-import { TASK_TRANSITIONS, type HistoryReader } from '../deliveries/history-reader.ts';
 import { readEmittedFacts } from '../deliveries/task-deliveries.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';

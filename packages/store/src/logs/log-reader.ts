@@ -1,13 +1,10 @@
-import type { DeliveryId } from '@herald/core';
+import type { ListPlace } from '@herald/core';
 import { z } from 'zod';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../scripts/script.ts';
 import { READ_LOG_LUA } from './read-log-lua.ts';
 import { COUNT_LOG_LUA } from './segment-lua.ts';
-
-/** A place in a list: the number that orders it, and the id that orders entries with the same number. Both descend. */
-export type ListPlace = { readonly at: number; readonly id: DeliveryId };
 
 /** Times of acceptance, epoch ms. */
 export type TimeRange = {

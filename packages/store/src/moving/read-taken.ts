@@ -1,32 +1,23 @@
-import { type Delivery, deliveryIdOf, type DeliveryId, type TransitionId } from '@herald/core';
+import {
+  deliveryIdOf,
+  type DeliveryId,
+  type MovedDelivery,
+  type MovedTransition,
+  type TransitionId,
+} from '@herald/core';
 import { z } from 'zod';
 import { readAttempt, writeAttempt } from '../deliveries/attempt-record.ts';
 import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, takeFields } from '../deliveries/delivery-record.ts';
 import { MOVED_DELIVERY_FIELDS, MOVED_TRANSITION_FIELDS } from './take-settled-script.ts';
 
-/** A settled delivery as it moves: what history keeps of it, and by which it is told from a later version. */
-export type SettledDelivery = {
-  readonly delivery: Delivery;
-  /** As `writeAttempt` writes them, oldest first. */
-  readonly attempts: readonly string[];
-  /** When it changed last, epoch ms. */
-  readonly changedAt: number;
-  /** Its place in the list of what is to move. */
+/** A settled delivery as it moves. */
+export type SettledDelivery = MovedDelivery & {
+  /** Its place in the list of what is to move: by it and by its attempts it is told from a later version. */
   readonly score: string;
 };
 
-export type SettledTransition = {
-  readonly id: TransitionId;
-  /** Epoch ms: that of its deliveries. */
-  readonly createdAt: number;
-  readonly sequence?: number;
-  readonly sampleOf?: string;
-  readonly requestId?: string;
-  readonly traceparent?: string;
-  /** Epoch ms. */
-  readonly erasedAt?: number;
-  readonly body?: string;
+export type SettledTransition = MovedTransition & {
   /** All of its deliveries, those elsewhere too. */
   readonly deliveryIds: readonly DeliveryId[];
 };

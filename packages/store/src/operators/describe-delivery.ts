@@ -1,9 +1,15 @@
-import { isNotice, type Delivery, type DeliveryId, type DestinationId, type EndpointId } from '@herald/core';
+import {
+  type Delivery,
+  type DeliveryId,
+  type DestinationId,
+  type EndpointId,
+  isNotice,
+  type PastDelivery,
+} from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import { groupOfLane } from '@herald/queue';
-import type { PastDelivery } from '../deliveries/history-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_GROUP } from '../keyspace/platform.ts';

@@ -1,5 +1,4 @@
-import type { DeliveryId, EndpointId } from '@herald/core';
-import type { HistoryReader } from '../deliveries/history-reader.ts';
+import type { DeliveryId, EndpointId, HistoryReader } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 

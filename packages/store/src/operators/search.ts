@@ -1,5 +1,11 @@
-import { ID_PATTERNS, isCallbackId, taskIdOfCallback, type TaskId, type WorkspaceId } from '@herald/core';
-import type { HistoryReader } from '../deliveries/history-reader.ts';
+import {
+  type HistoryReader,
+  ID_PATTERNS,
+  isCallbackId,
+  type TaskId,
+  taskIdOfCallback,
+  type WorkspaceId,
+} from '@herald/core';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

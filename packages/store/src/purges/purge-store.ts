@@ -1,7 +1,7 @@
-import { EventName, type CancelReason, type DeliveryId } from '@herald/core';
+import { type CancelReason, type DeliveryId, EventName, type ListPlace } from '@herald/core';
 import { z } from 'zod';
 import type { DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
-import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
+import { createLogReader } from '../logs/log-reader.ts';
 import { CLAIM_IDS_LUA, FINISH_CLAIMED_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
 import { PURGE_LUA } from './purge-scripts.ts';

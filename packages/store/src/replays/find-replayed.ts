@@ -1,6 +1,5 @@
-import type { DeliveryStatus } from '@herald/core';
-import type { HistoryReader, PastDelivery } from '../deliveries/history-reader.ts';
-import { createLogReader, type ListPlace } from '../logs/log-reader.ts';
+import type { DeliveryStatus, HistoryReader, ListPlace, PastDelivery } from '@herald/core';
+import { createLogReader } from '../logs/log-reader.ts';
 import { toRestored } from '../deliveries/restored-delivery.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

@@ -1,5 +1,5 @@
+import type { HistoryReader } from '@herald/core';
 import { z } from 'zod';
-import type { HistoryReader } from '../deliveries/history-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import { CLAIM_IDS_LUA } from '../scripts/claim-script.ts';

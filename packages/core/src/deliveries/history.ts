@@ -1,14 +1,9 @@
-import type {
-  Delivery,
-  DeliveryEvent,
-  DeliveryId,
-  DeliveryStatus,
-  EndpointId,
-  TaskId,
-  TransitionId,
-  WorkspaceId,
-} from '@herald/core';
-import type { ListPlace } from '../logs/log-reader.ts';
+import type { DeliveryEvent } from '../events.ts';
+import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
+import type { Delivery, DeliveryStatus } from './delivery.ts';
+
+/** A place in a list: the time of acceptance (epoch ms), and the id of a delivery. */
+export type ListPlace = { readonly at: number; readonly id: DeliveryId };
 
 /** A settled delivery, as history has it. */
 export type PastDelivery = {
@@ -93,4 +88,39 @@ export type HistoryReader = {
     taskId: TaskId,
     ids: readonly TransitionId[],
   ): Promise<readonly PastDelivery[]>;
+};
+
+/** Entries of the audit trail, the newest first. */
+export type AuditQuery = {
+  readonly workspaceId?: WorkspaceId | undefined;
+  readonly by?: string | undefined;
+  /** Epoch ms, inclusive. */
+  readonly since?: number | undefined;
+  /** The id of an entry, exclusive: goes on from there. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+};
+
+/** A settled delivery as it moves to history. Times are epoch ms. */
+export type MovedDelivery = PastDelivery & {
+  /** When it changed last: of two versions the later one stays. */
+  readonly changedAt: number;
+};
+
+/** A transition as it moves, which has the `createdAt` of its deliveries. */
+export type MovedTransition = {
+  readonly id: TransitionId;
+  readonly createdAt: number;
+  readonly sequence?: number;
+  readonly sampleOf?: string;
+  readonly requestId?: string;
+  readonly traceparent?: string;
+  readonly erasedAt?: number;
+  readonly body?: string;
+};
+
+/** What moves together. */
+export type MovedBatch = {
+  readonly deliveries: readonly MovedDelivery[];
+  readonly transitions: readonly MovedTransition[];
 };
