@@ -1,5 +1,6 @@
 import { deliveryIdOf, newReceiverId, newTaskId, newTestTransitionId } from '@herald/core';
 import type { HistoryPool } from '@herald/history/pool/create-history-pool';
+import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import type { Partitions } from '@herald/history/partitions/partitions';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
@@ -46,10 +47,11 @@ export async function measureMoving(
     const moved = await moveSettled({
       moves,
       history: writer,
+      judge: judgeHistoryError,
       mover: 'bench',
       retentionMs: 0,
       isStopping: () => false,
-      report: { moved: () => undefined, damaged: () => undefined },
+      report: { moved: () => undefined, setAside: () => undefined },
       now: () => Date.now(),
     });
     if (moved !== transitions * FAN_OUT) throw new Error(`${moved} of ${transitions * FAN_OUT} deliveries moved`);

@@ -23,6 +23,7 @@ const CHECKS = [
   'packages/store/src/shards/{data-loss,judge-shards}.ts',
   'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
   'apps/worker/src/egress/find-egress-problem.ts',
+  'packages/store/src/moving/history-mark.ts',
   'apps/worker/src/history/history-state.ts',
 ];
 

@@ -68,6 +68,9 @@ function fillWorker(): Map<string, string[]> {
   const { registry } = createWorkerMetrics();
   createEgressMetrics(registry).watch(() => true);
   createProxyMetrics(registry).watch(() => true);
-  createHistoryMetrics(registry, 0).watch(() => true);
+  createHistoryMetrics(registry, 0).watch(
+    () => true,
+    () => 0,
+  );
   return fill(registry);
 }

@@ -2,8 +2,9 @@ import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
 import { startPostgres, waitFor, type RunningPostgres } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
-import { runApp, runCli } from '../support/run-cli.ts';
+import { runCli } from '../support/run-cli.ts';
 import { scrape } from '../support/metrics.ts';
+import type { HeraldProcess } from '../support/start-herald-process.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
 import.meta.jest.setTimeout(60_000);
@@ -60,6 +61,8 @@ test('while PostgreSQL is away deliveries go on and Redis keeps them; it catches
   const metrics = await scrape(herald.workers[0]?.origin ?? '');
   expect(metrics.sum('herald_history_up')).toBe(0);
   expect(metrics.sum('herald_history_waiting_deliveries')).toBe(5);
+  expect(metrics.sum('herald_history_set_aside_deliveries')).toBe(0);
+  expect(metrics.sum('herald_history_overdue_day_seconds')).toBe(0);
 
   await postgres.restart();
   await waitFor('all five to have moved', async () => (await waiting()) === 0 && (await countRows()) === 5);
@@ -136,6 +139,11 @@ test('customers read, redeliver and erase what has moved; while PostgreSQL is aw
 test('the CLI tells what there is, and has nothing to migrate', async () => {
   const cli = { ...herald.topology.env, ...env() };
   await expect(runCli(['history', 'migrate'], cli)).resolves.toMatchObject({ code: 0, stdout: 'up to date' });
+  await expect(runCli(['history', 'forget'], cli)).resolves.toMatchObject({
+    stdout: 'this data has no history any more',
+  });
+  const adopted = await runCli(['history', 'adopt'], cli);
+  expect(adopted.stdout).toBe(`this data has the history ${(await herald.redis.get(keys?.history ?? '')) ?? ''} now`);
   const { stdout } = await runCli(['history', 'status'], cli);
   expect(stdout).toMatch(/^PostgreSQL \S+.*, schema up to date\n\d days, .*\nnothing waits in Redis$/);
   await expect(runCli(['history', 'status'], herald.topology.env)).resolves.toMatchObject({
@@ -144,13 +152,31 @@ test('the CLI tells what there is, and has nothing to migrate', async () => {
   });
 });
 
-test('a worker refuses to start with a history that is ahead of it', async () => {
+test('a history that is ahead refuses no start; in the rollback that it asks for nothing expires, and all moves in the end', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver([200]);
+  await workspace.registerReceiver({ url: receiver.url });
+  const before = await countRows();
   await pool.query("INSERT INTO herald.migrations (name, run_on) VALUES ('0099_later', now())");
-  try {
-    const worker = await runApp('worker', { ...herald.topology.env, ...env(), WORKER_PORT: '0' });
-    expect(worker.code).toBe(1);
-    expect(worker.stderr).toContain('the history is ahead of this release');
-  } finally {
-    await pool.query("DELETE FROM herald.migrations WHERE name = '0099_later'");
-  }
+  await Promise.all(herald.workers.map((worker) => worker.stop()));
+  const warns = (worker: HeraldProcess, code: string) => async () =>
+    (await (await fetch(new URL('/readyz', worker.origin))).text()).includes(code);
+
+  const former = await herald.startWorker(env());
+  await waitFor('a warning', warns(former, 'history_away'));
+  expect(herald.logs()).toContain('the history is ahead of this release');
+  await former.stop();
+  const rolledBack = await herald.startWorker({ ...env(), HISTORY_URL: '' });
+  await waitFor('another warning', warns(rolledBack, 'history_not_set'));
+  expect(herald.logs()).toContain('history.not_set');
+  const task = await workspace.createTask({});
+  await herald.executor.report(task.id, { type: 'start' }, { type: 'done' });
+  await waitFor('one to be delivered, and to wait', async () => (await waiting()) === 1);
+  const [id = ''] = await herald.redis.zrange(keys?.settled ?? '', 0, '0');
+  expect(await herald.redis.pttl(keys?.delivery(id) ?? '')).toBe(-1);
+  await rolledBack.stop();
+
+  await pool.query("DELETE FROM herald.migrations WHERE name = '0099_later'");
+  await herald.startWorker(env());
+  await waitFor('it to move', async () => (await waiting()) === 0 && (await countRows()) === before + 1);
 });

@@ -272,7 +272,14 @@ const POSTGRES_LOOKS: typeof LOOKS = [
       });
       await prepareHistory(pool, 'write');
       await pool.end();
-      const history = createHistoryAccess({ url: postgres.url, name: 'test', connections: 2, onUnavailable: ignore });
+      const readUser = () => Promise.resolve({ dataId: 'test' });
+      const history = createHistoryAccess({
+        url: postgres.url,
+        name: 'test',
+        connections: 2,
+        readUser,
+        onUnavailable: ignore,
+      });
       const ask = async () => (await history.reader.find('ws_1', 'dlv_nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn')) === undefined;
       return {
         ask,

@@ -13,7 +13,7 @@ export async function startHistory({ keepsBodies = true } = {}) {
   const pool = createHistoryPool({
     url: postgres.url,
     name: 'test',
-    connections: 4,
+    connections: 12,
     statementLimitMs: 5_000,
     onError: () => undefined,
   });

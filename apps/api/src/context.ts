@@ -13,6 +13,7 @@ import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore } from '@herald/store/listening/listener-store';
+import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
@@ -160,7 +161,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       isSilent,
       skewMs: clock.skewMs,
       findProblem: shards.findProblem,
-      findWarning: () => Promise.resolve(untrustedProxy.findWarning()),
+      findWarning: async () =>
+        untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
     }),
     receivers,
     callbacks,

@@ -4,6 +4,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/clock/open-clock';
 import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
@@ -51,12 +52,14 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
   logRedisFindings(logger, findings);
+  const historyMark = createHistoryMark({ redis, keyspace });
   let history: ApiHistory | undefined;
   if (config.history) {
     // Without a history the client of PostgreSQL isn't loaded.
     const { openHistory } = await import('./history/open-history.ts');
     history = await openHistory({
       config: config.history,
+      readUser: async () => ({ dataId: shards.dataId, historyId: await historyMark.read() }),
       logger,
       resources,
       countUnavailable: () => {
@@ -64,7 +67,7 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
       },
       now: clock.now,
     });
-  }
+  } else if (await findHistoryNotSet(historyMark)) logger.warn('history.not_set');
   return {
     metrics,
     redis,
@@ -78,6 +81,7 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
     cipher,
     /** Undefined: settled deliveries expire. */
     history,
+    historyMark,
     tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
     // Without operator pages neither bull-board nor BullMQ is loaded.
     board: config.operator && (await import('./operators/board/create-board.ts')),

@@ -1,5 +1,6 @@
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { createExposition } from '@herald/store/service-state/create-exposition';
+import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
@@ -72,6 +73,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
   logRedisFindings(logger, findings);
+  const historyMark = createHistoryMark({ redis, keyspace });
   let history: WorkerHistory | undefined;
   if (config.history) {
     // Without a history the client of PostgreSQL isn't loaded.
@@ -79,13 +81,15 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     history = await openHistory({
       config: config.history,
       settledForMs: config.retentionMs,
+      dataId: shards.dataId,
+      mark: historyMark,
       logger,
       registry: metrics.registry,
       resources,
       cutOff: cutOff.signal,
       now,
     });
-  }
+  } else if (await findHistoryNotSet(historyMark)) logger.warn('history.not_set');
   const makeAttempt = createMakeAttempt({
     send: egress.send,
     signingKeyOf: createSigningKeyCache(cipher.decrypt),
@@ -113,8 +117,9 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
     exposition,
     cipher,
     makeAttempt,
-    /** Undefined: settled deliveries expire. */
+    /** Undefined: settled deliveries expire, unless the data has a history. */
     history,
+    historyMark,
     egress,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),
     report,

@@ -1,4 +1,5 @@
 import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -26,7 +27,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
     const context = await openContext(config, logger, resources, giveUp);
     startTendingDays(context);
     await startShards(context);
-    const { clock, connections, egress, history, presence, redis, queueRedis, shards, keyspace } = context;
+    const { clock, connections, egress, history, historyMark, presence, redis, queueRedis, shards, keyspace } = context;
     const health = await startHealthServer({
       host: config.host,
       port: config.port,
@@ -35,7 +36,8 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
         countWorkers: () => presence.count(clock.now()),
         isSilent: () => connections.isSilent(redis, queueRedis),
         skewMs: clock.skewMs,
-        findWarning: async () => history && (await findHistoryProblem({ state: history.state, redis, keyspace })),
+        findWarning: () =>
+          history ? findHistoryProblem({ state: history.state, redis, keyspace }) : findHistoryNotSet(historyMark),
         findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
       }),
       exposition: context.exposition,

@@ -38,6 +38,8 @@ const RECORDS = {
   'secrets reencrypt': 'reencryptSecrets',
   'secrets forget': 'forgetSecretsKey',
   'history migrate': 'migrateHistory',
+  'history adopt': 'adoptHistory',
+  'history forget': 'forgetHistory',
   'history status': 'reads',
 } satisfies Record<string, string>;
 
@@ -219,6 +221,10 @@ test('what is done while nothing runs leaves one entry, where the data is afterw
   for (const { audit } of createKeyspace(5).shards) await other.redis.del(audit);
   const { stdout } = await runCli(['audit', '--json'], { ...other.topology.env, ...env });
   expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(trail.map(({ id }) => id));
+
+  const adopting = { in: other, shardCount: 5, env };
+  await expectRecorded('history adopt', [], { target: expect.any(String) as string }, adopting);
+  await expectRecorded('history forget', [], {}, adopting);
 }, 90_000);
 
 test('all commands that change something were run above', () => {

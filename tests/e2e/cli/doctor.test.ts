@@ -55,6 +55,11 @@ describe('of a running service', () => {
   afterAll(() => herald[Symbol.asyncDispose]());
   const env = (more: Env = {}): Env => ({ REDIS_URL: herald.server.url, ...GOOD, ...more });
 
+  test('a history that is away, or of other data, is an error that says what it means', async () => {
+    const { status, findings } = await examine(env({ HISTORY_URL: 'postgres://herald@127.0.0.1:1/herald' }));
+    expect({ status, codes: codesOf(findings) }).toEqual({ status: 'error', codes: ['error history_away'] });
+  });
+
   test('a healthy set-up is well in every part', async () => {
     const { status, findings, skipped, text } = await examine(env());
     expect({ status, findings, skipped }).toEqual({ status: 'ok', findings: [], skipped: [] });

@@ -49,7 +49,9 @@ const CALLS: Readonly<Record<string, (scene: Scene) => { args?: readonly string[
   'secrets reencrypt': () => ({}),
   'secrets forget': () => ({ args: ['0a1b2c3d'] }),
   'history migrate': () => ({}),
+  'history adopt': () => ({}),
   'history status': () => ({}),
+  'history forget': () => ({}),
 };
 
 /** Maps whose names are not ours: headers of HTTP. */

@@ -1,4 +1,4 @@
-import { LOCK_FOR_MOVING } from '@herald/history/sql/lock-sql';
+import { LOCK_FOR_MOVING } from '@herald/history/sql/history-sql';
 import { FORGET_MOVED_LUA } from '@herald/store/moving/forget-moved-script';
 import { TAKE_SETTLED_LUA } from '@herald/store/moving/take-settled-script';
 import { waitFor } from '@herald/test-kit';

@@ -39,6 +39,7 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
     members: () => REPLAY_LIMIT,
   },
   keyVersions: { why: 'one field for each key that secrets were encrypted with', members: () => 10 },
+  history: { why: 'which history the data has' },
   settings: { why: 'whether the queue is paused', members: () => 3 },
   wake: { why: 'a mark that nobody has taken', keys: () => 3 },
   tasksIn: {

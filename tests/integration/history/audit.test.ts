@@ -1,4 +1,4 @@
-import { HistoryUnavailableError, type AuditQuery } from '@herald/core';
+import { type AuditQuery, HistoryUnavailableError } from '@herald/core';
 import { createAuditTable } from '@herald/history/audit/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
@@ -145,13 +145,15 @@ test('the log tells what commands have done, once among several workers, and not
   ]);
 });
 
-test('who may read the history may read the audit trail, too, when its table is made', async () => {
+test('who may read the history may read what a later migration makes, too', async () => {
   const { pool } = history;
   await pool.query('CREATE ROLE only_reads LOGIN');
   await pool.query('GRANT SELECT ON herald.deliveries TO only_reads');
-  await pool.query('DROP TABLE herald.audit');
-  await pool.query("DELETE FROM herald.migrations WHERE name = '0002_create-audit'");
-  expect(await prepareHistory(pool, 'write')).toEqual(['0002_create-audit']);
-  const { rows } = await pool.query("SELECT has_table_privilege('only_reads', 'herald.audit', 'SELECT') AS may");
-  expect(rows).toEqual([{ may: true }]);
+  await pool.query('DROP TABLE herald.audit, herald.installation');
+  await pool.query("DELETE FROM herald.migrations WHERE name > '0002'");
+  expect((await prepareHistory(pool, 'write')).ran).toEqual(['0002_create-audit', '0003_create-installation']);
+  for (const table of ['audit', 'installation']) {
+    const { rows } = await pool.query(`SELECT has_table_privilege('only_reads', 'herald.${table}', 'SELECT') AS may`);
+    expect(rows).toEqual([{ may: true }]);
+  }
 });

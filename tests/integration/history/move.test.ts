@@ -1,12 +1,19 @@
 import { toDeliveryId, toIdBytes } from '@herald/history/ids/id-bytes';
-import { dayOf, DAY_MS, partitionName } from '@herald/history/days/days';
+import { createHistoryEraser } from '@herald/history/erasing/create-history-eraser';
+import { judgeHistoryError } from '@herald/history/errors/history-errors';
+import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/partitions/partitions';
+import fc from 'fast-check';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
+import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
+import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
-import { range, RETENTION_MS, startEngine, type Engine } from '../engine/start-engine.ts';
+import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from '../engine/start-engine.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.now() - 2 * HOUR_MS;
-const silent = { moved: () => undefined, damaged: () => undefined };
+const silent = { moved: () => undefined, setAside: () => undefined };
 
 let engine: Engine;
 let history: History;
@@ -26,6 +33,7 @@ const move = (more: Partial<MoveSettledDeps> = {}) =>
   moveSettled({
     moves: engine.worker.moves,
     history: history.writer,
+    judge: judgeHistoryError,
     mover: 'first',
     retentionMs: HOUR_MS,
     isStopping: () => false,
@@ -134,7 +142,7 @@ describe('a worker dies', () => {
   test.each<{ when: string; deps: () => Partial<MoveSettledDeps>; written: number }>([
     {
       when: 'after it has read the batch',
-      deps: () => ({ history: { ...history.writer, write: async (read) => (await read()) && (await dies()) } }),
+      deps: () => ({ history: { write: async (read) => (await read()) && (await dies()) } }),
       written: 0,
     },
     {
@@ -245,12 +253,30 @@ describe('batches', () => {
   });
 });
 
+test('the process that settles a delivery needs not know of the history: its data does, and a worker without one lets nothing expire', async () => {
+  const mark = createHistoryMark({ redis: engine.redis, keyspace: engine.stores.keyspace });
+  const unaware = createDeliveryRetention(RETENTION_MS, false);
+  const store = createDeliveryStore({ redis: engine.redis, keys: engine.keys, retention: unaware });
+  const receiver = await engine.register({ workspaceId: 'ws_move' });
+  await expect(mark.note('a history')).resolves.toBe('a history');
+  await expect(mark.note('another')).resolves.toBe('a history');
+  const id = await engine.acceptOne(receiver, START);
+  await store.cancel(id, 'receiver_removed', START + 1_000);
+  await expect(engine.redis.pttl(engine.keys.delivery(id))).resolves.toBe(-1);
+  await expect(engine.worker.moves.expire(RETENTION_MS, 10)).resolves.toBeUndefined();
+  await expect(findHistoryNotSet(mark)).resolves.toMatchObject({ code: 'history_not_set' });
+  await expect(mark.remove()).resolves.toBe(true);
+  await expect(findHistoryNotSet(mark)).resolves.toBeUndefined();
+  await expect(engine.worker.moves.expire(RETENTION_MS, 10)).resolves.toBe(1);
+  await expect(engine.redis.pttl(engine.keys.delivery(id))).resolves.toBeGreaterThan(0);
+});
+
 test('a damaged record is named and put aside, and holds up no other', async () => {
   const { ids } = await settleMany(2);
   const [damaged = ''] = ids;
   await engine.redis.hset(engine.keys.delivery(damaged), 's', 'eaten');
   const named: string[] = [];
-  const report = { ...silent, damaged: (all: readonly string[]) => named.push(...all) };
+  const report = { ...silent, setAside: (all: readonly string[]) => named.push(...all) };
   await expect(move({ report })).resolves.toBe(1);
   expect(named).toEqual([damaged]);
   await expect(engine.redis.exists(engine.keys.delivery(damaged))).resolves.toBe(1);
@@ -271,7 +297,7 @@ test('a row that PostgreSQL refuses is named and put aside, and holds up no othe
     CREATE TRIGGER refuse BEFORE INSERT ON herald.deliveries FOR EACH ROW EXECUTE FUNCTION herald.refuse()`);
   const damaged: string[] = [];
   try {
-    const report = { ...silent, damaged: (each: readonly string[]) => damaged.push(...each) };
+    const report = { ...silent, setAside: (each: readonly string[]) => damaged.push(...each) };
     await expect(move({ report })).resolves.toBe(26);
   } finally {
     await history.pool.query(drop);
@@ -279,8 +305,21 @@ test('a row that PostgreSQL refuses is named and put aside, and holds up no othe
   expect(damaged).toEqual([refused]);
   await expect(keysOf('d:*')).resolves.toHaveLength(1);
   await expect(move()).resolves.toBe(0);
+  await expect(readSettledBacklog(engine.redis, engine.keys)).resolves.toEqual({ count: 1, aside: 1 });
   await expect(move({ now: () => START + 4 * HOUR_MS })).resolves.toBe(1);
   expect(await stored()).toHaveLength(27);
+});
+
+test('a mistake of ours that each delivery meets is told, and sets nothing aside but two', async () => {
+  const { ids } = await settleMany(4);
+  const aside: string[] = [];
+  const broken = {
+    write: async (read: () => Promise<unknown>) => (await read()) && Promise.reject(new TypeError('x')),
+  };
+  const report = { ...silent, setAside: (each: readonly string[]) => aside.push(...each) };
+  await expect(move({ history: broken as unknown as MoveSettledDeps['history'], report })).rejects.toThrow('x');
+  expect(aside).toHaveLength(2);
+  expect(ids).toEqual(expect.arrayContaining(aside));
 });
 
 test('a day that is gone, as after a restore of PostgreSQL, is made again', async () => {
@@ -291,7 +330,6 @@ test('a day that is gone, as after a restore of PostgreSQL, is made again', asyn
   await history.pool.query(
     `DROP TABLE herald.${partitionName('deliveries', day)}, herald.${partitionName('transitions', day)}`,
   );
-  await expect(move()).rejects.toThrow('no partition');
   await expect(move()).resolves.toBe(2);
 });
 
@@ -364,10 +402,141 @@ describe('days', () => {
     // Cut off before the second of its two steps.
     const old = `deliveries_${new Date((today - 41) * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
     await pool.query(`ALTER TABLE herald.deliveries DETACH PARTITION herald.${old} CONCURRENTLY`);
-    await expect(partitions.dropBefore((today - 30) * DAY_MS)).resolves.toHaveLength(4);
+    await expect(partitions.findOverdueMs((today - 30) * DAY_MS)).resolves.toBe(10 * DAY_MS);
+    await expect(partitions.dropBefore((today - 30) * DAY_MS)).resolves.toMatchObject({ failures: [] });
     await expect(names()).resolves.toHaveLength(before - 4);
-    await expect(partitions.dropBefore((today - 30) * DAY_MS)).resolves.toEqual([]);
+    await expect(partitions.findOverdueMs((today - 30) * DAY_MS)).resolves.toBe(0);
     await partitions.ensure([today - 40]);
     await expect(names()).resolves.toHaveLength(before - 2);
   });
+
+  /** A transaction that has read both tables, and ends when it is told to. */
+  async function startReader({ isolation = 'READ COMMITTED' } = {}) {
+    const client = await history.pool.connect();
+    await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    await client.query('SELECT count(*) FROM herald.deliveries');
+    await client.query('SELECT count(*) FROM herald.transitions');
+    return {
+      end: async () => {
+        await client.query('COMMIT');
+        client.release();
+      },
+    };
+  }
+  const today = dayOf(START);
+  const keptFrom = (today - 30) * DAY_MS;
+  /** It waits for nobody. */
+  const impatient = () => createPartitions(history.pool, { readersLimitMs: 20 });
+
+  test('of a day that is going a delivery is set aside, the others move, and it moves once the day is gone', async () => {
+    const { ids, receivers } = await settleMany(2);
+    const [late = ''] = await engine.accept([receivers[0] ?? (await engine.register())], (today - 40) * DAY_MS);
+    await engine.settle(late, START + 1_000, 'delivered');
+    await history.partitions.ensure([today - 40]);
+    const reader = await startReader();
+    const { failures } = await impatient().dropBefore(keptFrom);
+    expect(failures).not.toEqual([]);
+    const aside: string[] = [];
+    const setAside = (each: readonly string[]) => aside.push(...each);
+    await expect(move({ report: { ...silent, setAside } })).resolves.toBe(2);
+    expect(aside).toEqual([late]);
+    await expect(stored()).resolves.toHaveLength(ids.length);
+    await reader.end();
+    await history.partitions.dropBefore(keptFrom);
+    await expect(move({ now: () => START + 4 * HOUR_MS })).resolves.toBe(1);
+    await history.partitions.dropBefore(keptFrom);
+  });
+
+  /** Tables in which a word is left. */
+  async function findWord(word: string): Promise<unknown[]> {
+    const tables = await history.rows(
+      "SELECT relname FROM pg_class WHERE relnamespace = 'herald'::regnamespace AND relkind = 'r'",
+    );
+    const found = await Promise.all(
+      tables.map(async ({ relname }) => {
+        const sql = `SELECT 1 FROM herald.${String(relname)} AS each WHERE each::text LIKE '%${word}%' LIMIT 1`;
+        return (await history.rows(sql)).length > 0 ? [relname] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  test('that are being dropped are erased, too: no table has the body or the answer any more', async () => {
+    const receiver = await engine.register({ workspaceId: 'ws_erase' });
+    const task = await engine.createTask('ws_erase');
+    const times = [today - 41, today - 40].map((day) => day * DAY_MS);
+    for (const at of [...times, START]) {
+      const [id = ''] = await task.accept([receiver], at);
+      await engine.record(id, { now: START, attempt: { at: START, durationMs: 3, status: 200, answer: 'canary' } });
+    }
+    await expect(move()).resolves.toBe(3);
+    await history.rows(`UPDATE herald.transitions SET body = 'the canary' WHERE body IS NOT NULL RETURNING 1`);
+    // One is detached; the transitions of that day, and the deliveries of the other, are going.
+    const detached = partitionName('deliveries', today - 41);
+    await history.pool.query(`ALTER TABLE herald.deliveries DETACH PARTITION herald.${detached}`);
+    const reader = await startReader();
+    try {
+      await impatient().dropBefore((today - 39) * DAY_MS);
+      await cutOff(partitionName('deliveries', today - 40));
+      expect(await findWord('canary')).toHaveLength(6);
+      const eraser = createHistoryEraser({ pool: history.pool, limitMs: 5_000, onUnavailable: () => undefined });
+      await expect(eraser.eraseTask('ws_erase', task.id, START)).resolves.toBe(START);
+      await expect(findWord('canary')).resolves.toEqual([]);
+      await expect(eraser.eraseTask('ws_erase', 'task_unknown', START)).resolves.toBeUndefined();
+    } finally {
+      await reader.end();
+    }
+    await expect(history.partitions.dropBefore(keptFrom)).resolves.toMatchObject({ failures: [] });
+  });
+
+  const ages = fc.uniqueArray(fc.integer({ min: 31, max: 60 }), { minLength: 2, maxLength: 4 });
+  const steps = fc.array(fc.constantFrom('reader', 'snapshot', 'end', 'drop', 'drop twice', 'cut off'), {
+    maxLength: 6,
+  });
+
+  async function live(days: readonly number[], each: string, readers: { end: () => Promise<void> }[]): Promise<void> {
+    if (each === 'reader') readers.push(await startReader());
+    if (each === 'snapshot') readers.push(await startReader({ isolation: 'REPEATABLE READ' }));
+    if (each === 'end') await readers.pop()?.end();
+    if (each === 'drop') await impatient().dropBefore(keptFrom);
+    if (each === 'drop twice') await Promise.all([1, 2].map(() => impatient().dropBefore(keptFrom)));
+    if (each === 'cut off') await cutOff(partitionName('deliveries', days[0] ?? 0));
+  }
+
+  async function expectNobodyWaits(receiver: Receiver): Promise<void> {
+    const startedAt = performance.now();
+    await engine.settle(await engine.acceptOne(receiver, START), START + 1_000, 'delivered');
+    await expect(move()).resolves.toBe(1);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  }
+
+  test('end, in whatever order they were made, readers come and go, and drops are cut off; nobody else waits for it', async () => {
+    const receiver = await engine.register({ workspaceId: 'ws_days' });
+    const property = fc.asyncProperty(ages, steps, async (given, all) => {
+      const days = given.map((age) => today - age);
+      for (const day of days) await history.partitions.ensure([day]);
+      const readers: { end: () => Promise<void> }[] = [];
+      try {
+        for (const each of all) {
+          await live(days, each, readers);
+          await expectNobodyWaits(receiver);
+        }
+      } finally {
+        for (const reader of readers) await reader.end();
+      }
+      await expect(history.partitions.dropBefore(keptFrom)).resolves.toMatchObject({ failures: [] });
+      await expect(history.partitions.findOverdueMs(keptFrom)).resolves.toBe(0);
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+
+  /** As when a worker is stopped in the middle. */
+  async function cutOff(name: string): Promise<void> {
+    const client = await history.pool.connect();
+    await client.query("SET lock_timeout = '5ms'");
+    await client
+      .query(`ALTER TABLE herald.deliveries DETACH PARTITION herald.${name} CONCURRENTLY`)
+      .catch(() => undefined);
+    client.release(true);
+  }
 });

@@ -1,8 +1,14 @@
 import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
-import { lookAtHistory } from '@herald/history/requirements/look-at-history';
-import { prepareHistory } from '@herald/history/requirements/prepare-history';
-import { readHistoryStatus } from '@herald/history/requirements/read-history-status';
+import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
+import {
+  adoptHistory,
+  lookAtHistory,
+  prepareHistory,
+  readHistoryStatus,
+} from '@herald/history/requirements/prepare-history';
 import { startPostgres, type RunningPostgres } from '@herald/test-kit';
+
+const MIGRATIONS = ['0001_create-history', '0002_create-audit', '0003_create-installation'];
 
 let postgres: RunningPostgres;
 let admin: HistoryPool;
@@ -34,8 +40,8 @@ afterAll(async () => {
 test('of two that migrate at once one waits for the other, and both find the schema', async () => {
   const pool = await createDatabase('twice');
   const ran = await Promise.all([prepareHistory(pool, 'write'), prepareHistory(open(urlOf('twice')), 'write')]);
-  expect(ran.flat()).toEqual(['0001_create-history', '0002_create-audit']);
-  await expect(prepareHistory(pool, 'read')).resolves.toEqual([]);
+  expect(ran.flatMap((each) => each.ran)).toEqual(MIGRATIONS);
+  await expect(prepareHistory(pool, 'read')).resolves.toMatchObject({ ran: [] });
 });
 
 test('a reader of a database without a schema is told how to make it, and changes nothing', async () => {
@@ -96,13 +102,62 @@ test('a user without rights is refused; one who may read can read, and not write
   await pool.query('GRANT SELECT ON herald.migrations TO reader');
   await expect(prepareHistory(reader, 'read')).rejects.toThrow(/may not read/);
   await pool.query('GRANT SELECT ON ALL TABLES IN SCHEMA herald TO reader');
-  await expect(prepareHistory(reader, 'read')).resolves.toEqual([]);
+  await expect(prepareHistory(reader, 'read')).resolves.toMatchObject({ ran: [] });
   await expect(prepareHistory(reader, 'write')).rejects.toThrow(/may not write/);
+});
+
+describe('a history', () => {
+  const of = (dataId: string, historyId?: string) => ({ dataId, historyId });
+
+  test('is that of the data which took it first: no other data can read it or write into it, unless it adopts it', async () => {
+    const pool = await createDatabase('taken');
+    const { historyId } = await prepareHistory(pool, 'write', of('production'));
+    await expect(prepareHistory(pool, 'write', of('production', historyId))).resolves.toMatchObject({ historyId });
+    await expect(prepareHistory(pool, 'read', of('production'))).resolves.toMatchObject({ historyId });
+    for (const use of ['read', 'write'] as const) {
+      await expect(prepareHistory(pool, use, of('staging'))).rejects.toThrow(/that of another installation/);
+    }
+    await expect(adoptHistory(pool, 'staging')).resolves.toBe(historyId);
+    await expect(prepareHistory(pool, 'write', of('staging'))).resolves.toMatchObject({ historyId });
+  });
+
+  test('that the data does not know is named, and so is one that has vanished', async () => {
+    const pool = await createDatabase('vanished');
+    const user = of('production');
+    const check = createHistoryCheck({
+      pool,
+      use: 'write',
+      readUser: () => Promise.resolve(user),
+      note: (id) => Promise.resolve((user.historyId ??= id)),
+    });
+    await check.demandUsable();
+    await pool.query('DROP SCHEMA herald CASCADE');
+    // While it was found a moment ago it is taken for granted, until somebody meets the lack.
+    await check.demandUsable();
+    check.lookAgain();
+    await expect(check.demandUsable()).rejects.toThrow(/is empty, and this data has a history/);
+    await expect(pool.query("SELECT FROM pg_namespace WHERE nspname = 'herald'")).resolves.toMatchObject({
+      rowCount: 0,
+    });
+    await prepareHistory(pool, 'write');
+    await expect(check.demandUsable()).rejects.toThrow(/leads to another history/);
+    user.historyId = await adoptHistory(pool, 'production');
+    await expect(check.demandUsable()).resolves.toBeUndefined();
+  });
+
+  test('of another encoding, or that takes no writes, is refused with a sentence', async () => {
+    await admin.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    await expect(prepareHistory(open(urlOf('latin')), 'write')).rejects.toThrow(/has the encoding LATIN1/);
+    await createDatabase('standby', 'ALTER DATABASE standby SET default_transaction_read_only = on');
+    await expect(prepareHistory(open(urlOf('standby')), 'write')).rejects.toThrow(/takes no writes/);
+  });
 });
 
 test('PostgreSQL 13 is refused', async () => {
   const query = () => Promise.resolve({ rows: [{ number: 130_014, name: '13.14' }] });
-  await expect(lookAtHistory({ query: query as never })).rejects.toThrow('leads to PostgreSQL 13.14; Herald needs 14');
+  await expect(lookAtHistory({ query: query as never }, 'read')).rejects.toThrow(
+    'leads to PostgreSQL 13.14; Herald needs 14',
+  );
 });
 
 test('a server that is away is no refusal: it may come back', async () => {
@@ -113,8 +168,8 @@ test('a server that is away is no refusal: it may come back', async () => {
 
 test('the status tells the days', async () => {
   const pool = await createDatabase('status');
-  await expect(readHistoryStatus(pool)).resolves.toMatchObject({
-    missing: ['0001_create-history', '0002_create-audit'],
+  await expect(readHistoryStatus(pool, 0)).resolves.toMatchObject({
+    missing: MIGRATIONS,
     days: [],
   });
 });

@@ -33,6 +33,7 @@ const APART = new Set([
   'leases',
   'settings',
   'keyVersions',
+  'history',
   'bucket',
   'lanes',
   'mover',

@@ -1,13 +1,12 @@
 import type { HistoryConfig } from '@herald/config/history-env';
-import type { HistoryReader } from '@herald/core';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
-import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
-import { ConfigError } from '@herald/runtime/env/env';
+import type { HistoryUser } from '@herald/history/requirements/prepare-history';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditHistory } from '@herald/store/audit/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
+import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 
 /** Lists and details share them. */
 const CONNECTIONS = 5;
@@ -16,6 +15,8 @@ const TELL_EVERY_MS = 30_000;
 
 export type OpenHistoryDeps = {
   readonly config: HistoryConfig;
+  /** Which data reads it. */
+  readonly readUser: () => Promise<HistoryUser>;
   readonly logger: Logger;
   readonly resources: Resources;
   readonly countUnavailable: () => void;
@@ -26,11 +27,11 @@ export type OpenHistoryDeps = {
 export type ApiHistory = HistoryReader & ErasableHistory & AuditHistory;
 
 /**
- * Opens the history for reading. When it is away the API starts all the same: what is in Redis can be answered.
- * @throws ConfigError when it is none that this release can use
+ * Opens the history for reading. When it is away, or none that may be used, the API starts all the same: what is in Redis can
+ * be answered.
  */
 export async function openHistory(deps: OpenHistoryDeps): Promise<ApiHistory> {
-  const { config, logger, resources, countUnavailable, now } = deps;
+  const { config, readUser, logger, resources, countUnavailable, now } = deps;
   let toldAt = -Infinity;
   const tell = (error: unknown): void => {
     countUnavailable();
@@ -42,14 +43,13 @@ export async function openHistory(deps: OpenHistoryDeps): Promise<ApiHistory> {
     url: config.url,
     name: 'herald-api',
     connections: CONNECTIONS,
+    readUser,
     onUnavailable: tell,
+    onUnreadable: (id, error) => {
+      logger.error('history.damaged_record', { deliveryIds: id }, error);
+    },
   });
   resources.add('history', access.close);
-  try {
-    await access.demandUsable();
-  } catch (error) {
-    if (error instanceof HistoryRefusal) throw new ConfigError(error.message);
-    tell(error);
-  }
+  await access.demandUsable().catch(tell);
   return { ...access.reader, ...access.eraser };
 }

@@ -4,6 +4,8 @@ import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import type { HistoryUser } from '@herald/history/requirements/prepare-history';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createResources } from '@herald/runtime/lifecycle/resources';
@@ -67,7 +69,10 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
       const keyspace = createKeyspace(shardCount);
       const awaitReplication =
         minReplicas > 0 ? createAwaitReplication({ redis: await connect(), minReplicas }) : undefined;
-      const history = config.history && (await openHistory(config.history.url));
+      const dataId = createShardRecordStore(redis).readDataId;
+      const mark = createHistoryMark({ redis, keyspace });
+      const readUser = async () => ({ dataId: await dataId(), historyId: await mark.read() });
+      const history = config.history && (await openHistory(config.history.url, readUser));
       if (history) resources.add('history', history.close);
       return {
         config,
@@ -76,6 +81,9 @@ export function createHeraldAccess(serviceEnv: ServiceEnv) {
         keyspace,
         /** Undefined: settled deliveries stay in Redis until they expire. */
         history: history?.reader,
+        /** Which data uses it. */
+        readHistoryUser: readUser,
+        historyMark: mark,
         connect,
         now,
         [Symbol.asyncDispose]: resources.release,
@@ -91,9 +99,9 @@ export type OpenHerald = ReturnType<typeof createHeraldAccess>['openHerald'];
 export type Herald = Awaited<ReturnType<OpenHerald>>;
 
 /** The error of the command that needs it says that it is away. Without a history PostgreSQL's client isn't loaded. */
-async function openHistory(url: string) {
+async function openHistory(url: string, readUser: () => Promise<HistoryUser>) {
   const { createHistoryAccess } = await import('@herald/history/access/create-history-access');
-  return createHistoryAccess({ url, name: 'herald-cli', connections: 2, onUnavailable: () => undefined });
+  return createHistoryAccess({ url, name: 'herald-cli', connections: 2, readUser, onUnavailable: () => undefined });
 }
 
 async function refuseOtherShards(redis: RedisClient, shardCount: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Finding } from '@herald/runtime/findings/finding';
 
 /** The result for one part of the set-up. */
 export type Check = {
-  readonly name: 'configuration' | 'redis' | 'shards' | 'secrets' | 'proxy' | 'workers' | 'work';
+  readonly name: 'configuration' | 'redis' | 'shards' | 'secrets' | 'proxy' | 'history' | 'workers' | 'work';
   readonly findings: readonly Finding[];
   /** The sentence without findings. */
   readonly well: string;

@@ -4,6 +4,7 @@ import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { SecretsEnv } from '@herald/config/shared-env';
 import type { CommandDeps } from '../context/command-deps.ts';
 import { readCliConfig, type Herald } from '../context/open-herald.ts';
+import { checkHistory } from './check-history.ts';
 import { readQueues } from '../queues/read-queues.ts';
 import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';
@@ -16,7 +17,7 @@ export type Examination = {
   readonly skipped: readonly Check['name'][];
 };
 
-const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'proxy', 'workers', 'work'];
+const OF_REDIS: readonly Check['name'][] = ['redis', 'shards', 'secrets', 'proxy', 'history', 'workers', 'work'];
 
 /** Checks every part that can be checked: errors in one part don't hide those of another. */
 export async function examine(
@@ -51,6 +52,7 @@ async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Prom
       shards,
       ...secrets,
       await checkProxy(herald),
+      await checkHistory(herald),
       { name: 'workers', findings: judgeWorkers(queues), well: `${queues.workers} seen lately` },
       { name: 'work', findings: judgeWork(queues), well: 'nothing is stuck, nothing failed lately' },
     ];

@@ -1,10 +1,14 @@
-import type { HistoryStatus } from '@herald/history/requirements/read-history-status';
+import type { HistoryStatus } from '@herald/history/requirements/prepare-history';
 
-/** Settled deliveries that Redis keeps for the history. `oldestAt`: when the first of them settled, epoch ms. */
-export type Backlog = { readonly count: number; readonly oldestAt?: number };
+/**
+ * Settled deliveries that Redis keeps for the history. `oldestAt`: when the first of them settled, epoch ms. `setAside`: how
+ * many of them couldn't be moved, and are tried again each hour.
+ */
+export type Backlog = { readonly count: number; readonly setAside: number; readonly oldestAt?: number };
 
 /** A history in sentences. */
-export function describeHistory({ serverVersion, missing, days }: HistoryStatus, backlog: Backlog, now: number) {
+export function describeHistory(status: HistoryStatus, backlog: Backlog, now: number) {
+  const { serverVersion, missing, days, overdue } = status;
   const deliveries = days.reduce((sum, day) => sum + day.deliveries, 0);
   const bytes = days.reduce((sum, day) => sum + day.bytes, 0);
   const schema =
@@ -15,8 +19,14 @@ export function describeHistory({ serverVersion, missing, days }: HistoryStatus,
     days.length === 0
       ? 'no days yet'
       : `${days.length} days, ${days[0]?.day ?? ''} to ${days.at(-1)?.day ?? ''}: about ${deliveries} deliveries, ${Math.round(bytes / 2 ** 20)} MiB`,
+    ...(overdue.length === 0
+      ? []
+      : [
+          `HISTORY_RETENTION has ended, and they are still there: ${overdue.join(', ')}; who reads them, or why they stay, is in the log of the workers`,
+        ]),
     backlog.count === 0
       ? 'nothing waits in Redis'
       : `${backlog.count} settled deliveries wait in Redis, the first for ${minutes} min`,
+    ...(backlog.setAside === 0 ? [] : [`${backlog.setAside} of them were set aside: the log of the workers says why`]),
   ];
 }

@@ -44,7 +44,7 @@ ${examples('HISTORY_URL=postgres://herald@10.0.0.5/herald herald history migrate
       // Before anything is changed, since what is changed has to be recorded.
       await using herald = await openHerald({ anyShards: true });
       const migrations = await inHistory(async (pool) => {
-        const ran = await prepareHistory(pool, 'write');
+        const { ran } = await prepareHistory(pool, 'write');
         await createPartitions(pool).ensureAhead(now());
         return ran;
       });
@@ -53,16 +53,57 @@ ${examples('HISTORY_URL=postgres://herald@10.0.0.5/herald herald history migrate
       else output.line(migrations.length === 0 ? 'up to date' : `ran ${migrations.join(', ')}`);
     });
   history
+    .command('adopt')
+    .description('make the history of HISTORY_URL the one of this data, whatever either knew before')
+    .addHelpText(
+      'after',
+      `
+For a Redis that took the place of a lost one, and for a history that is begun anew. Nothing is copied from another
+history. Two installations must never share one: each would drop the days of both.
+${examples('herald history adopt')}`,
+    )
+    .action(async ({ json }: JsonOption) => {
+      const { adoptHistory, prepareHistory } = await import('@herald/history/requirements/prepare-history');
+      await using herald = await openHerald();
+      const { dataId } = await herald.readHistoryUser();
+      const historyId = await inHistory(async (pool) => {
+        await prepareHistory(pool, 'write');
+        return await adoptHistory(pool, dataId);
+      });
+      await herald.historyMark.write(historyId);
+      await recordAct(herald, { action: 'adoptHistory', target: historyId });
+      if (json) output.json({ historyId });
+      else output.line(`this data has the history ${historyId} now`);
+    });
+  history
+    .command('forget')
+    .description('end the history of this data: what settles, and what waits for the history, expires after RETENTION')
+    .addHelpText(
+      'after',
+      `
+Take HISTORY_URL out everywhere first: a worker that still has it makes the data have a history again. What has moved to
+PostgreSQL stays there, and isn't shown.
+${examples('herald history forget')}`,
+    )
+    .action(async ({ json }: JsonOption) => {
+      await using herald = await openHerald();
+      const hadOne = await herald.historyMark.remove();
+      if (hadOne) await recordAct(herald, { action: 'forgetHistory' });
+      if (json) output.json({ forgotten: hadOne });
+      else output.line(hadOne ? 'this data has no history any more' : 'this data has no history');
+    });
+  history
     .command('status')
     .description('its schema, its days, and what waits in Redis for it')
     .addHelpText('after', examples('herald history status --json'))
     .action(async ({ json }: JsonOption) => {
-      const { readHistoryStatus } = await import('@herald/history/requirements/read-history-status');
-      const status = await inHistory(readHistoryStatus);
+      const { readHistoryStatus } = await import('@herald/history/requirements/prepare-history');
+      const { retentionMs } = readCliConfig(serviceEnv()).history ?? { retentionMs: 0 };
+      const status = await inHistory((pool) => readHistoryStatus(pool, now() - retentionMs));
       await using herald = await openHerald();
       const backlog = await readBacklog(herald);
-      const { count, oldestAt } = backlog;
-      if (json) output.json({ ...status, waiting: { count, oldestAt: toDate(oldestAt) } });
+      const { count, oldestAt, setAside } = backlog;
+      if (json) output.json({ ...status, waiting: { count, oldestAt: toDate(oldestAt), setAside } });
       else for (const line of describeHistory(status, backlog, now())) output.line(line);
     });
   return history;
@@ -73,6 +114,7 @@ async function readBacklog({ redis, keyspace }: Herald): Promise<Backlog> {
   const oldest = all.flatMap(({ oldestAt }) => oldestAt ?? []);
   return {
     count: all.reduce((sum, { count }) => sum + count, 0),
+    setAside: all.reduce((sum, { aside }) => sum + aside, 0),
     ...(oldest.length > 0 && { oldestAt: Math.min(...oldest) }),
   };
 }

@@ -25,14 +25,22 @@ export function createHistoryMetrics(registry: MetricsRegistry, settledForMs: nu
       'herald_history_damaged_total',
       'Settled deliveries that could not be read, or that PostgreSQL refused; they stay in Redis.',
     ),
-    /** Every scrape calls `isUp`. */
-    watch(isUp: () => boolean): void {
+    /** Every scrape calls them. */
+    watch(isUp: () => boolean, overdueMs: () => number): void {
       new Gauge({
         name: 'herald_history_up',
-        help: 'Whether the last round of this worker reached the history.',
+        help: 'Whether the history takes what this worker moves, of every shard; it is asked every few seconds.',
         registers: [registry],
         collect() {
           this.set(isUp() ? 1 : 0);
+        },
+      });
+      new Gauge({
+        name: 'herald_history_overdue_day_seconds',
+        help: 'For how long the oldest day that should be gone from the history has been over; 0 when there is none.',
+        registers: [registry],
+        collect() {
+          this.set(overdueMs() / 1_000);
         },
       });
     },

@@ -12,18 +12,18 @@ test('an outage is logged once for each reason, and is a warning with its begin 
     now: () => at,
   });
   expect(state.problem()).toBeUndefined();
-  state.worked();
-  state.failed(new Error('connect ECONNREFUSED'));
-  state.failed(new Error('connect ECONNREFUSED'));
+  state.worked('a');
+  state.failed('a', new Error('connect ECONNREFUSED'));
+  state.failed('a', new Error('connect ECONNREFUSED'));
   at += 60_000;
-  state.failed(new Error('no space left'));
+  state.failed('a', new Error('no space left'));
   expect(state.problem()).toMatchObject({
     level: 'warning',
     code: 'history_away',
     sentence: expect.stringContaining('2026-11-23T12:00:00') as unknown,
   });
   expect(state.problem(7)?.sentence).toMatch(/; 7 settled deliveries stay in Redis$/);
-  state.worked();
+  state.worked('a');
   expect(state.problem()).toBeUndefined();
   expect(failures).toBe(3);
   expect(logged).toEqual([
@@ -31,4 +31,39 @@ test('an outage is logged once for each reason, and is a warning with its begin 
     'history.unavailable {"detail":"no space left"}',
     'history.recovered {"seconds":60}',
   ]);
+});
+
+test('a part that works says nothing about one that fails: the log is told once, and the history is not up', () => {
+  const logged: string[] = [];
+  const note = (event: string) => logged.push(event);
+  const state = createHistoryState({
+    logger: { ...createLogger({ level: 'error', process: 'test', readable: false }), info: note, warn: note },
+    metrics: { failed: () => undefined },
+    now: () => 0,
+  });
+  for (let round = 0; round < 5; round++) {
+    state.failed('first shard', new Error('no partition'));
+    state.worked('second shard');
+    expect(state.isUp()).toBe(false);
+  }
+  state.worked('first shard');
+  expect(state.isUp()).toBe(true);
+  expect(logged).toEqual(['history.unavailable', 'history.recovered']);
+});
+
+test('a day that stays for hours is a warning, its reason is logged once, and it is none of the history being away', () => {
+  const logged: string[] = [];
+  const note = (event: string, fields?: object) => logged.push(`${event} ${JSON.stringify(fields)}`);
+  const state = createHistoryState({
+    logger: { ...createLogger({ level: 'error', process: 'test', readable: false }), warn: note },
+    metrics: { failed: () => undefined },
+    now: () => 0,
+  });
+  const error = new Error('canceling statement due to lock timeout');
+  for (const hours of [1, 7]) state.daysStay(hours * 3_600_000, error);
+  expect(state.problem()).toMatchObject({ code: 'history_days_stay' });
+  expect([state.isUp(), state.overdueMs()]).toEqual([true, 7 * 3_600_000]);
+  state.daysStay(0);
+  expect(state.problem()).toBeUndefined();
+  expect(logged).toEqual(['history.days_stay {"seconds":3600,"detail":"canceling statement due to lock timeout"}']);
 });

@@ -9,33 +9,69 @@ export type HistoryStateDeps = {
   readonly now: () => number;
 };
 
-/** Whether the history takes what moves to it. The log tells each change once. */
+/** A day that is still there so long after it should be gone is told: somebody reads it, or it can't be dropped. */
+const OVERDUE_MS = 6 * 3_600_000;
+
+type Failure = { readonly since: number; readonly message: string };
+
+/**
+ * Whether the history takes what moves to it. Each part of the work (a shard, the days, the replays) says it for itself: what
+ * works for one may fail for another. The log tells each reason once, and when no part fails any more.
+ */
 export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
-  let failure: { readonly since: number; readonly message: string } | undefined;
+  const failures = new Map<string, Failure>();
+  let overdueMs = 0;
+  let toldReason: string | undefined;
+  const since = () => Math.min(...[...failures.values()].map((failure) => failure.since));
   return {
-    failed(error: unknown): void {
+    failed(part: string, error: unknown): void {
       metrics.failed();
       const message = isErrorLike(error) ? error.message : String(error);
-      if (failure?.message !== message) logger.warn('history.unavailable', { detail: message });
-      failure = { since: failure?.since ?? now(), message };
+      const isTold = [...failures.values()].some((failure) => failure.message === message);
+      if (!isTold) logger.warn('history.unavailable', { detail: message });
+      failures.set(part, { since: failures.get(part)?.since ?? now(), message });
     },
-    worked(): void {
-      if (failure) logger.info('history.recovered', { seconds: Math.round((now() - failure.since) / 1_000) });
-      failure = undefined;
+    /** Call it only when PostgreSQL has answered. */
+    worked(part: string): void {
+      if (!failures.has(part)) return;
+      const begun = since();
+      failures.delete(part);
+      if (failures.size === 0) logger.info('history.recovered', { seconds: Math.round((now() - begun) / 1_000) });
     },
+    /**
+     * What a round of dropping days has left. Each reason is logged once.
+     * @param ms for how long the oldest day that HISTORY_RETENTION has ended has been over; 0: there is none
+     */
+    daysStay(ms: number, error?: unknown): void {
+      overdueMs = ms;
+      const reason = isErrorLike(error) ? error.message : undefined;
+      if (reason !== undefined && reason !== toldReason) {
+        logger.warn('history.days_stay', { seconds: Math.round(ms / 1_000), detail: reason });
+      }
+      toldReason = reason;
+    },
+    overdueMs: () => overdueMs,
+    isUp: () => failures.size === 0,
     /**
      * For the open page: it has no detail, which may name an address.
      * @param waiting settled deliveries in Redis, where that is known
      */
     problem(waiting?: number): Finding | undefined {
-      if (!failure) return undefined;
-      const since = new Date(failure.since).toISOString();
+      if (failures.size === 0) return overdueMs > OVERDUE_MS ? warnOfDays(overdueMs) : undefined;
       const count = waiting === undefined ? '' : `${waiting} `;
       return warning(
         'history_away',
-        `the history takes nothing since ${since}; ${count}settled deliveries stay in Redis`,
+        `the history takes nothing since ${new Date(since()).toISOString()}; ${count}settled deliveries stay in Redis`,
       );
     },
   };
 }
 export type HistoryState = ReturnType<typeof createHistoryState>;
+
+function warnOfDays(overdueMs: number): Finding {
+  const hours = Math.floor(overdueMs / 3_600_000);
+  return warning(
+    'history_days_stay',
+    `a day that HISTORY_RETENTION ended ${hours} hours ago is still in the history, with its bodies`,
+  );
+}

@@ -1,29 +1,34 @@
-import { ConfigError } from '@herald/runtime/env/env';
+import type { HistoryConfig } from '@herald/config/history-env';
 import { createAuditTable } from '@herald/history/audit/audit-table';
-import { createHistoryPool } from '@herald/history/pool/create-history-pool';
+import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';
 import { createPartitions } from '@herald/history/partitions/partitions';
+import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
-import { HistoryRefusal } from '@herald/history/requirements/history-refusal';
-import { prepareHistory } from '@herald/history/requirements/prepare-history';
-import type { HistoryConfig } from '@herald/config/history-env';
+import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { HistoryMark } from '@herald/store/moving/history-mark';
 import { createHistoryMetrics } from './create-history-metrics.ts';
 import { createHistoryState } from './history-state.ts';
 
-/** A batch of 200 takes some 10 ms. */
 const STATEMENT_LIMIT_MS = 20_000;
 /** A replay that reads what has moved waits longer than a person does. */
 const READ_LIMIT_MS = 10_000;
-/** Two for each of a few shards: a batch, and the partition that it needs. */
+/** A batch for each of a few shards. */
 const CONNECTIONS = 8;
+const READERS = 3;
+/** The part of the work that comes before each other: whether the history is there. */
+const CHECK = 'check';
 
 export type OpenHistoryDeps = {
   readonly config: HistoryConfig;
   /** How long a settled delivery stays in Redis before it moves. */
   readonly settledForMs: number;
+  /** Which data this is. */
+  readonly dataId: string;
+  readonly mark: HistoryMark;
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
   readonly resources: Resources;
@@ -33,52 +38,69 @@ export type OpenHistoryDeps = {
 };
 
 /**
- * Connects to the history and brings its schema up to date. When it is away the worker starts all the same, because
- * deliveries matter more, and looks again before it moves anything.
- * @throws ConfigError when it is none that this release can use
+ * Connects to the history and brings its schema up to date. When it is away, or can't be used, the worker starts all the
+ * same, because deliveries matter more, and looks again before it moves anything.
  */
 export async function openHistory(deps: OpenHistoryDeps) {
-  const { config, logger, registry, resources, cutOff, now } = deps;
+  const { config, dataId, mark, logger, registry, resources, cutOff, now } = deps;
   const metrics = createHistoryMetrics(registry, deps.settledForMs);
   const state = createHistoryState({ logger, metrics, now });
-  const pool = createHistoryPool({
-    url: config.url,
-    name: 'herald-worker',
-    connections: CONNECTIONS,
-    statementLimitMs: STATEMENT_LIMIT_MS,
-    // The next round of moving finds and tells it.
-    onError: () => undefined,
-    cutOff,
-  });
-  resources.add('history', () => pool.end());
-  metrics.watch(() => state.problem() === undefined);
-  const partitions = createPartitions(pool);
-  let isPrepared = false;
-  /** Once for each process: the schema is that of this release as long as it runs. */
-  const prepare = async (): Promise<void> => {
-    if (isPrepared) return;
-    const ran = await prepareHistory(pool, 'write');
-    if (ran.length > 0) logger.info('history.migrated', { migrations: ran.join(',') });
-    isPrepared = true;
+  const open = (name: string, connections: number, statementLimitMs: number) => {
+    // The next round of moving finds and tells a lost connection.
+    const onError = () => undefined;
+    const pool = createHistoryPool({ url: config.url, name, connections, statementLimitMs, onError, cutOff });
+    resources.add(name, () => pool.end());
+    return pool;
   };
-  try {
-    await prepare();
-  } catch (error) {
-    if (error instanceof HistoryRefusal) throw new ConfigError(error.message);
-    state.failed(error);
-  }
+  const pool = open('herald-worker', CONNECTIONS, STATEMENT_LIMIT_MS);
+  // Apart: what a replay reads must not keep anything from moving.
+  const reading = open('herald-worker-reader', READERS, READ_LIMIT_MS);
+  const check = createHistoryCheck({
+    pool,
+    use: 'write',
+    readUser: async () => ({ dataId, historyId: await mark.read() }),
+    note: mark.note,
+    onMigrated: (migrations) => {
+      logger.info('history.migrated', { migrations: migrations.join(',') });
+    },
+  });
+  metrics.watch(state.isUp, state.overdueMs);
+  const partitions = createPartitions(pool);
+  await check.demandUsable().catch((error: unknown) => {
+    state.failed(CHECK, error);
+  });
   return {
     state,
     metrics,
     partitions,
     reader: createHistoryReader({
-      pool,
+      pool: reading,
       limitMs: READ_LIMIT_MS,
+      demandUsable: check.demandUsable,
       onUnavailable: (error) => {
-        state.failed(error);
+        state.failed('replays', error);
+      },
+      onAvailable: () => {
+        state.worked('replays');
       },
     }),
-    prepare,
+    /**
+     * Does one part of the work, and says how it went.
+     * @param part such as a shard
+     */
+    async attempt(part: string, work: () => Promise<void>): Promise<void> {
+      let doing = CHECK;
+      try {
+        await check.demandUsable();
+        state.worked(CHECK);
+        doing = part;
+        await work();
+        state.worked(part);
+      } catch (error) {
+        if (judgeHistoryError(error) === 'set-up') check.lookAgain();
+        state.failed(doing, error);
+      }
+    },
     retentionMs: config.retentionMs,
     audit: createAuditTable(pool),
     writer: createHistoryWriter({ pool, partitions, keepsBodies: config.keepsBodies }),

@@ -1,9 +1,12 @@
+import type { HistoryFault } from '@herald/history/errors/history-errors';
 import type { HistoryWriter } from '@herald/history/moving/history-writer';
 import type { MoveStore, SettledBatch } from '@herald/store/moving/move-store';
 
 export type MoveSettledDeps = {
   readonly moves: MoveStore;
-  readonly history: Pick<HistoryWriter, 'write' | 'isRowRefused'>;
+  readonly history: Pick<HistoryWriter, 'write'>;
+  /** Whose fault it is that a batch wasn't written. */
+  readonly judge: (error: unknown) => HistoryFault;
   /** Names this worker in the lease of the shard. */
   readonly mover: string;
   /** How long a settled delivery stays in Redis, in ms. */
@@ -11,7 +14,8 @@ export type MoveSettledDeps = {
   readonly isStopping: () => boolean;
   readonly report: {
     readonly moved: (deliveries: number) => void;
-    readonly damaged: (ids: SettledBatch['damaged']) => void;
+    /** They were set aside. `error`: why; undefined: they can't be read. */
+    readonly setAside: (ids: SettledBatch['damaged'], error?: unknown) => void;
   };
   readonly now: () => number;
 };
@@ -30,40 +34,43 @@ const LARGEST_BATCH = 100;
 
 /**
  * Moves what settled long enough ago: insert, commit, then delete from Redis what hasn't changed since it was read. A
- * crash at any step repeats the batch, which changes nothing twice. Of a batch of which the history refuses a row, each
- * moves by itself, and the refused one is put aside.
+ * crash at any step repeats the batch, which changes nothing twice. Of a batch of which a row can't be written, each moves
+ * by itself, and that one is set aside.
  * @returns deliveries that left Redis
  */
 export async function moveSettled(deps: MoveSettledDeps): Promise<number> {
-  const { moves, history, mover, retentionMs, isStopping, report, now } = deps;
-  const putAside = async (ids: SettledBatch['damaged'], settledUntil: number) => {
+  const { moves, history, judge, mover, retentionMs, isStopping, report, now } = deps;
+  const setAside = async (ids: SettledBatch['damaged'], error?: unknown) => {
     if (ids.length === 0) return;
-    await moves.putAside(ids, settledUntil);
-    report.damaged(ids);
+    await moves.setAside(ids, now());
+    report.setAside(ids, error);
   };
   let alone = 0;
+  let hadBug = false;
   let together = BATCH;
   let total = 0;
-  if (!(await moves.isDue(now() - retentionMs))) return total;
+  if (!(await moves.isDue(now() - retentionMs, now()))) return total;
   while (!isStopping()) {
     const settledUntil = now() - retentionMs;
     const limit = alone > 0 ? 1 : together;
     let batch: SettledBatch | undefined;
     try {
-      await history.write(async () => (batch = await moves.take(mover, settledUntil, limit)));
+      await history.write(async () => (batch = await moves.take(mover, settledUntil, limit, now())));
     } catch (error) {
-      if (!batch || !history.isRowRefused(error)) throw error;
-      if (limit === 1)
-        await putAside(
-          batch.deliveries.map(({ delivery }) => delivery.id),
-          settledUntil,
-        );
+      const fault = batch && judge(error);
+      if (!batch || (fault !== 'row' && fault !== 'bug')) throw error;
+      const ids = batch.deliveries.map(({ delivery }) => delivery.id);
+      if (limit === 1) await setAside(ids, error);
+      // A bug that the next one meets, too, is of no row.
+      if (limit === 1 && fault === 'bug' && hadBug) throw error;
+      hadBug = limit === 1 && fault === 'bug';
       alone = limit === 1 ? alone - 1 : limit;
       continue;
     }
     if (!batch) return total;
+    hadBug = false;
     alone = Math.max(0, alone - 1);
-    await putAside(batch.damaged, settledUntil);
+    await setAside(batch.damaged);
     const forgotten = batch.deliveries.length > 0 ? await moves.forget(batch) : 0;
     report.moved(forgotten);
     total += forgotten;

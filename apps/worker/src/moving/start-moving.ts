@@ -1,3 +1,4 @@
+import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { randomToken } from '@herald/store/redis/random-token';
@@ -11,8 +12,8 @@ const MOVE_EVERY_MS = 1_000;
 /** Of a worker without a history: what waits for one that was turned off. */
 const EXPIRE_EVERY_MS = 30_000;
 const EXPIRE_BATCH = 200;
-/** Partitions are made days ahead, and dropped a day late at most. */
-const TEND_EVERY_MS = 600_000;
+/** Partitions are made days ahead. Whoever reads a day delays its drop until the next round. */
+const TEND_EVERY_MS = 20_000;
 
 type MovingContext = Pick<WorkerContext, 'config' | 'history' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'>;
 
@@ -31,30 +32,28 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
   }
   let isStopping = false;
   const mover = randomToken();
-  const moving = maintain(MOVE_EVERY_MS, async () => {
-    try {
-      await history.prepare();
+  const report = {
+    moved: history.metrics.moved,
+    setAside: (ids: readonly string[], error?: unknown) => {
+      history.metrics.damaged(ids.length);
+      logger.error('history.damaged_record', { deliveryIds: ids.join(',') }, error);
+    },
+  };
+  const moving = maintain(MOVE_EVERY_MS, () =>
+    history.attempt(keys.prefix, async () => {
       await moveSettled({
         moves,
         history: history.writer,
+        judge: judgeHistoryError,
         mover,
         retentionMs: config.retentionMs,
         isStopping: () => isStopping,
-        report: {
-          moved: history.metrics.moved,
-          damaged: (ids) => {
-            history.metrics.damaged(ids.length);
-            logger.error('history.damaged_record', { deliveryIds: ids.join(',') });
-          },
-        },
+        report,
         now,
       });
       await copyEntries(trail, history.audit);
-      history.state.worked();
-    } catch (error) {
-      history.state.failed(error);
-    }
-  });
+    }),
+  );
   return {
     stop: async (): Promise<void> => {
       isStopping = true;
@@ -67,20 +66,18 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
 export function startTendingDays({ history, logger, metrics, now, resources }: MovingContext): void {
   if (!history) return;
   let isStopping = false;
-  const tend = async () => {
-    await history.prepare();
-    await history.partitions.ensureAhead(now());
-    const oldest = now() - history.retentionMs;
-    const dropped = await history.partitions.dropBefore(oldest);
-    await history.audit.deleteBefore(oldest, () => isStopping);
-    if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });
-  };
-  const routine = () =>
-    tend().catch((error: unknown) => {
-      history.state.failed(error);
+  const tend = () =>
+    history.attempt('days', async () => {
+      const oldest = now() - history.retentionMs;
+      // First, since it makes room.
+      const { dropped, failures } = await history.partitions.dropBefore(oldest);
+      if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });
+      history.state.daysStay(await history.partitions.findOverdueMs(oldest), failures[0]);
+      await history.partitions.ensureAhead(now());
+      await history.audit.deleteBefore(oldest, () => isStopping);
     });
-  const first = routine();
-  const deps = { routine, everyMs: TEND_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
+  const first = tend();
+  const deps = { routine: tend, everyMs: TEND_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
   const tending = startMaintenance(deps);
   resources.add('history days', async () => {
     isStopping = true;

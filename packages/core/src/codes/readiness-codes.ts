@@ -105,6 +105,16 @@ export const READINESS_CODES = {
     action:
       'Look for `history.unavailable` in the log of the workers, and mend PostgreSQL. They catch up by themselves.',
   },
+  history_days_stay: {
+    meaning:
+      'A day that `HISTORY_RETENTION` has ended hours ago is still in the history, with its bodies: somebody reads it, such as a long `pg_dump`, or it can not be dropped.',
+    action: 'See the runbook, history days stay. It is dropped by itself once nobody reads it.',
+  },
+  history_not_set: {
+    meaning:
+      'The data has a history, and `HISTORY_URL` is not set in this process. What settles waits in Redis, and what has moved is not shown by it.',
+    action: 'Set `HISTORY_URL`, or end the history for good with `herald history forget`.',
+  },
   clock_off: {
     meaning: 'The clock of the machine differs from the time of Redis by more than half a second.',
     action: 'Let both machines follow a time server.',

@@ -1,18 +1,21 @@
-import type { HistoryPool } from '../pool/create-history-pool.ts';
-import { DELETE_AUDIT, INSERT_AUDIT } from '../sql/audit-sql.ts';
+import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
+import { DELETE_AUDIT, INSERT_AUDIT } from '../sql/history-sql.ts';
 
 /** An entry of the audit trail: what it is found by. The rest of it is kept as it is. */
 export type HistoryAuditEntry = { readonly id: string; readonly by: string; readonly workspaceId?: string };
 
 /** Rows that are deleted together. */
 const DELETED_AT_ONCE = 1_000;
+const LIMITS = { statementMs: 20_000 };
 
 /** Writes the audit trail, and deletes what is too old. */
 export function createAuditTable(pool: HistoryPool) {
+  const run = async (text: string, values: unknown[]): Promise<number> =>
+    (await inTransaction(pool, LIMITS, (client) => client.query(text, values))).rowCount ?? 0;
   return {
     /** Once this resolves, they are durable. Writing them once more changes nothing. */
     async write(entries: readonly HistoryAuditEntry[]): Promise<void> {
-      await pool.query(INSERT_AUDIT, [
+      await run(INSERT_AUDIT, [
         entries.map(({ id }) => id),
         entries.map(({ by }) => by),
         entries.map(({ workspaceId }) => workspaceId),
@@ -23,9 +26,9 @@ export function createAuditTable(pool: HistoryPool) {
     async deleteBefore(timeMs: number, isStopping: () => boolean = () => false): Promise<number> {
       let total = 0;
       while (!isStopping()) {
-        const { rowCount } = await pool.query(DELETE_AUDIT, [String(timeMs), DELETED_AT_ONCE]);
-        total += rowCount ?? 0;
-        if ((rowCount ?? 0) < DELETED_AT_ONCE) break;
+        const count = await run(DELETE_AUDIT, [String(timeMs), DELETED_AT_ONCE]);
+        total += count;
+        if (count < DELETED_AT_ONCE) break;
       }
       return total;
     },

@@ -1,6 +1,5 @@
 import { startPlain } from '@herald/test-kit';
-import { createHistoryPool } from './create-history-pool.ts';
-import { withClient } from './with-client.ts';
+import { createHistoryPool, withClient } from './create-history-pool.ts';
 
 /** A message of PostgreSQL's protocol: its letter, its length with itself, its content. */
 function message(letter: string, content: Buffer): Buffer {

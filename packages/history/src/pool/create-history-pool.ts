@@ -8,13 +8,14 @@ export type HistoryPoolOptions = {
   readonly connections: number;
   /** The longest that a statement may take, in ms. */
   readonly statementLimitMs: number;
+  /** The longest that anybody waits for a connection, one that is to be opened or one in use, in ms. */
+  readonly connectLimitMs?: number;
   /** An idle connection was lost; the next statement opens another. */
   readonly onError: (error: Error) => void;
   /** Ends every connection, and with it the statement under way, whether or not the server answers. */
   readonly cutOff?: AbortSignal;
 };
 
-/** The longest that opening a connection may take, in ms. */
 const CONNECT_LIMIT_MS = 5_000;
 /** A transaction of a process that stands still ends, and with it its locks, in ms. */
 const IDLE_TRANSACTION_LIMIT_MS = 30_000;
@@ -25,18 +26,19 @@ const types: pg.CustomTypesConfig = {
     id === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
 };
 
-/** Connections to PostgreSQL. None is opened before the first statement. */
+/**
+ * Connections to PostgreSQL. None is opened before the first statement. They ask for no setting when they are opened: a
+ * pooler in front of PostgreSQL refuses that. Transactions set their limits themselves.
+ */
 export function createHistoryPool(options: HistoryPoolOptions) {
-  const { url, name, connections, statementLimitMs, onError, cutOff } = options;
+  const { url, name, connections, statementLimitMs, connectLimitMs = CONNECT_LIMIT_MS, onError, cutOff } = options;
   const pool = new pg.Pool({
     connectionString: url,
     application_name: name,
     max: connections,
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    statement_timeout: statementLimitMs,
+    connectionTimeoutMillis: connectLimitMs,
     // A server that is silent, or gone without a word, ends no statement itself.
     query_timeout: statementLimitMs + 1_000,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_LIMIT_MS,
     keepAlive: true,
     types,
   });
@@ -46,6 +48,59 @@ export function createHistoryPool(options: HistoryPoolOptions) {
   pool.on('connect', (client) => client.on('error', () => undefined));
   if (cutOff) endWith(pool, cutOff);
   return pool;
+}
+export type HistoryPool = ReturnType<typeof createHistoryPool>;
+type Connecting = Pick<HistoryPool, 'connect'>;
+
+/**
+ * Hands a connection to `work`, which alone uses it meanwhile.
+ * @param isKept false: it is closed afterwards
+ */
+export async function withClient<T>(
+  pool: Connecting,
+  isKept: boolean,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let isSound = false;
+  try {
+    const result = await work(client);
+    isSound = true;
+    return result;
+  } finally {
+    client.release(!(isKept && isSound));
+  }
+}
+
+export type TransactionLimits = {
+  /** The longest that PostgreSQL works at one of its statements, in ms. */
+  readonly statementMs: number;
+  /** The longest that a statement waits for a lock. Default: as long as it may take. */
+  readonly lockMs?: number;
+  /** The longest that PostgreSQL waits for its next statement. */
+  readonly idleMs?: number;
+};
+
+/**
+ * Does it in a transaction of its own. After an error the connection is closed, which rolls back. The limits hold in
+ * PostgreSQL itself: what nobody waits for any more ends there, also behind a pooler.
+ */
+export async function inTransaction<T>(
+  pool: Connecting,
+  limits: TransactionLimits,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const { statementMs, lockMs = 0, idleMs = IDLE_TRANSACTION_LIMIT_MS } = limits;
+  return await withClient(pool, true, async (client) => {
+    // One trip. Whatever is the default of the database, each statement sees what was committed before it.
+    await client.query(
+      `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${Math.ceil(statementMs)};
+      SET LOCAL lock_timeout = ${lockMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+    );
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  });
 }
 
 function endWith(pool: pg.Pool, cutOff: AbortSignal): void {
@@ -61,4 +116,3 @@ function endWith(pool: pg.Pool, cutOff: AbortSignal): void {
   pool.on('remove', (client) => open.delete(client));
   cutOff.addEventListener('abort', end, { once: true });
 }
-export type HistoryPool = ReturnType<typeof createHistoryPool>;

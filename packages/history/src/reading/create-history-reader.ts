@@ -1,51 +1,30 @@
 import type {
-  DeliveryEvent,
+  AuditQuery,
   DeliveryId,
-  DeliveryStatus,
-  EndpointId,
+  HistoryPage,
+  HistoryQuery,
+  HistoryRange,
+  HistoryReader,
+  ListPlace,
+  PastDelivery,
+  PastSequence,
+  PastTransition,
   TaskId,
   TransitionId,
+  TransitionOf,
   WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
+import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
 import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
-import type { HistoryPool } from '../pool/create-history-pool.ts';
-import { withDeadline, type DeadlineOptions } from '../pool/with-deadline.ts';
-import { LIST_AUDIT } from '../sql/audit-sql.ts';
-import * as SQL from '../sql/read-sql.ts';
+import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
+import * as SQL from '../sql/history-sql.ts';
 import { readDeliveryRow } from './delivery-row.ts';
-
-/** A place in a list: time of acceptance (epoch ms), and id of a delivery. */
-type Place = { readonly at: number; readonly id: DeliveryId };
-
-type Query = {
-  readonly workspaceId: WorkspaceId;
-  readonly endpointId?: EndpointId | undefined;
-  readonly status?: DeliveryStatus | undefined;
-  readonly event?: DeliveryEvent | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-  readonly after?: Place | undefined;
-  readonly upTo?: Place | undefined;
-  readonly limit: number;
-};
-type AuditQuery = {
-  readonly workspaceId?: WorkspaceId | undefined;
-  readonly by?: string | undefined;
-  /** Epoch ms. */
-  readonly since?: number | undefined;
-  readonly before?: string | undefined;
-  readonly limit: number;
-};
-type Range = {
-  readonly workspaceId: WorkspaceId;
-  readonly endpointId: EndpointId;
-  readonly since: number;
-  readonly until: number;
-};
 
 /** Rows that a page with a filter looks at: a filter that matches nothing must come to an end. */
 const LOOKED_AT_LIMIT = 10_000;
+/** Reads of one workspace at once. */
+const AT_ONCE = 2;
 const COUNT_LIMIT = 1_000_000;
 const MAX_TIME = Number.MAX_SAFE_INTEGER;
 /** Behind every id of an entry of the audit trail. */
@@ -54,44 +33,69 @@ const AuditRow = z.object({ entry: z.unknown() });
 /** Before and behind every id. */
 const [FIRST, LAST] = [Buffer.alloc(0), Buffer.alloc(21, 0xff)];
 
+const IdRow = z.object({ id: z.instanceof(Uint8Array) });
 const OwnerRow = z.object({ workspace_id: z.string() });
-const EdgeRow = z.object({ created_at: z.number(), id: z.instanceof(Uint8Array) });
+const PlaceRow = z.object({ created_at: z.number(), id: z.instanceof(Uint8Array) });
 const TransitionRow = z.object({
   body: z.string().nullable(),
   request_id: z.string().nullable(),
   traceparent: z.string().nullable(),
   endpoint_id: z.string(),
 });
-const PlacedRow = z.object({ transition_id: z.instanceof(Uint8Array), place: z.number() });
+const SequenceRow = z.object({ transition_id: z.instanceof(Uint8Array), place: z.number() });
 const CountRow = z.object({ count: z.number() });
 
-export type HistoryReaderDeps = DeadlineOptions & { readonly pool: Pick<HistoryPool, 'query'> };
+export type HistoryReaderDeps = DeadlineOptions & {
+  readonly pool: Pick<HistoryPool, 'connect'>;
+  /** Hears of a delivery that this release can't read, such as one with a status of a later release. It is left out. */
+  readonly onUnreadable?: (id: DeliveryId, error: unknown) => void;
+};
 
 /**
- * Reads what is in history. Each throws HistoryUnavailableError when it can't be reached in time. What is over, or was
- * never there, is not found.
+ * Reads what is in history. Each throws HistoryUnavailableError when it can't be reached in time; what nobody waits for any
+ * more ends in PostgreSQL, too. What is over, or was never there, is not found.
  */
-export function createHistoryReader({ pool, ...deadline }: HistoryReaderDeps) {
-  const ask = (text: string, values: readonly unknown[]): Promise<unknown[]> =>
-    withDeadline(deadline, async () => (await pool.query(text, [...values])).rows as unknown[]);
+export function createHistoryReader({ pool, onUnreadable, ...deadline }: HistoryReaderDeps) {
+  const take = createTurns(AT_ONCE);
+  /** @param owner whose turn it is: a workspace, or undefined for what is of none */
+  const read = <T>(owner: WorkspaceId | undefined, work: (ask: Ask) => Promise<T>): Promise<T> => {
+    const endsAt = performance.now() + deadline.limitMs;
+    const remaining = () => Math.max(1, endsAt - performance.now());
+    return withDeadline(deadline, () =>
+      take(owner, remaining, () =>
+        inTransaction(pool, { statementMs: remaining() }, (client) =>
+          work(async (text, values) => (await client.query(text, [...values])).rows as unknown[]),
+        ),
+      ),
+    );
+  };
+  const toPast = (rows: readonly unknown[]): readonly PastDelivery[] =>
+    rows.flatMap((row) => {
+      try {
+        return [readDeliveryRow(row)];
+      } catch (error) {
+        onUnreadable?.(toDeliveryId(IdRow.parse(row).id), error);
+        return [];
+      }
+    });
+  const ask = (owner: WorkspaceId | undefined, text: string, values: readonly unknown[]) =>
+    read(owner, (query) => query(text, values));
 
   return {
     async findOwner(id: DeliveryId): Promise<WorkspaceId | undefined> {
-      const [row] = await ask(SQL.FIND_OWNER, [toIdBytes(id)]);
+      const [row] = await ask(undefined, SQL.FIND_OWNER, [toIdBytes(id)]);
       return row === undefined ? undefined : OwnerRow.parse(row).workspace_id;
     },
     async findOwnerOfTask(id: TaskId): Promise<WorkspaceId | undefined> {
-      const [row] = await ask(SQL.FIND_OWNER_OF_TASK, [id]);
+      const [row] = await ask(undefined, SQL.FIND_OWNER_OF_TASK, [id]);
       return row === undefined ? undefined : OwnerRow.parse(row).workspace_id;
     },
-    async find(workspaceId: WorkspaceId, id: DeliveryId) {
-      const [row] = await ask(SQL.FIND_DELIVERY, [toIdBytes(id), workspaceId]);
-      return row === undefined ? undefined : readDeliveryRow(row);
+    async find(workspaceId: WorkspaceId, id: DeliveryId): Promise<PastDelivery | undefined> {
+      return toPast(await ask(workspaceId, SQL.FIND_DELIVERY, [toIdBytes(id), workspaceId]))[0];
     },
-    /** `body` is absent when it is erased, or isn't kept. */
-    async findTransition(of: { workspaceId: WorkspaceId; transitionId: TransitionId; createdAt: number }) {
-      const found = await ask(SQL.FIND_TRANSITION, [of.createdAt, toIdBytes(of.transitionId), of.workspaceId]);
-      const rows = z.array(TransitionRow).parse(found);
+    async findTransition(of: TransitionOf): Promise<PastTransition | undefined> {
+      const values = [of.createdAt, toIdBytes(of.transitionId), of.workspaceId];
+      const rows = z.array(TransitionRow).parse(await ask(of.workspaceId, SQL.FIND_TRANSITION, values));
       const [first] = rows;
       if (!first) return undefined;
       const { body, request_id: requestId, traceparent } = first;
@@ -103,71 +107,125 @@ export function createHistoryReader({ pool, ...deadline }: HistoryReaderDeps) {
       };
     },
     /** Newest first. With a filter it may end before the end of the list: `next` is the last place it looked at. */
-    async list({ workspaceId, endpointId, status, event, since = 0, until, after, upTo, limit }: Query) {
+    list({ workspaceId, endpointId, status, event, since = 0, until, after, upTo, limit }: HistoryQuery) {
       const kind = endpointId === undefined ? 'workspace' : 'endpoint';
       const owner = [workspaceId, endpointId ?? null];
       const from = firstPlace(after, until);
       const to = lastPlace(upTo, since);
       const isFiltered = status !== undefined || event !== undefined;
-      const [edgeRow] = isFiltered ? await ask(SQL.FIND_EDGE[kind], [...owner, ...from, ...to, LOOKED_AT_LIMIT]) : [];
-      const edge = edgeRow === undefined ? undefined : EdgeRow.parse(edgeRow);
-      const stretch = edge ? [edge.created_at, edge.id] : to;
-      const rows = await ask(SQL.LIST_DELIVERIES[kind], [
-        ...owner,
-        ...from,
-        ...stretch,
-        status ?? null,
-        event ?? null,
-        limit,
-      ]);
-      const found = rows.map(readDeliveryRow);
-      const last = found.at(-1)?.delivery;
-      const end = edge && { at: edge.created_at, id: toDeliveryId(edge.id) };
-      const next = found.length === limit && last ? { at: last.createdAt, id: last.id } : end;
-      return { found, ...(next && { next }) };
+      return read(workspaceId, async (query): Promise<HistoryPage> => {
+        const edges = isFiltered ? await query(SQL.FIND_EDGE[kind], [...owner, ...from, ...to, LOOKED_AT_LIMIT]) : [];
+        const edge = edges[0] === undefined ? undefined : PlaceRow.parse(edges[0]);
+        const stretch = edge ? [edge.created_at, edge.id] : to;
+        const filter = [status ?? null, event ?? null];
+        const rows = await query(SQL.LIST_DELIVERIES[kind], [...owner, ...from, ...stretch, ...filter, limit]);
+        const found = toPast(rows);
+        const last = rows.length === limit ? PlaceRow.parse(rows.at(-1)) : edge;
+        return { found, ...(last && { next: { at: last.created_at, id: toDeliveryId(last.id) } }) };
+      });
     },
     async listOldestFirst(
-      { workspaceId, endpointId, since, until, after }: Range & { after?: Place | undefined },
+      { workspaceId, endpointId, since, until, after }: HistoryRange & { after?: ListPlace | undefined },
       limit: number,
-    ) {
+    ): Promise<readonly PastDelivery[]> {
       const behind = after ? [after.at, placeBytes(after.id)] : [since, FIRST];
-      const rows = await ask(SQL.LIST_OLDEST_FIRST, [workspaceId, endpointId, ...behind, until, limit]);
-      return rows.map(readDeliveryRow);
+      const values = [workspaceId, endpointId, ...behind, until, limit];
+      return toPast(await ask(workspaceId, SQL.LIST_OLDEST_FIRST, values));
     },
     /** Entries of the audit trail as they were written, newest first. */
     async listAudit({ workspaceId, by, since = 0, before = LAST_ENTRY, limit }: AuditQuery): Promise<unknown[]> {
-      const rows = await ask(LIST_AUDIT, [workspaceId ?? null, by ?? null, before, String(since), limit]);
-      return rows.map((row) => AuditRow.parse(row).entry);
+      const values = [workspaceId ?? null, by ?? null, before, String(since), limit];
+      return (await ask(workspaceId, SQL.LIST_AUDIT, values)).map((row) => AuditRow.parse(row).entry);
     },
     /** At most a million. */
-    async count({ workspaceId, endpointId, since, until }: Range): Promise<number> {
-      const [row] = await ask(SQL.COUNT_DELIVERIES, [workspaceId, endpointId, since, until, COUNT_LIMIT]);
+    async count({ workspaceId, endpointId, since, until }: HistoryRange): Promise<number> {
+      const values = [workspaceId, endpointId, since, until, COUNT_LIMIT];
+      const [row] = await ask(workspaceId, SQL.COUNT_DELIVERIES, values);
       return CountRow.parse(row).count;
     },
     /** The transitions of a Task, newest first, each with its place among them. */
-    async listSequences(workspaceId: WorkspaceId, taskId: TaskId, limit: number, before?: number) {
-      const rows = await ask(SQL.LIST_TRANSITIONS, [workspaceId, taskId, before ?? null, limit]);
+    async listSequences(
+      workspaceId: WorkspaceId,
+      taskId: TaskId,
+      limit: number,
+      before?: number,
+    ): Promise<readonly PastSequence[]> {
+      const rows = await ask(workspaceId, SQL.LIST_TRANSITIONS, [workspaceId, taskId, before ?? null, limit]);
       return z
-        .array(PlacedRow)
+        .array(SequenceRow)
         .parse(rows)
         .map((row) => ({ sequence: row.place, transitionId: toTransitionId(row.transition_id) }));
     },
-    async listOfTransitions(workspaceId: WorkspaceId, taskId: TaskId, ids: readonly TransitionId[]) {
-      const rows = await ask(SQL.LIST_OF_TRANSITIONS, [workspaceId, taskId, ids.map(toIdBytes)]);
-      return rows.map(readDeliveryRow);
+    async listOfTransitions(
+      workspaceId: WorkspaceId,
+      taskId: TaskId,
+      ids: readonly TransitionId[],
+    ): Promise<readonly PastDelivery[]> {
+      const values = [workspaceId, taskId, ids.map(toIdBytes)];
+      return toPast(await ask(workspaceId, SQL.LIST_OF_TRANSITIONS, values));
     },
+  } satisfies HistoryReader & { listAudit: unknown };
+}
+
+/** Runs a statement. */
+type Ask = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+
+/**
+ * Lets each workspace do so many things at once: what is slow for one keeps no other from its connections. The others of
+ * it wait for their turn, and give up when their time is over.
+ */
+function createTurns(most: number) {
+  const waiting = new Map<string, ((given: undefined) => void)[]>();
+  const running = new Map<string, number>();
+  const begin = async (owner: string, remainingMs: () => number): Promise<void> => {
+    const count = running.get(owner) ?? 0;
+    if (count < most) {
+      running.set(owner, count + 1);
+      return;
+    }
+    const turn = Promise.withResolvers<undefined>();
+    const queue = waiting.get(owner) ?? [];
+    waiting.set(owner, [...queue, turn.resolve]);
+    const timer = setTimeout(() => {
+      waiting.set(
+        owner,
+        (waiting.get(owner) ?? []).filter((each) => each !== turn.resolve),
+      );
+      turn.reject(new Error('history is busy with other requests of this workspace'));
+    }, remainingMs());
+    await turn.promise.finally(() => {
+      clearTimeout(timer);
+    });
+  };
+  const end = (owner: string): void => {
+    const [next, ...others] = waiting.get(owner) ?? [];
+    if (others.length > 0) waiting.set(owner, others);
+    else waiting.delete(owner);
+    // Its turn goes to the next.
+    if (next) next(undefined);
+    else if ((running.get(owner) ?? 0) > 1) running.set(owner, (running.get(owner) ?? 0) - 1);
+    else running.delete(owner);
+  };
+  return async <T>(owner: string | undefined, remainingMs: () => number, work: () => Promise<T>): Promise<T> => {
+    if (owner === undefined) return await work();
+    await begin(owner, remainingMs);
+    try {
+      return await work();
+    } finally {
+      end(owner);
+    }
   };
 }
 
 /** The place after which a list goes on: that of a page before, or the end of the time. */
-function firstPlace(after: Place | undefined, until: number | undefined): [number, Buffer] {
+function firstPlace(after: ListPlace | undefined, until: number | undefined): [number, Buffer] {
   const isInTime = after && (until === undefined || after.at < until);
   if (isInTime) return [after.at, placeBytes(after.id)];
   return until === undefined ? [MAX_TIME, LAST] : [until, FIRST];
 }
 
 /** The place with which it ends: how far another source has looked, or the beginning of the time. */
-function lastPlace(upTo: Place | undefined, since: number): [number, Buffer] {
+function lastPlace(upTo: ListPlace | undefined, since: number): [number, Buffer] {
   return upTo && upTo.at >= since ? [upTo.at, placeBytes(upTo.id)] : [since, FIRST];
 }
 

@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, DeliveryEvent, TaskEventName, type Delivery } from '@herald/core';
+import { DELIVERY_STATUSES, DeliveryEvent, TaskEventName, type PastDelivery } from '@herald/core';
 import { z } from 'zod';
 import { toDeliveryId, toTransitionId } from '../ids/id-bytes.ts';
 
@@ -24,9 +24,6 @@ const DeliveryRow = z.object({
   sample_of: TaskEventName.nullable(),
   erased_at: Time.nullable(),
 });
-
-/** A settled delivery, and the entries of its log as Redis had them, oldest first. */
-export type PastDelivery = { readonly delivery: Delivery; readonly attempts: readonly string[] };
 
 /** @throws ZodError when the row is damaged */
 export function readDeliveryRow(given: unknown): PastDelivery {
@@ -61,4 +58,13 @@ export function readAttemptsText(text: string): string[] {
     .array(z.unknown())
     .parse(JSON.parse(text))
     .map((entry) => JSON.stringify(entry));
+}
+
+/** Parts of an attempt that tell nothing of what the receiver answered. The first is the attempt itself. */
+const KEPT = new Set(['', 'at', 'durationMs', 'status', 'error']);
+
+/** An entry of a log without what the receiver answered. */
+export function withoutAnswer(attempt: string): string {
+  const kept = (name: string, value: unknown) => (KEPT.has(name) ? value : undefined);
+  return JSON.stringify(JSON.parse(attempt, kept));
 }

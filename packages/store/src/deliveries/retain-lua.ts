@@ -1,8 +1,13 @@
 /** Begins the time for which settled deliveries are kept. Needs `local prefix`. */
 export const RETAIN_LUA = /* lua */ `
+-- Whether what has settled waits for the history: ttl is 0, or this process has none, though its data has one.
+local function waits(ttl)
+  return tonumber(ttl) == 0 or redis.call('EXISTS', prefix .. 'history') == 1
+end
+
 -- ttl: ms from now; 0: until the delivery has moved to the history. isFirst: a time that has begun goes on.
 local function retain(id, now, ttl, isFirst)
-  if tonumber(ttl) == 0 then
+  if waits(ttl) then
     redis.call('ZADD', prefix .. 'settled', now, id)
     return
   end
@@ -14,7 +19,7 @@ end
 
 -- A transition goes with the last of its deliveries.
 local function retainTransition(key, ttl, isFirst)
-  if tonumber(ttl) == 0 then return end
+  if waits(ttl) then return end
   if isFirst then redis.call('PEXPIRE', key, ttl, 'NX') else redis.call('PEXPIRE', key, ttl) end
 end
 `;

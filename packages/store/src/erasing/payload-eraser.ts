@@ -1,11 +1,11 @@
 import {
   deliveryIdOf,
   EventName,
-  TASK_TRANSITIONS,
-  transitionIdOfFact,
   type HistoryReader,
+  TASK_TRANSITIONS,
   type TaskId,
   type TransitionId,
+  transitionIdOfFact,
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
@@ -30,10 +30,10 @@ export type EraseReply =
 /** What history has of Tasks, and its erasure. Each throws HistoryUnavailableError. */
 export type ErasableHistory = Pick<HistoryReader, 'listSequences'> & {
   /**
-   * Erases the bodies of a Task's transitions and what the endpoints answered, of those that are being moved too.
-   * Returns when they were erased first, epoch ms.
+   * Erases the bodies of a Task's transitions and what the endpoints answered, of those that are being moved too, and in
+   * days that are being dropped. Returns when they were erased first, epoch ms; undefined when there is nothing.
    */
-  eraseTask(workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number>;
+  eraseTask(workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number | undefined>;
 };
 
 export type PayloadEraserDeps = ReplicatedStoreDeps & {
@@ -82,8 +82,8 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
   /** A Task that Redis has forgotten. Some of its deliveries may be in Redis all the same: those that came back. */
   const erasePast = async (workspaceId: WorkspaceId, taskId: TaskId, now: number): Promise<EraseReply> => {
     const keys = keyspace.of(workspaceId);
-    const transitions = await history?.listSequences(workspaceId, taskId, TASK_TRANSITIONS);
-    if (!history || !transitions || transitions.length === 0) return { kind: 'missing' };
+    if (!history) return { kind: 'missing' };
+    const transitions = await history.listSequences(workspaceId, taskId, TASK_TRANSITIONS);
     const canceled: CanceledByErasure[] = [];
     for (let start = 0; start < transitions.length; start += PAGE) {
       const page = transitions.slice(start, start + PAGE);
@@ -92,7 +92,9 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
       const ended = await Promise.all(ids.map((id) => erase(keys, id, now, now)));
       canceled.push(...ended.filter((each) => each !== undefined));
     }
-    return { kind: 'erased', erasedAt: await history.eraseTask(workspaceId, taskId, now), canceled };
+    // Also when nothing of it can be listed any more: days that are being dropped may still hold it.
+    const erasedAt = await history.eraseTask(workspaceId, taskId, now);
+    return erasedAt === undefined ? { kind: 'missing' } : { kind: 'erased', erasedAt, canceled };
   };
 
   return {

@@ -75,8 +75,13 @@ export function createShardKeys(tag: string) {
     failedTests: `${prefix}failed:tests`,
     /** zset: ids of the deliveries of notices, by time of creation */
     notices: `${prefix}notices`,
-    /** zset: ids of settled deliveries that are to move to the history, by the time at which each changed last */
+    /**
+     * zset: ids of settled deliveries that are to move to the history, by the time at which each changed last; those that
+     * were set aside by the time of their next try, behind all others (see `ASIDE`)
+     */
     settled: `${prefix}settled`,
+    /** string: the id of the history to which they move; every shard has it, see `history-mark.ts` */
+    history: `${prefix}history`,
     /** string: the lease of the worker that moves them */
     mover: `${prefix}mover`,
     /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */

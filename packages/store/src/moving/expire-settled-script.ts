@@ -1,8 +1,10 @@
 export const EXPIRE_SETTLED_LUA = /* lua */ `
--- Let settled deliveries expire that wait for a history, since there is none any more.
--- KEYS[1] settled deliveries (zset)
+-- Let settled deliveries expire that wait for a history, since there is none any more. Nothing expires while the data has
+-- one: it is this process that doesn't know it.
+-- KEYS[1] settled deliveries (zset)   KEYS[2] the history of the data (string)
 -- ARGV[1] prefix   ARGV[2] time to live (ms)   ARGV[3] at most so many
--- Returns how many left the list.
+-- Returns how many left the list; -1: the data has a history.
+if redis.call('EXISTS', KEYS[2]) == 1 then return -1 end
 local rows = redis.call('ZPOPMIN', KEYS[1], ARGV[3])
 for index = 1, #rows, 2 do
   local record = ARGV[1] .. 'd:' .. rows[index]

@@ -1,5 +1,6 @@
 import { isCallbackId, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
+import { ASIDE } from '../backlog/settled-backlog.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -21,8 +22,8 @@ export type SettledBatch = {
 const LEASE_MS = 5_000;
 /** Notices don't move: an operator sees the latest, for as long as without a history, in ms. */
 const NOTICE_TTL_MS = 7 * 86_400_000;
-/** Between two tries to read a damaged record, in ms. */
-const DAMAGED_PAUSE_MS = 3_600_000;
+/** Between two tries to move what was set aside, in ms. */
+const ASIDE_PAUSE_MS = 3_600_000;
 
 /** What moves from a shard to the history, and leaves Redis once it is there. */
 export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys }) {
@@ -30,15 +31,24 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
   const forget = defineScript(redis, FORGET_MOVED_LUA);
   const expire = defineScript(redis, EXPIRE_SETTLED_LUA);
   return {
-    /** Whether something settled until then. */
-    isDue: async (settledUntil: number) =>
-      (await redis.zrange(keys.settled, '-inf', String(settledUntil), 'BYSCORE', 'LIMIT', 0, 1)).length > 0,
+    /** Whether something settled until then, or what was set aside is to be tried again. */
+    isDue: async (settledUntil: number, now: number) => {
+      const ranges = [['-inf', settledUntil] as const, [ASIDE, ASIDE + now] as const];
+      const counts = await Promise.all(ranges.map(([from, to]) => redis.zcount(keys.settled, from, to)));
+      return counts.some((count) => count > 0);
+    },
     /**
-     * Reads what settled until then, the oldest first; undefined while another mover has the shard.
+     * Reads what settled until then, the oldest first, and then what was set aside until now; undefined while another
+     * mover has the shard.
      * @param mover names who asks: the lease is its own
      */
-    async take(mover: string, settledUntil: number, limit: number): Promise<SettledBatch | undefined> {
-      const args = [keys.prefix, mover, LEASE_MS, settledUntil, limit, NOTICE_TTL_MS];
+    async take(
+      mover: string,
+      settledUntil: number,
+      limit: number,
+      now = settledUntil,
+    ): Promise<SettledBatch | undefined> {
+      const args = [keys.prefix, mover, LEASE_MS, settledUntil, limit, NOTICE_TTL_MS, ASIDE, ASIDE + now];
       const reply = TakeReply.parse(await take([keys.settled, keys.mover], args));
       return reply[0] === 'held' ? undefined : { looked: reply[1], ...readTaken(reply) };
     },
@@ -53,12 +63,14 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
       const args = [keys.prefix, JSON.stringify(rows), JSON.stringify(siblings)];
       return z.number().parse(await forget([keys.settled], args));
     },
-    /** Looks at damaged records again later. */
-    putAside: (ids: readonly DeliveryId[], settledUntil: number) =>
-      Promise.all(ids.map((id) => redis.zadd(keys.settled, 'XX', settledUntil + DAMAGED_PAUSE_MS, id))),
-    /** Without a history: what waits for one expires. Returns how many deliveries. */
-    expire: async (ttlMs: number, limit: number) =>
-      z.number().parse(await expire([keys.settled], [keys.prefix, ttlMs, limit])),
+    /** What can't move now is tried again in an hour, and holds up no other. */
+    setAside: (ids: readonly DeliveryId[], now: number) =>
+      Promise.all(ids.map((id) => redis.zadd(keys.settled, 'XX', ASIDE + now + ASIDE_PAUSE_MS, id))),
+    /** What waits for a history expires. Returns how many deliveries; undefined: there is a history, and nothing expires. */
+    async expire(ttlMs: number, limit: number): Promise<number | undefined> {
+      const count = z.number().parse(await expire([keys.settled, keys.history], [keys.prefix, ttlMs, limit]));
+      return count === -1 ? undefined : count;
+    },
   };
 }
 export type MoveStore = ReturnType<typeof createMoveStore>;

@@ -11,12 +11,13 @@ export const MOVED_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased', 'req
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
 export const TAKE_SETTLED_LUA = /* lua */ `
--- Read settled deliveries that are old enough to move to the history, the oldest first, under the lease of the shard.
+-- Read settled deliveries that are old enough to move to the history, the oldest first, under the lease of the shard;
+-- where there is room, those that were set aside, too.
 -- It changes none of them. What isn't settled any more leaves the list; it comes back once it is settled again.
 -- Notices stay here: they expire, and so does what has lost its transition.
 -- KEYS[1] settled deliveries (zset: id → when it settled or changed last, ms)   KEYS[2] lease of the mover (string)
 -- ARGV[1] prefix   ARGV[2] the mover   ARGV[3] lease (ms)   ARGV[4] settled until (ms)   ARGV[5] at most so many
--- ARGV[6] time to live of notices (ms)
+-- ARGV[6] time to live of notices (ms)   ARGV[7] ARGV[8] scores of those that were set aside and are to be tried again
 -- Returns {'held'} (another mover has the shard) | {'taken', ids looked at, deliveries, transitions}; a delivery is
 -- {id, score, fields, list of its attempts}, a transition {id, fields}, once for all of its deliveries.
 local prefix = ARGV[1]
@@ -24,6 +25,11 @@ local holder = redis.call('GET', KEYS[2])
 if holder and holder ~= ARGV[2] then return { 'held' } end
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 local rows = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[4], 'WITHSCORES', 'LIMIT', 0, ARGV[5])
+local room = ARGV[5] - #rows / 2
+if room > 0 then
+  local aside = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[7], ARGV[8], 'WITHSCORES', 'LIMIT', 0, room)
+  for index = 1, #aside do rows[#rows + 1] = aside[index] end
+end
 local deliveries, transitions, known, gone = {}, {}, {}, {}
 local function readTransition(id)
   if known[id] == nil then

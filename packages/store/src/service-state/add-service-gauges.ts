@@ -42,6 +42,11 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
       'Settled deliveries that Redis keeps for the history.',
       'shard',
     ),
+    setAside: gauge(
+      'herald_history_set_aside_deliveries',
+      'Those of them that could not be moved, and are tried again each hour.',
+      'shard',
+    ),
     oldestSettled: gauge(
       'herald_history_oldest_waiting_seconds',
       'For how long the first of these has been settled. Usually it is RETENTION.',
@@ -63,6 +68,7 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     perShard.destinations.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
     perShard.replays.set({ shard }, runningReplays);
     perShard.settled.set({ shard }, settled.count);
+    perShard.setAside.set({ shard }, settled.aside);
     perShard.oldestSettled.set({ shard }, secondsSince(settled.oldestAt));
   };
   return (state) => {

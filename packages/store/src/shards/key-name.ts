@@ -17,6 +17,7 @@ type Step = 'stays' | 'trail' | 'merged' | 'split' | 'list' | 'record' | 'attach
 export const KEY_KINDS = {
   keyVersions: { step: 'merged', name: /^generations$/ },
   settings: { step: 'merged', name: /^queue$/ },
+  history: { step: 'merged', name: /^history$/ },
   tasksIn: { step: 'split', name: /^tasks:(\w+)$/ },
   replays: { step: 'split', name: /^replays$/ },
   failed: { step: 'split', name: /^failed$/ },

@@ -71,6 +71,12 @@ export function createShardRecordStore(redis: RedisClient) {
   return {
     read,
     readKnown,
+    /** @throws Error when no process has ever opened the data */
+    readDataId: async (): Promise<string> => {
+      const { dataId } = await readKnown();
+      if (dataId === undefined) throw new Error('no API or worker has opened this data yet; start one');
+      return dataId;
+    },
     /** Gives the data this id unless it has one. Returns the id that it has then. */
     async identify(id: string): Promise<string> {
       await redis.hsetnx(key, 'dataId', id);

@@ -121,6 +121,8 @@ export async function openShards(deps: OpenShardsDeps) {
   const lookingEnded = keepLooking().catch(() => undefined);
   const findProblem = () => lost ?? resharded ?? (performance.now() - seenAt > SURE_FOR_MS ? UNSURE : undefined);
   return {
+    /** Which data it is. */
+    dataId: openedId,
     /** Why the data must not be touched now; undefined while it may. No I/O. */
     findProblem,
     /** The same, but looks first when the last look is too long ago. */

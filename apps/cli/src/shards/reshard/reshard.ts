@@ -12,6 +12,7 @@ import { moveLists, moveRecords, walkShardKeys, type MoveDeps } from './move-rec
 import { learnRecord } from '@herald/store/upgrade/open-shards';
 import { createOwners } from './owners.ts';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createShardRecordStore, type ShardRecordStore } from '@herald/store/shards/shard-record';
 import { splitIndexes } from './split-indexes.ts';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
@@ -87,6 +88,7 @@ async function moveAll(
   const sources = createKeyspace(SHARD_TAGS.length).shards;
   await mergeKeyVersions(redis, sources, target);
   await mergePauses(redis, sources, target);
+  await mergeHistory(redis, sources, target);
   await moveTrail(deps, records);
   let keys = 0;
   for (const [index, shard] of sources.entries()) {
@@ -122,6 +124,12 @@ async function mergePauses(redis: RedisClient, sources: Keyspace['shards'], targ
   const paused = await Promise.all(sources.map(({ queue }) => redis.hexists(queue.settings, 'paused')));
   if (!paused.includes(1)) return;
   for (const { queue } of target.shards) await redis.hset(queue.settings, 'paused', '1');
+}
+
+/** Every new shard knows that its data has a history: what settles there waits for it. */
+async function mergeHistory(redis: RedisClient, sources: Keyspace['shards'], target: Keyspace): Promise<void> {
+  const id = await createHistoryMark({ redis, keyspace: { shards: sources } }).read();
+  if (id !== undefined) await createHistoryMark({ redis, keyspace: target }).write(id);
 }
 
 /** Deletes the orphaned keys of shards that no longer exist: they would be in use again after another resharding. */

@@ -1,0 +1,49 @@
+import { warning, type Finding } from '@herald/runtime/findings/finding';
+import type { Keyspace } from '../keyspace/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+
+export type HistoryMarkDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Pick<Keyspace, 'shards'>;
+};
+
+/**
+ * The mark in every shard that its data has a history, and which: scripts see it, whatever the process that runs them was
+ * told. While it is there, what has settled waits for the history.
+ */
+export function createHistoryMark({ redis, keyspace }: HistoryMarkDeps) {
+  const read = async (): Promise<string | undefined> => {
+    const ids = await Promise.all(keyspace.shards.map(({ history }) => redis.get(history)));
+    return ids.find((id) => id !== null) ?? undefined;
+  };
+  return {
+    /** The id of the history; undefined: there is none. */
+    read,
+    /** Marks the shards that have no mark yet. Returns the id that the data has then. */
+    note: async (id: string): Promise<string> => {
+      const known = (await read()) ?? id;
+      await Promise.all(keyspace.shards.map(({ history }) => redis.set(history, known, 'NX')));
+      return (await read()) ?? known;
+    },
+    async write(id: string): Promise<void> {
+      await Promise.all(keyspace.shards.map(({ history }) => redis.set(history, id)));
+    },
+    /** From now on what waits expires, in workers without a history. Returns whether there was one. */
+    async remove(): Promise<boolean> {
+      const counts = await Promise.all(keyspace.shards.map(({ history }) => redis.del(history)));
+      return counts.includes(1);
+    },
+  };
+}
+export type HistoryMark = ReturnType<typeof createHistoryMark>;
+
+const NOT_SET = warning(
+  'history_not_set',
+  'the data has a history, and HISTORY_URL is not set here: what settles waits in Redis, and what has moved is not shown',
+);
+
+/** What is to be said by a process without a history, when its data has one. */
+export async function findHistoryNotSet(mark: Pick<HistoryMark, 'read'>): Promise<Finding | undefined> {
+  // That Redis is away is told for itself.
+  return (await mark.read().catch(() => undefined)) === undefined ? undefined : NOT_SET;
+}
