@@ -19,7 +19,7 @@ test.each(Object.entries(REFERENCE_PAGES))(
 const CHECKS = [
   'packages/store/src/readiness/*.ts',
   'packages/store/src/clock/clock.ts',
-  'packages/store/src/requirements/{check-role,check-permissions,judge-eviction}.ts',
+  'packages/store/src/requirements/{check-role,check-permissions,check-persistence,judge-eviction}.ts',
   'packages/store/src/shards/{data-loss,judge-shards}.ts',
   'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
   'apps/worker/src/egress/find-egress-problem.ts',

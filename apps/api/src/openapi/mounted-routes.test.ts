@@ -67,6 +67,7 @@ function createContext(operatorListener?: { host: string; port: number }) {
     metrics: {},
     audit: () => Promise.resolve(),
     apiKeys: {},
+    shards: {},
     keyspace: { shards: [] },
     untrustedProxy: { note: () => undefined },
     exposition: {},
