@@ -12,7 +12,7 @@ export interface WaitOptions<T> {
 }
 
 const OVERDUE = Symbol('the probe has not answered yet');
-const LONGEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 100;
 
 /**
  * Polls until the probe finds a value, and returns that. A probe that throws ends the wait at once with its own error.
