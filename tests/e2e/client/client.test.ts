@@ -54,8 +54,8 @@ test('the ten examples of the README do what they say, on the package as it is p
 });
 
 describe('a reporter before an API that is killed, busy and cut off', () => {
-  const TASKS = sized(40, 1_000);
-  const CHECKPOINTS = sized(48, 98);
+  const TASKS = sized(25, 1_000);
+  const CHECKPOINTS = sized(28, 98);
   const REPORTS = TASKS * (CHECKPOINTS + 2);
 
   /** Every Task's facts in their order, and those of all Tasks mixed. */
@@ -80,7 +80,7 @@ describe('a reporter before an API that is killed, busy and cut off', () => {
     const taskIds = await Promise.all(Array.from({ length: TASKS }, async () => (await tenant.createTask()).id));
 
     const executor = createExecutorClient({ baseUrl: front.origin, key: herald.executor.key });
-    const reporter = createReporter(executor, { maxItems: sized(100, 500), maxHeld: 5_000 });
+    const reporter = createReporter(executor, { maxItems: sized(40, 500), maxHeld: 5_000 });
     const outcomes: ReturnType<typeof reporter.report>[] = [];
     const KILLS = sized(2, 20);
     const killing = (async () => {

@@ -28,7 +28,7 @@ test.each(sized([2], [1, 2, 4]))(
         return receiver;
       }),
     );
-    const transitions = [...(await emitMany(herald, workspace, 30)), ...(await emitMany(herald, workspace, 30))];
+    const transitions = [...(await emitMany(herald, workspace, 20)), ...(await emitMany(herald, workspace, 20))];
 
     await Promise.all(healthy.map((receiver) => receiver.waitForCount(transitions.length, 20_000)));
     const lateness = healthy.flatMap(latenessAt).sort((a, b) => a - b);
@@ -107,7 +107,7 @@ test('what waits moves with its receiver to another url at once, although the ol
   const workspace = await herald.createWorkspace();
   const dead = await herald.startReceiver(['hang']);
   const { id } = await workspace.registerReceiver({ url: dead.url });
-  const transitions = await emitMany(herald, workspace, 400);
+  const transitions = await emitMany(herald, workspace, 200);
   const destination = await destinationOf(herald.redis, id);
   await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
   const mood = createMood(200);
@@ -169,7 +169,7 @@ test('all workers share in what waits for one destination', async () => {
   const mood = createMood({ status: 200, delayMs: 100 });
   const { url } = await herald.startReceiver(mood.respond);
   await workspace.registerReceiver({ url });
-  const transitions = await emitMany(herald, workspace, 400);
+  const transitions = await emitMany(herald, workspace, 240);
   await mood.waitForAccepted(transitions.length, 80_000);
   const sent = herald.workers.map(({ process }) => process.output().split('"delivery.attempted"').length - 1);
   for (const count of sent) expect(count).toBeGreaterThan(transitions.length / 16);

@@ -27,7 +27,7 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
     const receiver = await herald.startReceiver(mood.respond);
     const { id } = await workspace.registerReceiver({ url: receiver.url });
     const destination = await destinationOf(herald.redis, id);
-    const transitions = await emitMany(herald, workspace, 300);
+    const transitions = await emitMany(herald, workspace, 200);
     await mood.waitForAccepted(40, 20_000);
     expect(await countWaiting(herald.redis, destination)).toBeGreaterThan(100);
     await Promise.all(herald.workers.map((worker) => worker.kill()));
@@ -76,7 +76,7 @@ test.concurrent('workers that are stopped in the middle of what waits spend no t
   const mood = createMood({ status: 200, delayMs: 60 });
   const receiver = await herald.startReceiver(mood.respond);
   await workspace.registerReceiver({ url: receiver.url });
-  const transitions = await emitMany(herald, workspace, 300);
+  const transitions = await emitMany(herald, workspace, 200);
   for (const share of [0.2, 0.4]) {
     await mood.waitForAccepted(transitions.length * share, 20_000);
     const [oldest] = herald.workers.filter(({ process }) => !process.hasExited());

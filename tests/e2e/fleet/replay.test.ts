@@ -53,7 +53,7 @@ function createReplayClient(workspace: WorkspaceClient, receiverId: string) {
 }
 
 test.concurrent('a replay of hundreds of failed deliveries is done once each, although its worker is killed twice', async () => {
-  const count = sized(600, 10_000);
+  const count = sized(400, 10_000);
   await using herald = await startHerald({ env: ENV });
   const { mood, since, start, read, waitUntil } = await prepareFailed(herald, count);
   mood.set(200);
@@ -85,7 +85,7 @@ test.concurrent('two workers at one replay, and what is live meanwhile goes befo
     workers: 2,
     env: { ...ENV, CONCURRENCY: '4', DESTINATION_CONCURRENCY: '2' },
   });
-  const { workspace, mood, receiver, since, start, waitUntil } = await prepareFailed(herald, 600);
+  const { workspace, mood, receiver, since, start, waitUntil } = await prepareFailed(herald, 300);
   mood.set({ status: 200, delayMs: 20 });
   const before = receiver.requests.length;
   const { id } = await start({ since, status: ['failed'], until: new Date(Date.now() + 1).toISOString() });
@@ -93,15 +93,15 @@ test.concurrent('two workers at one replay, and what is live meanwhile goes befo
   const live = await emitMany(herald, workspace, 5);
   await waitFor(
     'the live ones to arrive',
-    () => mood.accepted.size >= 600 + live.length || liveAt(live).length >= live.length,
+    () => mood.accepted.size >= 300 + live.length || liveAt(live).length >= live.length,
   );
   const arrived = liveAt(live);
   expect(arrived).toHaveLength(live.length);
   expect(latenessAt({ requests: arrived }).at(-1)).toBeLessThan(2_000);
-  expect(mood.accepted.size).toBeLessThan(600);
+  expect(mood.accepted.size).toBeLessThan(300);
   await waitUntil(id, ({ status }) => status === 'done');
   await expectNothingLeft(herald.redis, 40_000);
-  expect(mood.accepted.size).toBe(600 + live.length);
+  expect(mood.accepted.size).toBe(300 + live.length);
   expect(mood.repeated()).toEqual([]);
 
   function liveAt(transitions: readonly string[]) {
@@ -110,7 +110,7 @@ test.concurrent('two workers at one replay, and what is live meanwhile goes befo
 });
 
 test.concurrent('a replay that is stopped sends what it has reached, and no more', async () => {
-  const count = sized(1_400, 2_000);
+  const count = sized(900, 2_000);
   await using herald = await startHerald({ env: { ...ENV, DESTINATION_CONCURRENCY: '2', CONCURRENCY: '4' } });
   const { mood, since, start, stop, read } = await prepareFailed(herald, count);
   mood.set({ status: 200, delayMs: 10 });

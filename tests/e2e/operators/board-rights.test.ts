@@ -79,10 +79,11 @@ test('bull-board has routes that would change something, and all that operators 
   expect(known).toEqual(expect.arrayContaining(Object.keys(ACTS)));
 });
 
-/** All spellings of what operators may do; a third, some forty, of what nobody may. */
+/** All spellings of what operators may do. The others share them between them: each route gets a sixth, another each. */
 function spellFor(route: (typeof ROUTES)[number]): Spelling[] {
   const isForSomebody = `${route.method} ${route.path}` in ACTS;
-  return spell(route, OPERATOR).filter((_, index) => isForSomebody || index % 3 === 0);
+  const turn = CHANGING.indexOf(route);
+  return spell(route, OPERATOR).filter((_, index) => isForSomebody || (index + turn) % 6 === 0);
 }
 
 describe.each(CHANGING)('$method $path', (route) => {
@@ -134,8 +135,11 @@ test.each([
   ['a key', () => ({ authorization: `Bearer ${scene.workspace.key}` })],
   ['an operator on another site', () => ({ ...OPERATOR, 'sec-fetch-site': 'cross-site' })],
   ['an operator from nowhere', () => basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD)],
-])('%s does nothing of what operators may do, in any spelling', async (_name, headersOf) => {
+])('%s does nothing of what operators may do, in any spelling', async (name, headersOf) => {
   const routes = CHANGING.filter(({ method, path }) => `${method} ${path}` in ACTS);
-  const spelled = routes.flatMap((route) => spell(route, headersOf()));
+  // Every spelling of some of them.
+  const spelled = routes.flatMap((route, turn) =>
+    spell(route, headersOf()).filter((_, index) => (index + turn + name.length) % 3 === 0),
+  );
   expect(await findActs(writable, spelled)).toEqual([]);
 });

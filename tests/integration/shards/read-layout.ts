@@ -52,7 +52,11 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
   const shards = new Set<number>();
   const contents = new Map<string, string>();
   const members = new Map<string, string[]>();
-  for (const [name, value] of await dumpRedis(redis)) {
+  const dump = await dumpRedis(redis);
+  const endsOf = new Map(
+    await Promise.all([...dump.keys()].map(async (name) => [name, String(await redis.pexpiretime(name))] as const)),
+  );
+  for (const [name, value] of dump) {
     const key = readKeyName(name);
     if (!key) {
       if (name !== 'herald:shards') contents.set(name, value);
@@ -62,7 +66,7 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
     shards.add(key.shard);
     if (APART.has(key.kind) || (key.kind === 'group' && OF_NO_DESTINATION.test(key.id))) continue;
     const rest = name.slice(name.indexOf(':') + 1);
-    const ends = String(await redis.pexpiretime(name));
+    const ends = endsOf.get(name) ?? '';
     if (INDEXES.has(key.kind)) {
       const rows = JSON.parse(value) as string[];
       const pairs = rows.flatMap((id, index) => (index % 2 === 0 ? [`${id} ${rows[index + 1] ?? ''} ${ends}`] : []));

@@ -27,15 +27,17 @@ const WORKSPACES = 4;
 const HOUR_MS = 3_600_000;
 
 let data: Data;
-let filled: FilledWorkspace[];
-beforeEach(async () => {
+const filled: FilledWorkspace[] = [];
+let whole: Awaited<ReturnType<typeof takeSnapshot>>;
+beforeAll(async () => {
   data = await startData();
   const now = Date.now();
-  filled = [];
   for (let shard = 0; shard < WORKSPACES; shard++)
     filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, WORKSPACES), now));
+  whole = await takeSnapshot(data.redis);
 });
-afterEach(() => data[Symbol.asyncDispose]());
+beforeEach(() => restoreSnapshot(data.redis, whole));
+afterAll(() => data[Symbol.asyncDispose]());
 
 type Crash = { readonly atCopy?: number; readonly atProgress?: number };
 
@@ -144,7 +146,7 @@ test('it says how many deliveries it has enqueued', async () => {
 
 test('resharding that dies between any copy and its deletion, or behind any step, is completed by the next one', async () => {
   const { redis } = data;
-  const [read, snapshot] = [await readAll(redis, 1), await takeSnapshot(redis)];
+  const read = await readAll(redis, 1);
   const { copies, steps } = await reshard(redis, 4);
   expect(copies).toBeGreaterThan(50);
   const crashes: Crash[] = [
@@ -152,7 +154,7 @@ test('resharding that dies between any copy and its deletion, or behind any step
     ...Array.from({ length: 3 }, (_, index) => ({ atProgress: 1 + Math.floor((index * (steps - 1)) / 2) })),
   ];
   for (const crash of crashes) {
-    await restoreSnapshot(redis, snapshot);
+    await restoreSnapshot(redis, whole);
     const layout = await readLayout(redis);
     await expect(reshard(redis, 4, crash)).rejects.toThrow('killed');
     expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4, layout: 2 });
