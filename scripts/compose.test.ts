@@ -12,6 +12,7 @@ interface Service {
   environment?: Record<string, string | number | null>;
   ports?: string[];
   command?: string[];
+  logging?: { options: Record<string, string> };
   tmpfs?: string[];
   labels?: Record<string, string>;
   profiles?: string[];
@@ -67,11 +68,26 @@ test('every variable of the example gets somewhere', () => {
 });
 
 test('images of others are pinned, and every service has a label', () => {
-  const others = Object.values(services).filter(({ build }) => build === undefined);
+  const others = Object.values(services).filter(({ image }) => image !== 'herald');
   expect(others.length).toBeGreaterThan(2);
   // PostgreSQL's versions have two numbers.
   expect(others.filter(({ image }) => !/:v?\d+\.\d+(\.\d+)?$/.test(image))).toEqual([]);
   expect(Object.entries(services).filter(([name, { labels }]) => labels?.['herald.process'] !== name)).toEqual([]);
+});
+
+test('one service builds the image of both, and what is logged fills no disk', () => {
+  const own = Object.values(services).filter(({ image }) => image === 'herald');
+  expect(own.map(({ build }) => build)).toEqual(['.', undefined]);
+  for (const { logging } of Object.values(services))
+    expect(logging?.options).toEqual({ 'max-size': '50m', 'max-file': '4' });
+});
+
+test('Redis has the settings of the guide', () => {
+  const [, settings = ''] = /redis\.conf <<END\n(.*?)\nuser /s.exec(read('docs/operating.md')) ?? [];
+  const wanted = settings.split('\n').filter((line) => !/^(port|dir) /.test(line));
+  expect(wanted.length).toBeGreaterThan(5);
+  const given = (services.redis?.command ?? []).join(' ').split(/ ?--/).slice(1);
+  expect(given.map((each) => each.replace(/^save $/, 'save ""')).sort()).toEqual(wanted.sort());
 });
 
 test('the image has the Node that npm ci installs', () => {

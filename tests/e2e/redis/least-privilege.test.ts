@@ -1,5 +1,9 @@
-import { freePort } from '@herald/test-kit';
-import { readFile } from 'node:fs/promises';
+import { askRedis, freePort, startRedis } from '@herald/test-kit';
+import { exec } from 'node:child_process';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -7,24 +11,27 @@ import { startHerald } from '../../support/start-herald.ts';
 
 import.meta.jest.setTimeout(120_000);
 
-/** The rules that docs/operating.md gives a user of Herald's own, without its password. */
-async function readDocumentedRules(): Promise<string[]> {
+/** The rules that docs/operating.md gives a user, without its password. */
+async function readDocumentedRules(user: string): Promise<string[]> {
   const text = await readFile(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
-  const [, rules = ''] = /^redis-cli -p 6390 ACL SETUSER herald on '>[^']+' \\\n((?:.+\\\n)*.+)$/m.exec(text) ?? [];
-  return rules
-    .split(/[\s\\]+/)
-    .map((rule) => rule.replace(/^'|'$/g, ''))
-    .filter(Boolean);
+  return new RegExp(`^user ${user} on >\\w+ (.+)$`, 'm').exec(text)?.[1]?.split(' ') ?? [];
 }
 
 test('the user of docs/operating.md may do all that Herald does, and no more than its keys need', async () => {
-  const rules = await readDocumentedRules();
+  const rules = await readDocumentedRules('herald');
   expect(rules).toContain('+eval');
   const port = await freePort();
   const REDIS_URL = `redis://herald:hunter2@127.0.0.1:${port}`;
   await using herald = await startHerald({
     topology: 'single',
-    redis: { port, appendonly: true, args: ['--maxmemory', '256mb', '--user', 'herald', 'on', '>hunter2', ...rules] },
+    redis: {
+      port,
+      appendonly: true,
+      args: [
+        ...['--maxmemory', '256mb', '--user', 'herald', 'on', '>hunter2', ...rules],
+        ...['--user', 'backup', 'on', '>hunter3', ...(await readDocumentedRules('backup'))],
+      ],
+    },
     env: {
       REDIS_URL,
       RETRY_SCHEDULE: '10ms,10ms',
@@ -78,6 +85,13 @@ test('the user of docs/operating.md may do all that Herald does, and no more tha
     const [name = '', ...args] = command;
     expect(await herald.redis.acl('DRYRUN', 'herald', name, ...args)).toContain('no permissions');
   }
+
+  // The backup of docs/backups.md, by the user of the guide, restored.
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'herald-backup-'));
+  const backup = `redis-cli -u redis://backup:hunter3@127.0.0.1:${port} --rdb - > ${folder.path}/dump.rdb`;
+  await promisify(exec)(backup);
+  await using restored = await startRedis({ dir: folder.path });
+  expect(await askRedis(restored.port, 'DBSIZE')).toBe(await askRedis(port, 'DBSIZE'));
 });
 
 const NOT_ALLOWED = [
