@@ -16,6 +16,7 @@ COPY package.json package-lock.json tsconfig.build.json tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
 RUN npm ci --ignore-scripts
+ARG HERALD_COMMIT
 RUN npm run build
 RUN mkdir /built && cp -r --parents apps/*/dist /built
 

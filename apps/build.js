@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build as bundle } from 'rolldown';
@@ -12,6 +13,16 @@ const PROGRAMS = ['api', 'worker', 'cli'];
 /** They read files that lie beside their own. */
 const WITH_FILES = [/^@bull-board\//, /^swagger-ui-dist/, /^node-pg-migrate/];
 
+// An image is built without the history: its command names the commit.
+const { HERALD_COMMIT: givenCommit = '' } = process.env;
+const COMMIT = givenCommit === '' ? readCommit() : givenCommit;
+
+function readCommit() {
+  const describe = ['describe', '--always', '--exclude=*', '--abbrev=12', '--dirty=-changed'];
+  const { status, stdout } = spawnSync('git', describe, { cwd: import.meta.dirname, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : '';
+}
+
 const folderOf = (app) => join(import.meta.dirname, app);
 
 const outputs = await bundle(
@@ -20,6 +31,7 @@ const outputs = await bundle(
     platform: 'node',
     external: WITH_FILES,
     resolve: { conditionNames: ['source', 'node'] },
+    transform: { define: { HERALD_COMMIT: JSON.stringify(COMMIT) } },
     output: { dir: join(folderOf(app), 'dist'), entryFileNames: 'main.js', sourcemap: true },
     write: false,
   })),

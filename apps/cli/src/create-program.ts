@@ -1,4 +1,4 @@
-import { VERSION } from '@herald/runtime/version';
+import { BUILD } from '@herald/runtime/version';
 import { Command } from 'commander';
 import { createAuditCommand } from './audit/audit-command.ts';
 import type { CommandDeps } from './context/command-deps.ts';
@@ -33,7 +33,7 @@ type Streams = { readonly stdout: OutputStream; readonly stderr: OutputStream };
 export function createProgram(deps: CommandDeps, streams: Streams): Command {
   const program = new Command('herald')
     .description('Operate Herald: signed webhooks for Task transitions.')
-    .version(VERSION, '-v, --version', 'print the version')
+    .version(BUILD, '-v, --version', 'print the version, and the commit of the build')
     .addCommand(createDoctorCommand(deps))
     .addCommand(createQueuesCommand(deps))
     .addCommand(createReceiversCommand(deps))

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { VERSION } from '../version.ts';
+import { COMMIT, VERSION } from '../version.ts';
 
 export type MetricsRegistry = Registry;
 
@@ -16,8 +16,8 @@ export function createMetricsRegistry(process: 'api' | 'worker'): MetricsRegistr
   new Gauge({
     name: 'herald_build_info',
     help: 'Always 1; what runs here is in the labels.',
-    labelNames: ['process', 'version'],
+    labelNames: ['process', 'version', 'commit'],
     registers: [registry],
-  }).set({ process, version: VERSION }, 1);
+  }).set({ process, version: VERSION, commit: COMMIT }, 1);
   return registry;
 }
