@@ -126,6 +126,16 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
     : acceptHere;
 
+  const readReadiness = createReadiness({
+    redis,
+    countWorkers: () => presence.count(now()),
+    isSilent,
+    skewMs: clock.skewMs,
+    findProblem: shards.findProblem,
+    findWarning: async () =>
+      untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
+  });
+
   const deliveryLog = createDeliveryLog({ ...replicated, history });
   const deliveryStores = new Map(
     keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
@@ -155,15 +165,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       leaseMs: IDEMPOTENCY_LEASE_MS,
       keepMs: IDEMPOTENCY_KEEP_MS,
     }),
-    readReadiness: createReadiness({
-      redis,
-      countWorkers: () => presence.count(now()),
-      isSilent,
-      skewMs: clock.skewMs,
-      findProblem: shards.findProblem,
-      findWarning: async () =>
-        untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
-    }),
+    readReadiness,
     receivers,
     callbacks,
     tasks,
@@ -213,6 +215,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       createOperatorDeps({
         operator: config.operator,
         createBoard: base.board.createBoard,
+        readReadiness,
         redis: operatorRedis,
         keyspace,
         length: config.auditLength,

@@ -6,6 +6,7 @@ import { createDestinationView } from '@herald/store/operators/destination-view'
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import { createSearch } from '@herald/store/operators/search';
+import type { Readiness } from '@herald/store/readiness/create-readiness';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createProcessPresence } from '@herald/store/shards/process-presence';
@@ -25,6 +26,7 @@ export type OperatorDepsOptions = {
   /** How long a settled record is kept, in ms. */
   readonly keepMs: number;
   readonly readServiceState: () => Promise<ServiceState>;
+  readonly readReadiness: () => Promise<Readiness>;
   /** Absent: nothing leaves Redis but what is over. */
   readonly history?: (HistoryReader & AuditHistory) | undefined;
   /** Epoch ms. */
@@ -33,7 +35,7 @@ export type OperatorDepsOptions = {
 
 /** What the operator pages are made of. */
 export function createOperatorDeps({ operator, createBoard, readServiceState, ...shared }: OperatorDepsOptions) {
-  const { redis, now } = shared;
+  const { redis, readReadiness, now } = shared;
   const failed = createFailedView(shared);
   return {
     operator,
@@ -41,6 +43,7 @@ export function createOperatorDeps({ operator, createBoard, readServiceState, ..
     redis,
     readOverview: createReadOverview({
       readServiceState,
+      readReadiness,
       processes: createProcessPresence(redis, now),
       stats: createStatsReader(shared),
       failed,

@@ -1,7 +1,9 @@
+import { READINESS_CODES } from '@herald/core';
 import { rememberFor } from '@herald/runtime/async/remember-for';
 import type { createFailedView } from '@herald/store/operators/failed-view';
 import { judgeWork, judgeWorkers } from '@herald/store/operators/judge-work';
 import type { createMemoryTrend } from '@herald/store/operators/memory-trend';
+import type { Readiness } from '@herald/store/readiness/create-readiness';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { GONE_AFTER_MS, type ProcessPresence } from '@herald/store/shards/process-presence';
 import type { StatsReader } from '@herald/store/stats/stats-reader';
@@ -14,6 +16,7 @@ const REMEMBERED_MS = 1_000;
 
 export type ReadOverviewDeps = {
   readonly readServiceState: () => Promise<ServiceState>;
+  readonly readReadiness: () => Promise<Readiness>;
   readonly processes: Pick<ProcessPresence, 'list'>;
   readonly stats: Pick<StatsReader, 'ofService'>;
   readonly failed: Pick<ReturnType<typeof createFailedView>, 'count'>;
@@ -26,12 +29,13 @@ type Window = OverviewView['window'];
 
 /** Reads the state of the service as the API shows it. */
 export function createReadOverview(deps: ReadOverviewDeps) {
-  const { readServiceState, processes, stats, failed, noteMemory, now } = deps;
+  const { readServiceState, readReadiness, processes, stats, failed, noteMemory, now } = deps;
   const read = async (window: Window): Promise<OverviewView> => {
     const at = now();
     const asked = stats.ofService(window);
-    const [state, seen, buckets, minutes, failedLately] = await Promise.all([
+    const [state, readiness, seen, buckets, minutes, failedLately] = await Promise.all([
       readServiceState(),
+      readReadiness(),
       processes.list(),
       asked,
       window === '1h' ? asked : stats.ofService('1h'),
@@ -46,7 +50,7 @@ export function createReadOverview(deps: ReadOverviewDeps) {
       processes: seen.filter(({ sign }) => sign > at - GONE_AFTER_MS).map(toProcess),
       redis: toMemory(state.memory, state.memory && noteMemory(at, state.memory.usedBytes)),
       buckets: buckets.map(toBucket),
-      findings: [...judgeWorkers(work), ...judgeWork(work)],
+      findings: [...toFindings(readiness), ...judgeWorkers(work), ...judgeWork(work)],
     };
   };
   const remembered = {
@@ -55,4 +59,12 @@ export function createReadOverview(deps: ReadOverviewDeps) {
   };
   return async (window: Window): Promise<OverviewView> => await remembered[window]();
 }
+/** What `/readyz` says, without the workers: who judges these knows what waits for them. */
+function toFindings({ problems, warnings }: Readiness): OverviewView['findings'] {
+  const actions: Readonly<Record<string, { readonly action: string }>> = READINESS_CODES;
+  return [...problems, ...warnings]
+    .filter(({ code }) => code !== 'no_worker')
+    .map(({ level, code, sentence }) => ({ level, code, text: sentence, whatToDo: actions[code]?.action ?? '' }));
+}
+
 export type ReadOverview = ReturnType<typeof createReadOverview>;
