@@ -1,6 +1,7 @@
 import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId } from '@herald/core';
 import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
 import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
@@ -27,6 +28,7 @@ const WEEKEND_MS = 3 * DAY_MS;
  */
 export async function live(engine: Engine, hasHistory: boolean, now: number, look: () => Promise<void>): Promise<void> {
   const stage = createStage(engine, hasHistory, now);
+  if (hasHistory) await createHistoryMark({ redis: engine.redis, keyspace: engine.stores.keyspace }).note('a history');
   // While all data moves, nothing else is done.
   const scenes = SCENES.filter((each) => (hasHistory || !each.hasHistory) && !each.isOfAMove);
   for (const scene of scenes) {
