@@ -144,6 +144,9 @@ test('the CLI tells what there is, and has nothing to migrate', async () => {
   });
   const adopted = await runCli(['history', 'adopt'], cli);
   expect(adopted.stdout).toBe(`this data has the history ${(await herald.redis.get(keys?.history ?? '')) ?? ''} now`);
+  const saying = await runCli(['history', 'retention', '--yes'], cli);
+  const asking = await runCli(['history', 'retention'], { ...cli, HISTORY_RETENTION: '9d' });
+  expect([saying.stdout, asking.stdout]).toEqual(['days are kept for 90 days', 'days are kept for 90 days']);
   const { stdout } = await runCli(['history', 'status'], cli);
   expect(stdout).toMatch(/^PostgreSQL \S+.*, schema up to date\n\d days, .*\nnothing waits in Redis$/);
   await expect(runCli(['history', 'status'], herald.topology.env)).resolves.toMatchObject({

@@ -3,7 +3,9 @@ CREATE TABLE herald.installation (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   id text NOT NULL DEFAULT gen_random_uuid()::text,
   -- The id of the data in Redis whose history it is. Absent until a worker has taken it.
-  data_id text
+  data_id text,
+  -- How long days are kept, in ms. Less than half of it needs a word of an operator. Absent until a worker has said it.
+  retention_ms bigint
 );
 INSERT INTO herald.installation DEFAULT VALUES;
 

@@ -39,6 +39,7 @@ const RECORDS = {
   'secrets forget': 'forgetSecretsKey',
   'history migrate': 'migrateHistory',
   'history adopt': 'adoptHistory',
+  'history retention': 'setHistoryRetention',
   'history forget': 'forgetHistory',
   'history status': 'reads',
 } satisfies Record<string, string>;
@@ -224,6 +225,7 @@ test('what is done while nothing runs leaves one entry, where the data is afterw
 
   const adopting = { in: other, shardCount: 5, env };
   await expectRecorded('history adopt', [], { target: expect.any(String) as string }, adopting);
+  await expectRecorded('history retention', ['--yes'], { target: String(90 * 86_400_000) }, adopting);
   await expectRecorded('history forget', [], {}, adopting);
 }, 90_000);
 

@@ -50,6 +50,7 @@ const CALLS: Readonly<Record<string, (scene: Scene) => { args?: readonly string[
   'secrets forget': () => ({ args: ['0a1b2c3d'] }),
   'history migrate': () => ({}),
   'history adopt': () => ({}),
+  'history retention': () => ({ args: ['--yes'] }),
   'history status': () => ({}),
   'history forget': () => ({}),
 };

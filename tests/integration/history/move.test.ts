@@ -447,6 +447,18 @@ describe('days', () => {
     await history.partitions.dropBefore(keptFrom);
   });
 
+  test('are kept as long as before when that is shortened by more than half, until somebody says that it is meant', async () => {
+    const { partitions } = history;
+    const agree = (days: number, now = Date.now()) => partitions.agreeOnRetention(days * DAY_MS, now);
+    await expect(agree(90)).resolves.toBe(90 * DAY_MS);
+    await expect(agree(9)).resolves.toBe(90 * DAY_MS);
+    await expect(agree(45)).resolves.toBe(45 * DAY_MS);
+    await partitions.setRetention(9 * DAY_MS);
+    await expect(agree(9)).resolves.toBe(9 * DAY_MS);
+    await expect(agree(400)).resolves.toBe(400 * DAY_MS);
+    await expect(agree(400, Date.now() + 2 * DAY_MS)).rejects.toThrow(/set their clocks/);
+  });
+
   /** Tables in which a word is left. */
   async function findWord(word: string): Promise<unknown[]> {
     const tables = await history.rows(

@@ -8,6 +8,7 @@ import { readCliConfig, type Herald } from '../context/open-herald.ts';
 import { toDate } from '../output/time-text.ts';
 import { describeHistory, type Backlog } from './describe-history.ts';
 
+const DAY_MS = 86_400_000;
 /** Making indexes may take long. */
 const STATEMENT_LIMIT_MS = 3_600_000;
 
@@ -74,6 +75,29 @@ ${examples('herald history adopt')}`,
       await recordAct(herald, { action: 'adoptHistory', target: historyId });
       if (json) output.json({ historyId });
       else output.line(`this data has the history ${historyId} now`);
+    });
+  history
+    .command('retention')
+    .description('say that HISTORY_RETENTION is meant, though it is less than half of what it was')
+    .option('--yes', 'drop the days that are older than it, with the next round of a worker')
+    .addHelpText(
+      'after',
+      `
+Workers take a HISTORY_RETENTION over that is longer, or a little shorter. Without --yes this says how long days are kept.
+${examples('HISTORY_RETENTION=7d herald history retention --yes')}`,
+    )
+    .action(async ({ json, yes = false }: JsonOption & { yes?: boolean }) => {
+      const { createPartitions } = await import('@herald/history/partitions/partitions');
+      await using herald = await openHerald();
+      const wishedMs = herald.config.history?.retentionMs ?? 0;
+      const keptMs = await inHistory(async (pool) => {
+        const partitions = createPartitions(pool);
+        if (yes) await partitions.setRetention(wishedMs);
+        return await partitions.agreeOnRetention(wishedMs, now());
+      });
+      if (yes) await recordAct(herald, { action: 'setHistoryRetention', target: String(wishedMs) });
+      if (json) output.json({ keptMs });
+      else output.line(`days are kept for ${Math.round(keptMs / DAY_MS)} days`);
     });
   history
     .command('forget')

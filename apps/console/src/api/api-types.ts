@@ -3056,12 +3056,13 @@ export interface components {
          *     - `proxy_not_trusted`: Requests come through a proxy, and `TRUST_PROXY` is 0. All callers share the address of the proxy, and the limits of wrong keys and sign-ins. Only the API says it, for five minutes after the last such request.
          *     - `history_away`: PostgreSQL, where settled deliveries go, is away or refuses. They stay in Redis, and deliveries go on.
          *     - `history_days_stay`: A day that `HISTORY_RETENTION` has ended hours ago is still in the history, with its bodies: somebody reads it, such as a long `pg_dump`, or it can not be dropped.
+         *     - `history_retention_kept`: `HISTORY_RETENTION` was shortened by more than half. Nothing is dropped by it, since what is dropped is gone.
          *     - `history_not_set`: The data has a history, and `HISTORY_URL` is not set in this process. What settles waits in Redis, and what has moved is not shown by it.
          *     - `clock_off`: The clock of the machine differs from the time of Redis by more than half a second.
          * @example redis_away
          * @enum {string}
          */
-        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "history_days_stay" | "history_not_set" | "clock_off";
+        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "history_days_stay" | "history_retention_kept" | "history_not_set" | "clock_off";
         StartLinks: {
             links: {
                 path: string;

@@ -65,5 +65,12 @@ test('a day that stays for hours is a warning, its reason is logged once, and it
   expect([state.isUp(), state.overdueMs()]).toEqual([true, 7 * 3_600_000]);
   state.daysStay(0);
   expect(state.problem()).toBeUndefined();
-  expect(logged).toEqual(['history.days_stay {"seconds":3600,"detail":"canceling statement due to lock timeout"}']);
+  for (let round = 0; round < 2; round++) state.keptFor(90 * 86_400_000, 9 * 86_400_000);
+  expect(state.problem()).toMatchObject({ code: 'history_retention_kept' });
+  state.keptFor(9 * 86_400_000, 9 * 86_400_000);
+  expect(state.problem()).toBeUndefined();
+  expect(logged).toEqual([
+    'history.days_stay {"seconds":3600,"detail":"canceling statement due to lock timeout"}',
+    'history.retention_kept {"keptMs":7776000000,"wishedMs":777600000}',
+  ]);
 });

@@ -22,6 +22,7 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
   const failures = new Map<string, Failure>();
   let overdueMs = 0;
   let toldReason: string | undefined;
+  let longer: { readonly ms: number; readonly wishedMs: number } | undefined;
   const since = () => Math.min(...[...failures.values()].map((failure) => failure.since));
   return {
     failed(part: string, error: unknown): void {
@@ -50,6 +51,12 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
       }
       toldReason = reason;
     },
+    /** HISTORY_RETENTION was shortened by more than half, and nobody has said that it is meant. */
+    keptFor(ms: number, wishedMs: number): void {
+      const kept = ms > wishedMs ? { ms, wishedMs } : undefined;
+      if (kept && !longer) logger.warn('history.retention_kept', { keptMs: ms, wishedMs });
+      longer = kept;
+    },
     overdueMs: () => overdueMs,
     isUp: () => failures.size === 0,
     /**
@@ -57,7 +64,8 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
      * @param waiting settled deliveries in Redis, where that is known
      */
     problem(waiting?: number): Finding | undefined {
-      if (failures.size === 0) return overdueMs > OVERDUE_MS ? warnOfDays(overdueMs) : undefined;
+      if (failures.size === 0 && overdueMs > OVERDUE_MS) return warnOfDays(overdueMs);
+      if (failures.size === 0) return longer && warnOfRetention(longer.ms, longer.wishedMs);
       const count = waiting === undefined ? '' : `${waiting} `;
       return warning(
         'history_away',
@@ -73,5 +81,13 @@ function warnOfDays(overdueMs: number): Finding {
   return warning(
     'history_days_stay',
     `a day that HISTORY_RETENTION ended ${hours} hours ago is still in the history, with its bodies`,
+  );
+}
+
+function warnOfRetention(keptMs: number, wishedMs: number): Finding {
+  const [kept, wished] = [keptMs, wishedMs].map((ms) => Math.round(ms / 86_400_000));
+  return warning(
+    'history_retention_kept',
+    `HISTORY_RETENTION is ${wished} days and was ${kept}: days are dropped by it once "herald history retention --yes" says that it is meant`,
   );
 }

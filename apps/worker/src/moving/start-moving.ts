@@ -68,7 +68,9 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
   let isStopping = false;
   const tend = () =>
     history.attempt('days', async () => {
-      const oldest = now() - history.retentionMs;
+      const retentionMs = await history.partitions.agreeOnRetention(history.retentionMs, now());
+      history.state.keptFor(retentionMs, history.retentionMs);
+      const oldest = now() - retentionMs;
       // First, since it makes room.
       const { dropped, failures } = await history.partitions.dropBefore(oldest);
       if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });

@@ -110,6 +110,11 @@ export const READINESS_CODES = {
       'A day that `HISTORY_RETENTION` has ended hours ago is still in the history, with its bodies: somebody reads it, such as a long `pg_dump`, or it can not be dropped.',
     action: 'See the runbook, history days stay. It is dropped by itself once nobody reads it.',
   },
+  history_retention_kept: {
+    meaning:
+      '`HISTORY_RETENTION` was shortened by more than half. Nothing is dropped by it, since what is dropped is gone.',
+    action: 'Correct it, or say that it is meant: `herald history retention --yes`.',
+  },
   history_not_set: {
     meaning:
       'The data has a history, and `HISTORY_URL` is not set in this process. What settles waits in Redis, and what has moved is not shown by it.',

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { DayGoingError } from '../errors/history-errors.ts';
+import { DayGoingError, HistoryRefusal } from '../errors/history-errors.ts';
 import { inTransaction, withClient, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';
 
@@ -28,6 +28,9 @@ const STATEMENT_LIMIT_MS = 20_000;
 const READERS_LIMIT_MS = 2_000;
 /** A round of dropping may wait for many readers, one after the other, in ms. */
 const ROUND_LIMIT_MS = 600_000;
+
+const CLOCKS =
+  'the times of Redis and of PostgreSQL differ by more than a day, so that no day is dropped; set their clocks';
 
 /** Whole days of UTC since 1970. */
 export const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
@@ -145,6 +148,23 @@ export function createPartitions(pool: HistoryPool, { readersLimitMs = READERS_L
         if (!rows[0]?.mine) return { dropped: [], failures: [] };
         return await dropAll(dayOf(timeMs));
       }),
+    /**
+     * How long days are kept, in ms: as long as is wished, unless that is less than half of before. `setRetention` is the
+     * word that it needs then.
+     * @throws HistoryRefusal when the time of Redis (`nowMs`) and that of PostgreSQL differ by more than a day
+     */
+    agreeOnRetention: (wishedMs: number, nowMs: number): Promise<number> =>
+      inTransaction(pool, { statementMs: STATEMENT_LIMIT_MS }, async (client) => {
+        await client.query(SQL.AGREE_ON_RETENTION, [wishedMs]);
+        type Agreed = { retention_ms: number | null; now_ms: number };
+        const { rows } = await client.query<Agreed>(SQL.READ_RETENTION);
+        const { retention_ms: agreedMs, now_ms: theirNowMs = nowMs } = rows[0] ?? {};
+        if (Math.abs(theirNowMs - nowMs) > DAY_MS) throw new HistoryRefusal(CLOCKS);
+        return Math.max(wishedMs, agreedMs ?? 0);
+      }),
+    setRetention: async (retentionMs: number): Promise<void> => {
+      await pool.query(SQL.SET_RETENTION, [retentionMs]);
+    },
     /** For how long the oldest day that should be gone has been over, in ms; 0: there is none. */
     async findOverdueMs(timeMs: number): Promise<number> {
       const days = (await listDayTables(pool)).map(({ day }) => day);

@@ -236,5 +236,13 @@ FROM (VALUES ('herald.deliveries', 'UPDATE'), ('herald.transitions', 'UPDATE'), 
 export const READ_INSTALLATION = 'SELECT id, data_id FROM herald.installation';
 /** $1: id of the data. Takes a history that is of none yet. */
 export const CLAIM_INSTALLATION = 'UPDATE herald.installation SET data_id = $1 WHERE data_id IS NULL';
+/** $1: how long days are to be kept, in ms. Less than half of what they were kept so far isn't taken over. */
+export const AGREE_ON_RETENTION = `UPDATE herald.installation SET retention_ms = $1
+  WHERE retention_ms IS DISTINCT FROM $1 AND (retention_ms IS NULL OR $1 * 2 >= retention_ms)`;
+/** $1: how long days are to be kept, in ms, however long they were. */
+export const SET_RETENTION = 'UPDATE herald.installation SET retention_ms = $1';
+/** One row: how long days are kept, and the time, in ms. */
+export const READ_RETENTION = `SELECT retention_ms, (extract(epoch FROM now()) * 1000)::bigint AS now_ms
+  FROM herald.installation`;
 /** $1: id of the data. Takes a history from other data. */
 export const ADOPT_INSTALLATION = 'UPDATE herald.installation SET data_id = $1 RETURNING id';
