@@ -89,6 +89,31 @@ test('Redis remembers a processed delivery for seven days, counted anew from eve
   expect(await redis.pttl('hooks:dlv_1')).toBeGreaterThan(7 * 86_400_000 - 60_000);
 });
 
+test('a renewed claim in Redis has its time anew, and one that has ended stays that of another', async () => {
+  const first = await claim(createRedisStore(redis));
+  await redis.pexpire('herald:delivery:dlv_1', 5_000);
+  await first.renewal?.renew();
+  expect(await redis.pttl('herald:delivery:dlv_1')).toBeGreaterThan(50_000);
+  await redis.set('herald:delivery:dlv_1', 'of another', 'PX', 5_000);
+  await first.renewal?.renew();
+  expect(await redis.pttl('herald:delivery:dlv_1')).toBeLessThanOrEqual(5_000);
+});
+
+test('a claim whose answer was lost, so that the client sent it again, is known as one’s own', async () => {
+  const loses = async (command: string, ...args: string[]) => {
+    if (command === 'SET') await redis.call(command, ...args);
+    return redis.call(command, ...args);
+  };
+  expect(await kindOf(createRedisStore({ call: loses }))).toBe('claimed');
+  expect(await kindOf(createRedisStore(redis))).toBe('in_progress');
+});
+
+test('a client that can’t work is refused with what to give', () => {
+  expect(() => createRedisStore({} as never)).toThrow('client must be one of ioredis, or of node-redis');
+  const cluster = { ...asNodeRedis(), masters: [] };
+  expect(() => createRedisStore(cluster)).toThrow('client is a cluster of node-redis');
+});
+
 test('two processes see the same deliveries', async () => {
   const [one, other] = [createRedisStore(redis), createRedisStore(redis)];
   const claimed = await claim(one);

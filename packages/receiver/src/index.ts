@@ -1,5 +1,21 @@
 export {
+  createExpressHandler,
+  type ExpressHandler,
+  type NodeRequest,
+  type NodeResponse,
+} from './create-express-handler.ts';
+export { createFetchHandler, type FetchHandler } from './create-fetch-handler.ts';
+export {
+  createMemoryStore,
+  type Claim,
+  type DeliveryStore,
+  type MemoryStoreOptions,
+  type StoreOptions,
+} from './delivery-store.ts';
+export {
   EVENT_NAMES,
+  EventFormatError,
+  isSample,
   type ApprovalRequest,
   type CanceledEvent,
   type CheckInEvent,
@@ -13,21 +29,20 @@ export {
   type TaskStatus,
   type TestEvent,
   type UnknownEvent,
-} from './events/event.ts';
-export { EventFormatError } from './events/event-format-error.ts';
-export { isSample } from './events/is-sample.ts';
-export { parseEvent } from './events/parse-event.ts';
-export { createExpressHandler, type ExpressHandler } from './handlers/create-express-handler.ts';
-export { createFetchHandler, type FetchHandler } from './handlers/create-fetch-handler.ts';
-export type { NodeRequest } from './handlers/read-node-body.ts';
-export type { FindSecrets, ReceiverOptions } from './handlers/receiver-options.ts';
-export type { ReceiverRefusal } from './handlers/receiver-refusal.ts';
-export type { SignatureMode } from './signatures/judge-delivery.ts';
-export type { RawBody } from './signatures/raw-body.ts';
-export type { WebhookHeaders } from './signatures/read-header.ts';
-export type { Secrets } from './signatures/secrets.ts';
-export { verify } from './signatures/verify.ts';
-export { verifyStandard, type StandardOptions } from './signatures/verify-standard.ts';
-export type { Claim, DeliveryStore, StoreOptions } from './stores/delivery-store.ts';
-export { createMemoryStore, type MemoryStoreOptions } from './stores/memory-store.ts';
-export { createRedisStore, type RedisClient, type RedisStoreOptions } from './stores/redis-store.ts';
+} from './event.ts';
+export { parseEvent } from './parse-event.ts';
+export type { FindSecrets, HandledDelivery, ReceiverOptions, ReceiverRefusal } from './receiver-options.ts';
+export { createRedisStore, type RedisClient, type RedisStoreOptions } from './redis-store.ts';
+export {
+  sign,
+  verifyAllowingReplays,
+  /** The former name. */
+  verifyAllowingReplays as verify,
+  verifyStandard,
+  type DeliveryToSign,
+  type RawBody,
+  type Secrets,
+  type StandardOptions,
+  type WebhookHeaders,
+} from './signatures.ts';
+export { verifyDelivery, type DeliveryToVerify, type SignatureMode, type VerifiedDelivery } from './verify-delivery.ts';

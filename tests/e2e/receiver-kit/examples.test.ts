@@ -23,7 +23,11 @@ async function compileNest(folder: string): Promise<void> {
 const EXAMPLES: Example[] = [
   { name: 'express.mjs', command: node, args: ['express.mjs'] },
   { name: 'fastify.mjs', command: node, args: ['fastify.mjs'] },
-  ...['fetch.mjs', 'hono.mjs', 'route.mjs'].map((name) => ({ name, command: node, args: [serveFetch, name] })),
+  ...['fetch.mjs', 'hono.mjs', 'route.mjs', 'lambda.mjs'].map((name) => ({
+    name,
+    command: node,
+    args: [serveFetch, name],
+  })),
   { name: 'nest.ts', command: node, args: ['nest.js'], prepare: compileNest },
   ...(python === undefined ? [] : [{ name: 'receiver.py', command: python, args: ['receiver.py'] }]),
 ];

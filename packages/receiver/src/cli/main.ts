@@ -1,9 +1,25 @@
 import { parseArgs } from 'node:util';
-import { runListen } from './listen/run-listen.ts';
-import type { Terminal } from './arguments/terminal.ts';
-import { runTrigger } from './trigger/run-trigger.ts';
-import { USAGE, UsageError } from './arguments/usage.ts';
-import { runVerify } from './verify/run-verify.ts';
+import { UsageError, type Terminal } from './arguments.ts';
+import { version } from './forward.ts';
+import { runListen } from './listen.ts';
+import { runTrigger } from './trigger.ts';
+import { runVerify } from './verify.ts';
+
+const USAGE = `herald-receiver brings webhooks of Herald to a program on this machine, while you develop it.
+
+  herald-receiver listen --api <origin> --key <API key> --forward-to <url> [--events <name,name>] [--secret <whsec_…>]
+      Forwards the events of a workspace as they happen, signed, and shows what your program answers.
+      The key needs the scope webhooks. HERALD_API and HERALD_KEY serve instead of --api and --key.
+
+  herald-receiver trigger <event> --forward-to <url> --secret <whsec_…>
+      Sends one sample of an event, made and signed on this machine.
+
+  herald-receiver verify <file> --secret <whsec_…>
+      Says whether the signatures of a saved request hold, or why not. The file has its headers, an empty line, and
+      the body as it came; - reads standard input.
+
+HERALD_SECRETS serves instead of --secret: your program may read the same variable.
+`;
 
 type Command = (
   terminal: Terminal,
@@ -32,6 +48,10 @@ async function run([name = '', ...args]: readonly string[]): Promise<number> {
   if (['', 'help', '--help', '-h'].includes(name)) {
     terminal.say(USAGE);
     return name === '' ? 2 : 0;
+  }
+  if (name === '--version') {
+    terminal.say(version);
+    return 0;
   }
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
