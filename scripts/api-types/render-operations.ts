@@ -4,6 +4,7 @@ import { callerOf, operationsOf, type OperationAt } from './client-document.ts';
 /** The operations of the client package, by their ids: for the compiler, and where each is. */
 export function renderOperations(document: OpenApiDocument): string {
   const all = operationsOf(document);
+  const schemas = JSON.parse(JSON.stringify(document.components?.schemas ?? {})) as Schemas;
   const of = (caller: string) => all.filter(({ operation }) => callerOf(operation) === caller);
   return `// Written by \`npm run api:types\` from the OpenAPI document.
 import type { Operation, Route } from './operation.ts';
@@ -19,11 +20,15 @@ ${of('executor').map(renderType).join('\n')}
 }
 
 export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
-${of('tenant').map(renderRoute).join('\n')}
+${of('tenant')
+  .map((each) => renderRoute(each, schemas))
+  .join('\n')}
 };
 
 export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> = {
-${of('executor').map(renderRoute).join('\n')}
+${of('executor')
+  .map((each) => renderRoute(each, schemas))
+  .join('\n')}
 };
 `;
 }
@@ -38,7 +43,23 @@ function renderType({ path, method, operation }: OperationAt): string {
   return `  /**\n${comment}\n   */\n  readonly ${operationId}: Operation<'${operationId}'>;`;
 }
 
-function renderRoute({ path, method, operation: { operationId, parameters = [] } }: OperationAt): string {
+function renderRoute({ path, method, operation }: OperationAt, schemas: Schemas): string {
+  const { operationId, parameters = [] } = operation;
   const isPaged = parameters.some((each) => each.in === 'query' && each.name === 'cursor');
-  return `  ${operationId}: { method: '${method}', path: '${path}'${isPaged ? ', isPaged: true' : ''} },`;
+  const items = isPaged ? `, items: '${itemsOf(operation, schemas)}'` : '';
+  return `  ${operationId}: { method: '${method}', path: '${path}'${items} },`;
+}
+
+type Schema = { readonly $ref?: string; readonly type?: unknown; readonly properties?: Schemas };
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** The name of the one list on a page. */
+function itemsOf({ operationId, responses }: OperationAt['operation'], schemas: Schemas): string {
+  const content = responses['200']?.content as Readonly<Record<string, { readonly schema?: Schema }>> | undefined;
+  const schema = content?.['application/json']?.schema;
+  const page = schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema;
+  const lists = Object.entries(page?.properties ?? {}).filter(([, { type }]) => type === 'array');
+  const [name] = lists[0] ?? [];
+  if (name === undefined || lists.length > 1) throw new Error(`a page of ${operationId} must have one list`);
+  return name;
 }

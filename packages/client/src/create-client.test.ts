@@ -1,4 +1,11 @@
-import { ConnectionError, createExecutorClient, createTenantClient, ProblemError } from './index.ts';
+import {
+  ConnectionError,
+  createExecutorClient,
+  createTenantClient,
+  DeadlineError,
+  ProblemError,
+  type ClientOptions,
+} from './index.ts';
 
 type Sent = { method: string; url: string; body: unknown; headers: Headers };
 
@@ -116,4 +123,170 @@ test('an answer that is no JSON is told as what it is', async () => {
   const failed = createTenantClient(options).listReceivers();
   await expect(failed).rejects.toBeInstanceOf(ConnectionError);
   await expect(failed).rejects.toThrow('look at baseUrl');
+});
+
+/** A client of a service that answers so, and what it was asked. */
+function clientOf(answer: () => Response | Promise<Response>, more: Partial<ClientOptions> = {}) {
+  const sent: (RequestInit & { url: string })[] = [];
+  const fetch = (url: string, init: RequestInit) => {
+    sent.push({ url, ...init });
+    return Promise.resolve(answer());
+  };
+  return { sent, herald: createTenantClient({ baseUrl: 'https://herald.test', key: 'hrld_1', fetch, ...more }) };
+}
+
+describe('a server that is no Herald', () => {
+  const redirect = (status: number) => () =>
+    new Response(null, { status, headers: { location: 'https://evil.test/x' } });
+  const opaque = () => Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+
+  test.each<[string, () => Response, RegExp]>([
+    ...[301, 302, 303, 307, 308].map((status): [string, () => Response, RegExp] => [
+      `a redirect ${status}`,
+      redirect(status),
+      /redirects to https:\/\/evil.test\/x, which the client does not follow/,
+    ]),
+    ['a redirect in a browser', opaque, /redirects to elsewhere/],
+    ['304', () => new Response(null, { status: 304 }), /redirects to elsewhere/],
+    ['204', () => new Response(null, { status: 204 }), /answer with status 204 is empty/],
+    ['an empty 200', () => new Response(''), /answer with status 200 is empty/],
+    ['a page', () => new Response('<p>', { headers: { 'content-type': 'text/html' } }), /is text\/html and no JSON/],
+    ['JSON that is cut short', () => new Response('{"a":', { status: 201 }), /status 201 is .* and no JSON/],
+  ])('with %s gets one request, and is told as what it is', async (_what, answer, sentence) => {
+    const { sent, herald } = clientOf(answer);
+    const failed = herald.createTask();
+    await expect(failed).rejects.toBeInstanceOf(ConnectionError);
+    await expect(failed).rejects.toThrow(sentence);
+    expect(sent.map(({ redirect: how }) => how)).toEqual(['manual']);
+  });
+
+  test.each<[unknown, object]>([
+    [
+      { errors: { a: 1 }, code: 42, detail: ['x'], requestId: 7 },
+      { code: 'unknown', errors: [], requestId: undefined },
+    ],
+    [{ errors: [null, 5, { path: 'a' }, { path: 'b', message: 'c' }] }, { errors: [{ path: 'b', message: 'c' }] }],
+    [
+      { code: 'of_tomorrow', detail: 'new' },
+      { code: 'of_tomorrow', message: 'new' },
+    ],
+    [null, { code: 'unknown', errors: [] }],
+  ])('and says %j with 400 is a problem that can be read', async (json, expected) => {
+    const { herald } = clientOf(() => Response.json(json, { status: 400 }));
+    await expect(herald.createTask()).rejects.toMatchObject({ name: 'ProblemError', status: 400, ...expected });
+  });
+});
+
+describe('the pages of a list', () => {
+  const listOf = async (...pages: readonly unknown[]) => {
+    const left = [...pages];
+    const { sent, herald } = clientOf(() => Response.json(left.length > 1 ? left.shift() : left[0]));
+    const ids: string[] = [];
+    let error: unknown;
+    try {
+      for await (const { id } of herald.listDeliveries()) ids.push(id);
+    } catch (caught) {
+      error = caught;
+    }
+    return { ids, calls: sent.length, error };
+  };
+  const deliveries = [{ id: 'a' }, { id: 'b' }];
+
+  test('are read by the name of the list, whatever else a later service sends', async () => {
+    const page = { warnings: [], hints: ['x'], deliveries, nextCursor: null, status: 'of tomorrow' };
+    expect(await listOf(page)).toEqual({ ids: ['a', 'b'], calls: 1, error: undefined });
+  });
+
+  test.each([
+    ['no cursor', 1, [{ deliveries }]],
+    ['a cursor that repeats', 2, [{ deliveries, nextCursor: 'c1' }]],
+    [
+      'null',
+      2,
+      [
+        { deliveries, nextCursor: 'c1' },
+        { deliveries, nextCursor: null },
+      ],
+    ],
+  ])('end with %s', async (_what, calls, pages) => {
+    expect(await listOf(...pages)).toEqual({ ids: Array(calls).fill(['a', 'b']).flat(), calls, error: undefined });
+  });
+
+  test('whose older part the history does not give end with an error, after what there is', async () => {
+    const { ids, error } = await listOf({ deliveries, nextCursor: null, historyUnavailable: true });
+    expect(ids).toEqual(['a', 'b']);
+    expect(error).toMatchObject({ name: 'ProblemError', code: 'history_unavailable', status: 503 });
+  });
+
+  test('without the list are told as what they are', async () => {
+    expect((await listOf({ nextCursor: null })).error).toMatchObject({
+      message: expect.stringContaining('no deliveries') as string,
+    });
+  });
+});
+
+describe('misuse', () => {
+  const KEY = 'hrld_secret\nline';
+  test.each<[string, object]>([
+    ['baseUrl must be where Herald is', { baseUrl: 'herald.example.com' }],
+    ['baseUrl must be where Herald is', { baseUrl: '' }],
+    ['baseUrl must be where Herald is', { baseUrl: 'file:///etc' }],
+    ['baseUrl must be where Herald is', { baseUrl: 'https://user:pass@herald.test' }],
+    ['baseUrl must be where Herald is', { baseUrl: undefined }],
+    ['the key is empty', { key: '' }],
+    ['the key is no text', { key: undefined }],
+    ['the key is with a space, a line end or the like', { key: KEY }],
+    ['deadlineMs must be a number of ms', { deadlineMs: Number.NaN }],
+    ['deadlineMs must be a number of ms', { deadlineMs: Infinity }],
+    ['tryTimeoutMs must be a number of ms', { tryTimeoutMs: 0 }],
+    ['fetch must be a function', { fetch: 'x' }],
+  ])('of an option is named at once: %s', (sentence, change) => {
+    const options = { ...createService({}).options, ...change };
+    expect(() => createTenantClient(options)).toThrow(sentence);
+    expect(() => createTenantClient(options)).not.toThrow('secret');
+  });
+
+  test.each<[string, string]>([
+    ['', 'path.id must be an id, and not empty'],
+    ['.', 'path.id must be an id'],
+    ['..', 'path.id must be an id'],
+  ])('of an id, %j, reaches no other operation', async (id, sentence) => {
+    const { sent, herald } = clientOf(() => Response.json({}));
+    await expect(herald.addMessage({ path: { id }, body: { text: 'x' } })).rejects.toThrow(sentence);
+    expect(sent).toEqual([]);
+  });
+
+  test('of a call is named, and sends nothing', async () => {
+    const { sent, herald } = clientOf(() => Response.json({}));
+    await expect(herald.createTask({ deadlineMs: 0 })).rejects.toThrow('deadlineMs must be');
+    await expect(herald.createTask({ idempotencyKey: 'a\nb' })).rejects.toThrow('idempotencyKey must be');
+    await expect(herald.readTask({ path: {} as { id: string } })).rejects.toThrow('path.id must be an id');
+    expect(sent).toEqual([]);
+  });
+
+  test('of a key that is found for each call is named without it', async () => {
+    const { sent, herald } = clientOf(() => Response.json({}), { key: () => Promise.resolve(KEY) });
+    const failed = herald.createTask();
+    await expect(failed).rejects.toThrow('the key is with a space');
+    await expect(failed).rejects.not.toThrow('secret');
+    expect(sent).toEqual([]);
+  });
+});
+
+test('the deadline and the signal cover the finding of the key', async () => {
+  const { sent, herald } = clientOf(() => Response.json({}), { key: () => new Promise<string>(() => undefined) });
+  await expect(herald.createTask({ deadlineMs: 5 })).rejects.toBeInstanceOf(DeadlineError);
+  const controller = new AbortController();
+  const failed = herald.createTask({ signal: controller.signal });
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await expect(failed).rejects.toBe(reason);
+  expect(sent).toEqual([]);
+});
+
+test('values of a query that are lists are sent each, and those that are absent are not', async () => {
+  const { sent, herald } = clientOf(() => Response.json({ deliveries: [], nextCursor: null }));
+  const query = { status: ['failed', 'pending'], limit: undefined, cursor: 'a b&c' };
+  await herald.listDeliveries({ query: query as never });
+  expect(new URL(sent[0]?.url ?? '').search).toBe('?status=failed&status=pending&cursor=a+b%26c');
 });

@@ -1,7 +1,6 @@
 import { EXECUTOR_ROUTES, TENANT_ROUTES, type ExecutorOperations, type TenantOperations } from './api/operations.ts';
 import type { Route } from './api/operation.ts';
-import { createCall, type CallInput, type ClientOptions } from './calls/create-call.ts';
-import { createPages } from './calls/create-pages.ts';
+import { createCall, createPages, type CallInput, type ClientOptions } from './call.ts';
 
 export type TenantClient = TenantOperations;
 export type ExecutorClient = ExecutorOperations;
@@ -19,12 +18,13 @@ export function createExecutorClient(options: ClientOptions): ExecutorClient {
 function createOperations(routes: Readonly<Record<string, Route>>, options: ClientOptions): unknown {
   const call = createCall(options);
   const operations = Object.entries(routes).map(([id, route]) => {
-    if (!route.isPaged) return [id, (input?: CallInput) => call(id, route, input)];
+    const { items } = route;
+    if (items === undefined) return [id, (input?: CallInput) => call(id, route, input)];
     const readPage = (input: CallInput) => (cursor: string | undefined) => {
       const query = cursor === undefined ? input.query : { ...input.query, cursor };
-      return call(id, route, { ...input, query }) as Promise<{ nextCursor: string | null }>;
+      return call(id, route, { ...input, query });
     };
-    return [id, (input: CallInput = {}) => createPages(readPage(input))];
+    return [id, (input: CallInput = {}) => createPages(items, readPage(input))];
   });
   return Object.fromEntries(operations) as unknown;
 }

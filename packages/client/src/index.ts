@@ -1,11 +1,21 @@
-export { createExecutorClient, createTenantClient, type ExecutorClient, type TenantClient } from './create-client.ts';
-export type { ClientOptions } from './calls/create-call.ts';
-export type { Fetch } from './calls/create-send.ts';
 export type { Answer, CallOptions, Input, Operation, Paged } from './api/operation.ts';
 export type { components, operations, paths } from './api/api-types.ts';
-export { ConnectionError } from './errors/connection-error.ts';
-export { DeadlineError } from './errors/deadline-error.ts';
-export { ProblemError, type InputProblem, type ProblemCode } from './errors/problem-error.ts';
-export { createReporter, type Reporter, type ReporterOptions } from './reporter/create-reporter.ts';
-export { ReporterFullError } from './reporter/reporter-full-error.ts';
-export type { Accepted, Transition } from './reporter/send-batch.ts';
+export type { ClientOptions } from './call.ts';
+export { createExecutorClient, createTenantClient, type ExecutorClient, type TenantClient } from './create-client.ts';
+export {
+  createReporter,
+  type Accepted,
+  type Closed,
+  type Reporter,
+  type ReporterOptions,
+  type Transition,
+} from './create-reporter.ts';
+export {
+  ConnectionError,
+  DeadlineError,
+  ProblemError,
+  ReporterFullError,
+  type InputProblem,
+  type ProblemCode,
+} from './errors.ts';
+export type { Fetch } from './send.ts';

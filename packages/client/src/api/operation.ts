@@ -4,8 +4,8 @@ import type { operations } from './api-types.ts';
 export type Route = {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
-  /** It answers with pages. */
-  readonly isPaged?: true;
+  /** It answers with pages, whose items are in the field of this name. */
+  readonly items?: string;
 };
 
 type OperationId = keyof operations;

@@ -1,7 +1,6 @@
-import type { ExecutorClient } from '../create-client.ts';
-import { ConnectionError } from '../errors/connection-error.ts';
-import { createReporter, type ReporterOptions } from './create-reporter.ts';
-import { ReporterFullError } from './reporter-full-error.ts';
+import { createExecutorClient, type ExecutorClient } from './create-client.ts';
+import { createReporter, type ReporterOptions, type Transition } from './create-reporter.ts';
+import { ConnectionError, DeadlineError, ReporterFullError } from './errors.ts';
 
 type Item = { taskId: string; type: string; checkpointId?: string };
 type Result = { transitionId: string } | { error: { code: string; status: number; detail: string } };
@@ -120,8 +119,10 @@ test('no more batches are under way than may be', async () => {
 
 test('an item for which the service had no moment is reported again, before what follows of its Task', async () => {
   const { report, sent } = createPair({ maxItems: 3 });
-  const outcomes = ['a', 'a', 'b', 'a'].map((taskId) => report(start(taskId)));
-  (await sent(1)).answer([refused('unavailable'), refused('unavailable'), { transitionId: 'trn_b' }]);
+  const outcomes = ['a', 'a', 'b'].map((taskId) => report(start(taskId)));
+  const first = await sent(1);
+  outcomes.push(report(start('a')));
+  first.answer([refused('unavailable'), refused('unavailable'), { transitionId: 'trn_b' }]);
   await expect(outcomes[2]).resolves.toEqual({ transitionId: 'trn_b' });
   const again = await sent(2);
   expect(again.items).toEqual([start('a'), start('a')]);
@@ -155,7 +156,7 @@ test('an answer with too few results settles every report', async () => {
   await expect(outcomes[1]).rejects.toThrow('too few results');
 });
 
-test('a full reporter takes no report, and is ready again when half of its places are free', async () => {
+test('a full reporter takes no report, and is ready again when there is a place', async () => {
   const { report, ready, sent } = createPair({ maxHeld: 2 });
   await ready();
   const outcomes = [report(start('a')), report(start('b'))];
@@ -183,4 +184,101 @@ test('closing sends what waits, waits for every outcome, and takes no more', asy
   answer();
   await Promise.all([outcome, closed, again]);
   await close();
+});
+
+test('who awaits ready before each report is never refused, however many there are and whatever else is reported', async () => {
+  const { report, ready, calls, close } = createPair({ maxHeld: 10, maxItems: 4 });
+  let most = 0;
+  let open = 0;
+  const each = async (taskId: string) => {
+    await ready();
+    most = Math.max(most, ++open);
+    await report(start(taskId));
+    open--;
+  };
+  const all = Promise.all(Array.from({ length: 300 }, (_, index) => each(`t${index}`)));
+  let answered = 0;
+  const server = setInterval(() => {
+    while (answered < calls.length) calls[answered++]?.answer();
+  }, 1);
+  await expect(all).resolves.toHaveLength(300);
+  clearInterval(server);
+  expect(most).toBeLessThanOrEqual(10);
+  await close();
+});
+
+test('what it holds is bounded by bytes as well, and ready waits for those', async () => {
+  const { report, ready, sent } = createPair({ maxHeldBytes: 200 });
+  const large = (taskId: string) => report({ taskId, type: 'done', result: 'x'.repeat(200) });
+  const first = large('a');
+  await expect(large('b')).rejects.toThrow(/holds 1 reports \(\d{3} bytes\)/);
+  let isReady = false;
+  const waiting = ready().then(() => (isReady = true));
+  const { answer } = await sent(1);
+  expect(isReady).toBe(false);
+  answer();
+  await Promise.all([first, waiting]);
+});
+
+test('closing ends at its deadline, and says what is unreported, in its order', async () => {
+  const { report, close, ready, sent } = createPair({ maxItems: 1, maxBatches: 1, maxHeld: 2 });
+  const outcomes = [report(start('a')), report(start('b'))];
+  const waiting = ready();
+  await sent(1);
+  const closed = close({ deadlineMs: 5 });
+  await expect(waiting).rejects.toThrow('the reporter is closed');
+  for (const outcome of outcomes) await expect(outcome).rejects.toBeInstanceOf(DeadlineError);
+  await expect(closed).resolves.toEqual({ unreported: [start('a'), start('b')] });
+  await expect(ready()).rejects.toThrow('the reporter is closed');
+});
+
+test('closing in time has nothing unreported', async () => {
+  const { report, close, sent } = createPair();
+  const outcome = report(start('a'));
+  const closed = close({ deadlineMs: 10_000 });
+  (await sent(1)).answer();
+  await outcome;
+  await expect(closed).resolves.toEqual({ unreported: [] });
+});
+
+test.each([{ maxItems: 0 }, { maxBytes: -1 }, { maxHeld: Number.NaN }, { maxBatches: 1.5 }, { deadlineMs: Infinity }])(
+  '%j is refused',
+  (options) => {
+    expect(() => createPair(options)).toThrow(/must be/);
+  },
+);
+
+test('with an API that comes and goes nothing is lost, and the reports of each Task arrive in their order', async () => {
+  const [tasks, each] = [20, 100];
+  const arrived = new Map<string, number[]>();
+  let requests = 0;
+  const fetch = (_url: string, { body }: RequestInit) => {
+    requests++;
+    if (requests % 5 === 1) return Promise.reject(new TypeError('connection refused'));
+    if (requests % 5 === 2) return Promise.resolve(new Response('<p>Bad Gateway', { status: 502 }));
+    const { transitions } = JSON.parse(body as string) as { transitions: { taskId: string; checkpointId: string }[] };
+    for (const { taskId, checkpointId } of transitions) {
+      const facts = arrived.get(taskId) ?? [];
+      arrived.set(taskId, facts);
+      if (!facts.includes(Number(checkpointId))) facts.push(Number(checkpointId)); // it counts once
+    }
+    // The answer is lost, though everything was accepted.
+    if (requests % 5 === 3) return Promise.reject(new TypeError('other side closed'));
+    return Promise.resolve(Response.json({ results: transitions.map(() => ({ duplicate: false })) }));
+  };
+  const client = createExecutorClient({ baseUrl: 'https://herald.test', key: 'hrld_1', fetch });
+  const reporter = createReporter(client, { maxHeld: 1_000, maxWaitMs: 1 });
+  let [held, most] = [0, 0];
+  const outcomes: Promise<unknown>[] = [];
+  for (let index = 0; index < tasks * each; index++) {
+    await reporter.ready();
+    most = Math.max(most, ++held);
+    const fact = { taskId: `t${index % tasks}`, type: 'checkpoint', checkpointId: String(Math.floor(index / tasks)) };
+    outcomes.push(reporter.report({ ...fact, canonical: true, material: false } as Transition).then(() => held--));
+  }
+  await expect(Promise.all(outcomes)).resolves.toHaveLength(tasks * each);
+  expect(await reporter.close({ deadlineMs: 1_000 })).toEqual({ unreported: [] });
+  const inOrder = Array.from({ length: each }, (_, index) => index);
+  expect([...arrived.values()]).toEqual(Array(tasks).fill(inOrder));
+  expect(most).toBeLessThanOrEqual(1_000);
 });

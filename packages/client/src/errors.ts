@@ -1,4 +1,4 @@
-import type { components } from '../api/api-types.ts';
+import type { components } from './api/api-types.ts';
 
 type Schemas = components['schemas'];
 
@@ -38,5 +38,26 @@ export class ProblemError extends Error {
     this.errors = errors;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No answer of Herald came: it, or the line to it, is away. `cause` says more. The call may have had its effect. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+/** The deadline of a call passed while it waited for an answer. The call may have had its effect. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+  constructor(deadlineMs: number, options?: ErrorOptions) {
+    super(`no answer within ${deadlineMs} ms`, options);
+  }
+}
+
+/** The reporter holds as many reports as it may. This one was not taken. Await `ready()` before the next. */
+export class ReporterFullError extends Error {
+  override readonly name = 'ReporterFullError';
+  constructor(reports: number, bytes: number) {
+    super(`the reporter holds ${reports} reports (${bytes} bytes) already; await ready() before the next`);
   }
 }
