@@ -9,6 +9,7 @@ import { createConsoleAssets, createConsoleRedirect, createConsoleRoutes } from 
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './health/health-routes.ts';
+import { createAllowOrigins } from './http/allow-origins.ts';
 import { createErrorHandler } from './http/handle-error.ts';
 import { ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog } from './http/log-requests.ts';
@@ -89,6 +90,10 @@ export function createApp(context: AppContext): Express {
   app.use(ignoreConditions, createPageRoutes(), createHealth(context));
   const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
   app.use(createConsoleAssets(builtConsole), createConsoleRoutes(builtConsole, config.frameAncestors));
+  app.use(
+    CUSTOMER_ROUTES.map(({ path }) => path),
+    createAllowOrigins(config.allowedOrigins),
+  );
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
     app.use(table.path, createRouter(table, context, { judge, limits, parse: () => parseSingle, audit }));

@@ -5,7 +5,7 @@ import { ProcessEnv, toProcessConfig } from './shared-env.ts';
 import { withLongerHistory } from './history-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { clashes, type Listener } from './find-port-clash.ts';
-import { FrameAncestors } from './frame-ancestors.ts';
+import { AllowedOrigins, FrameAncestors } from './frame-ancestors.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 
 const ACTION_URL = 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}';
@@ -49,6 +49,8 @@ export const ApiEnv = withBothCredentials(
       ).optional(),
       /** Origins whose pages may show the console in a frame. */
       CONSOLE_FRAME_ANCESTORS: FrameAncestors,
+      /** Origins whose pages may call what customers call. */
+      API_ALLOWED_ORIGINS: AllowedOrigins,
       ...OperatorEnv.shape,
     }),
   ),
@@ -97,6 +99,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     /** Undefined: links to the console are paths. */
     publicUrl: given.PUBLIC_URL,
     frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
+    allowedOrigins: given.API_ALLOWED_ORIGINS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),
     /** Undefined: only operators read the metrics. */

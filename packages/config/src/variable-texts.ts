@@ -98,6 +98,11 @@ export const VARIABLE_TEXTS = {
       what: 'Origins, separated by commas, whose pages may show [the console](console.md#in-a-page-of-yours) in a frame',
       usual: NOT_NEEDED,
     },
+    API_ALLOWED_ORIGINS: {
+      readBy: 'api',
+      what: 'Origins, separated by commas, whose pages may call the API [in a browser](integrating.md#6-let-the-customer-in)',
+      usual: NOT_NEEDED,
+    },
     RATE_LIMIT: {
       readBy: 'api',
       what: 'Requests per second of one workspace, with all its keys and links; 0: no limit',

@@ -62,7 +62,7 @@ function stackOf(app: Express): readonly Layer[] {
 /** What an app is made of. Nothing in it is called. */
 function createContext(operatorListener?: { host: string; port: number }) {
   return {
-    config: { rateLimit: 0, proxyCount: 0, frameAncestors: [], secretsKeys: [], operatorListener },
+    config: { rateLimit: 0, proxyCount: 0, frameAncestors: [], allowedOrigins: [], secretsKeys: [], operatorListener },
     resources: { add: () => undefined },
     metrics: {},
     audit: () => Promise.resolve(),
