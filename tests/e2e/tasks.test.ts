@@ -273,6 +273,31 @@ test('resolving the primary request sets the Task running, resolving another one
   expect((await workspace.readTask(task.id)).status).toBe('running');
 });
 
+test('an action that is not api_resolvable is resolved by executors and by a key that may resolve any, by no other', async () => {
+  const { workspace, task } = await createTaskWithReceiver();
+  await herald.executor.report(task.id, START, actionRequired(1, { apiResolvable: false }));
+  const decision = { decision: 'yes', actionVersion: 1 };
+  const refused = problemOf(await workspace.resolve(task.id, 'pay', decision));
+  expect(refused).toMatchObject({ status: 403, code: 'not_api_resolvable' });
+  expect(await workspace.readTask(task.id)).toMatchObject({ status: 'requires_action' });
+
+  const key = await herald.createKey(workspace.id, ['tasks', 'approvals:any']);
+  const path = `approvals/pay/resolve`;
+  const resolved = await herald.request('POST', `/tasks/${task.id}/${path}`, { key, body: decision });
+  expect(bodyOf(resolved, 200)).toMatchObject({ status: 'running', duplicate: false });
+  const alone = await herald.createKey(workspace.id, ['approvals:any']);
+  const lacking = await herald.request('POST', `/tasks/${task.id}/${path}`, { key: alone, body: decision });
+  expect(problemOf(lacking).code).toBe('insufficient_scope');
+
+  await herald.executor.report(task.id, actionRequired(2, { apiResolvable: false }));
+  const next = { decision: 'no', actionVersion: 2 };
+  const byExecutor = await herald.executor.request('POST', `/api/internal/tasks/${task.id}/${path}`, { body: next });
+  expect(bodyOf(byExecutor, 200)).toMatchObject({ decision: 'no', status: 'running' });
+  const noTask = task.id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  const missing = await herald.executor.request('POST', `/api/internal/tasks/${noTask}/${path}`, { body: next });
+  expect(problemOf(missing).code).toBe('task_not_found');
+});
+
 test('a resolution with a version that is not current is stale, and one of an unknown request is not found', async () => {
   const { workspace, task } = await createTaskWithReceiver();
   await herald.executor.report(task.id, START);

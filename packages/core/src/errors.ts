@@ -123,6 +123,16 @@ export class PayloadNotKeptError extends DomainError {
   }
 }
 
+/** The executor asked for somebody who acts on the page of `action_url` (spec section 4). */
+export class NotApiResolvableError extends DomainError {
+  readonly code = 'not_api_resolvable';
+  constructor(approvalId: string) {
+    super(
+      `approval ${approvalId} is not resolved by a key of its workspace: its api_resolvable is false; somebody decides on the page of its action_url`,
+    );
+  }
+}
+
 /** The caller names an action version that a newer one has replaced, or that was never asked for. */
 export class StaleActionVersionError extends DomainError {
   readonly code = 'stale_action_version';

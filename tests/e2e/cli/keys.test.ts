@@ -117,7 +117,11 @@ test('an expired key is refused', async () => {
 test.each<[string, readonly string[], RegExp]>([
   ['no workspace', ['create'], /--workspace.*--executor/],
   ['a workspace id with a blank', ['create', '--workspace', 'my space'], /must be 1 to 64 letters/],
-  ['an unknown scope', ['create', '--workspace', 'ws_x', '--scopes', 'tasks,everything'], /webhooks, tasks/],
+  [
+    'an unknown scope',
+    ['create', '--workspace', 'ws_x', '--scopes', 'tasks,everything'],
+    /webhooks, tasks, approvals:any/,
+  ],
   ['a scope that only executors have', ['create', '--workspace', 'ws_x', '--scopes', 'execute'], /webhooks, tasks/],
   ['an executor key with a workspace', ['create', '--executor', '--workspace', 'ws_x'], /cannot be used with/],
   ['an expiry that is no duration', ['create', '--workspace', 'ws_x', '--expires-in', 'soon'], /12h or 90d/],

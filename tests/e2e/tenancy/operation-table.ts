@@ -63,6 +63,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     params: [],
     body: ({ waitingTask }) => ({ transitions: [{ taskId: waitingTask, type: 'canceled' }] }),
   },
+  resolveAnyApproval: { params: ['waitingTask', 'approval'], body: () => ({ decision: 'yes', actionVersion: 1 }) },
   listTasks: { params: [], query: '?status=done' },
   readExecutorTask: { params: ['task'] },
   readOverview: { params: [], isOperators: true },

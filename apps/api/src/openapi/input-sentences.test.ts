@@ -59,6 +59,21 @@ const checkpoint = { type: 'checkpoint', checkpointId: 'c1', canonical: true, ma
 
 type Row = readonly [input: unknown, ...sentences: string[]];
 
+const RESOLUTIONS: readonly Row[] = [
+  [{}, 'decision is required', 'actionVersion is required'],
+  [{ decision: '', actionVersion: 0 }, 'decision must not be empty', 'actionVersion must be at least 1'],
+  [
+    { decision: 'x'.repeat(65), actionVersion: '1' },
+    'decision must have at most 64 characters',
+    'actionVersion must be a whole number',
+  ],
+  [
+    { decision: 'yes', action_version: 1 },
+    'actionVersion is required',
+    'action_version is not a field here; did you mean `actionVersion`?',
+  ],
+];
+
 const BODIES: Readonly<Record<string, readonly Row[]>> = {
   registerReceiver: [
     [[], 'the body must be an object'],
@@ -231,20 +246,8 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ text: 'x'.repeat(32_769) }, 'text must have at most 32768 characters'],
     [{ txt: 'x' }, 'text is required', 'txt is not a field here; did you mean `text`?'],
   ],
-  resolveApproval: [
-    [{}, 'decision is required', 'actionVersion is required'],
-    [{ decision: '', actionVersion: 0 }, 'decision must not be empty', 'actionVersion must be at least 1'],
-    [
-      { decision: 'x'.repeat(65), actionVersion: '1' },
-      'decision must have at most 64 characters',
-      'actionVersion must be a whole number',
-    ],
-    [
-      { decision: 'yes', action_version: 1 },
-      'actionVersion is required',
-      'action_version is not a field here; did you mean `actionVersion`?',
-    ],
-  ],
+  resolveApproval: RESOLUTIONS,
+  resolveAnyApproval: RESOLUTIONS,
   cancelTask: [[{ reason: 'x' }, 'reason is not a field here; there are none']],
   closeTask: [
     [{}, 'status is required: one of done, canceled'],

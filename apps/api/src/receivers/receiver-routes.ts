@@ -106,7 +106,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       async handle({ receivers }, req) {
         const wasLocked = await receivers.remove(workspaceOf(req), req.params.id);
         if (wasLocked) stateOf(req).auditFacts = { reason: 'it was locked by the platform' };
-        return { deleted: true as const };
+        return { deleted: true };
       },
     }),
     operation('testReceiver', 'POST /{id}/test', {

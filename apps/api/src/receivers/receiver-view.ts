@@ -104,36 +104,29 @@ export const ReceiverList = z
   })
   .meta({ id: 'ReceiverList' });
 
-export const ReceiverDeleted = z.strictObject({ deleted: z.literal(true) }).meta({ id: 'ReceiverDeleted' });
-
-const TestFields = {
-  deliveryId: DeliveryIdText,
-  durationMs: z
-    .int()
-    .min(0)
-    .meta({ description: 'From the first look-up to the end of the answer. Absent when nothing was sent.' })
-    .exactOptional(),
-};
+export const ReceiverDeleted = z.strictObject({ deleted: z.boolean() }).meta({ id: 'ReceiverDeleted' });
 
 /** The outcome of a test event (spec section 4). */
 export const TestOutcome = z
-  .union([
-    z.strictObject({
-      delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
-      receiverStatus: z.int().min(100).max(999),
-      answer: AnswerText.exactOptional(),
-      bodyNote: BodyNoteCode.exactOptional(),
-      ...TestFields,
-    }),
-    z.strictObject({
-      delivered: z.literal(false),
-      error: z.union([AttemptErrorCode, DeliveryReasonCode]).meta({
-        description: 'Why no status came: the code of the attempt, or the reason why none was made.',
+  .strictObject({
+    delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
+    receiverStatus: z.int().min(100).max(999).nullable().meta({ description: 'Null when no status came.' }),
+    error: z
+      .union([AttemptErrorCode, DeliveryReasonCode])
+      .meta({
+        description: 'Why no status came: the code of the attempt, or the reason why none was made. Else absent.',
         examples: ['timeout_response'],
-      }),
-      ...TestFields,
-    }),
-  ])
+      })
+      .exactOptional(),
+    answer: AnswerText.exactOptional(),
+    bodyNote: BodyNoteCode.exactOptional(),
+    deliveryId: DeliveryIdText,
+    durationMs: z
+      .int()
+      .min(0)
+      .meta({ description: 'From the first look-up to the end of the answer. Absent when nothing was sent.' })
+      .exactOptional(),
+  })
   .meta({
     id: 'TestOutcome',
     examples: [
@@ -148,12 +141,12 @@ export const TestOutcome = z
   });
 
 export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> {
-  if (!('error' in sent)) {
-    const { bodyNote, ...answered } = sent;
-    return { ...answered, ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }) };
-  }
-  const { error } = sent;
-  return { ...sent, error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) };
+  const { error, bodyNote, ...rest } = sent;
+  return {
+    ...rest,
+    ...(error !== undefined && { error: isCodeOf(DELIVERY_REASONS, error) ? error : toAttemptError(error) }),
+    ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }),
+  };
 }
 
 export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {

@@ -70,7 +70,7 @@ export type Operation<
   ): Promise<z.output<Answer> | typeof SENT> | z.output<Answer> | typeof SENT;
 };
 
-export type Access = Scope | 'any' | 'operator' | 'operator_link' | 'public';
+export type Access = Exclude<Scope, 'approvals:any'> | 'any' | 'operator' | 'operator_link' | 'public';
 
 /** The operations under one path. */
 export type RouteTable<Deps> = {
@@ -90,7 +90,7 @@ export type RouteTable<Deps> = {
   readonly ids: Readonly<Record<string, keyof typeof ID_PATTERNS>>;
   readonly operations: readonly Operation<Deps>[];
 };
-export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly access: Scope };
+export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly access: 'webhooks' | 'tasks' | 'execute' };
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});

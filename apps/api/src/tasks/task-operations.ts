@@ -48,6 +48,12 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     return task;
   };
 
+  const findWorkspace = async (id: TaskId) => {
+    const workspaceId = await tasks.findWorkspace(id);
+    if (workspaceId === undefined) throw new NotFoundError('task', id);
+    return workspaceId;
+  };
+
   const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, asked: TaskCallback, createdAt: number) => {
     const { url, events, headers, ordering, orderingTimeout } = asked;
     const id = callbackIdOf(taskId);
@@ -121,11 +127,12 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
       id: TaskId,
       approvalId: string,
       request: ResolveApproval,
+      mayAny: boolean,
     ): Promise<ApprovalResolved> {
       for (let round = 0; round < RESOLVE_ROUNDS; round++) {
         const task = await find(workspaceId, id);
         const earlier = await tasks.findDecision(task, request.actionVersion, approvalId);
-        const verdict = judgeResolution(task, approvalId, request, earlier);
+        const verdict = judgeResolution(task, approvalId, request, earlier, mayAny);
         if (verdict.kind === 'duplicate')
           return { ...request, taskId: id, approvalId, status: task.status, duplicate: true };
         const decision: Decision = { ...request, approvalId, decidedAt: now() };
@@ -136,9 +143,11 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
       throw new UnavailableError('the Task is changing too fast; resolve it again');
     },
 
+    /** The controller workspace of a Task, for those who may use the Tasks of all. */
+    findWorkspace,
+
     async findForExecutor(id: TaskId) {
-      const workspaceId = await tasks.findWorkspace(id);
-      if (workspaceId === undefined) throw new NotFoundError('task', id);
+      const workspaceId = await findWorkspace(id);
       const [task, messages, decisions] = await Promise.all([
         find(workspaceId, id),
         tasks.listMessages(workspaceId, id),

@@ -17,7 +17,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
-import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
+import { callerOf, disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
@@ -109,13 +109,15 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     operation('resolveApproval', 'POST /{id}/approvals/{approvalId}/resolve', {
       audit: 'path',
       summary: 'Resolve an approval request',
-      description: 'Resolving the primary request sets the Task running.',
+      description:
+        'Resolving the primary request sets the Task running. An action whose `api_resolvable` is false takes only a key that has the scope `approvals:any` besides `tasks`.',
       body: ResolveApproval,
       answer: { status: 200, description: 'The decision.', schema: ApprovalResolved },
-      problems: ['task_closed', 'stale_action_version', 'invalid_transition'],
+      problems: ['not_api_resolvable', 'task_closed', 'stale_action_version', 'invalid_transition'],
       async handle({ tasks }, req, _res, request) {
         const { id, approvalId } = req.params;
-        return await tasks.resolve(workspaceOf(req), id, approvalId, request);
+        const mayAny = callerOf(req).scopes.includes('approvals:any');
+        return await tasks.resolve(workspaceOf(req), id, approvalId, request, mayAny);
       },
     }),
     operation('cancelTask', 'POST /{id}/cancel', {

@@ -6,6 +6,7 @@ import {
   DomainError,
   PageLimit,
   PROBLEMS,
+  ResolveApproval,
   TASK_STATUSES,
   TransitionBatch,
   TransitionReport,
@@ -23,7 +24,7 @@ import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { readInput } from '../routing/read-input.ts';
 import { ExecutorTaskPage, ExecutorTaskView, toExecutorTask } from './executor-task-view.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { toTaskFields } from './task-view.ts';
+import { ApprovalResolved, toTaskFields } from './task-view.ts';
 
 export type TransitionRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;
@@ -69,7 +70,7 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
   tag: 'Executors',
   path: '/api/internal',
   access: 'execute',
-  ids: { id: 'task' },
+  ids: { id: 'task', approvalId: 'approval' },
   operations: [
     operation('reportTransition', 'POST /tasks/{id}/transitions', {
       audit: 'none',
@@ -107,6 +108,21 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
           return result instanceof DomainError ? { error: toProblem(result) } : result;
         });
         return { results };
+      },
+    }),
+    operation('resolveAnyApproval', 'POST /tasks/{id}/approvals/{approvalId}/resolve', {
+      audit: 'path',
+      summary: 'Resolve an approval request of any workspace',
+      description:
+        'For the page behind `action_url`, where somebody has signed in: also resolves what is not `api_resolvable`.',
+      body: ResolveApproval,
+      answer: { status: 200, description: 'The decision.', schema: ApprovalResolved },
+      problems: ['task_closed', 'stale_action_version', 'invalid_transition'],
+      async handle({ tasks }, req, _res, request) {
+        const { id, approvalId } = req.params;
+        const workspaceId = await tasks.findWorkspace(id);
+        stateOf(req).auditFacts = { workspaceId };
+        return await tasks.resolve(workspaceId, id, approvalId, request, true);
       },
     }),
     operation('listTasks', 'GET /tasks', {

@@ -16,7 +16,9 @@ type CreateOptions = JsonOption & {
   name?: string;
 };
 
-const WORKSPACE_SCOPES = ['webhooks', 'tasks'] as const satisfies readonly Scope[];
+const WORKSPACE_SCOPES = ['webhooks', 'tasks', 'approvals:any'] as const satisfies readonly Scope[];
+/** What a key may do unless it is said. */
+const USUAL_SCOPES: readonly Scope[] = ['webhooks', 'tasks'];
 
 /** `herald keys`: the only place that makes and revokes API keys. */
 export function createKeysCommand(deps: CommandDeps): Command {
@@ -26,7 +28,11 @@ export function createKeysCommand(deps: CommandDeps): Command {
     .command('create')
     .description('print one new key; it is shown this once')
     .option('--workspace <id>', 'controller workspace that the key belongs to', readWorkspace)
-    .option('--scopes <list>', `comma-separated: ${WORKSPACE_SCOPES.join(', ')}`, listReader(WORKSPACE_SCOPES))
+    .option(
+      '--scopes <list>',
+      `comma-separated: ${WORKSPACE_SCOPES.join(', ')}; usually ${USUAL_SCOPES.join(', ')}`,
+      listReader(WORKSPACE_SCOPES),
+    )
     .addOption(
       new Option('--executor', 'a key for executors, which report for every workspace').conflicts([
         'workspace',
@@ -54,7 +60,7 @@ export function createKeysCommand(deps: CommandDeps): Command {
       const { key, record } = await createApiKeyStore(herald).create(
         workspace === undefined
           ? { scopes: ['execute'], ...facts }
-          : { workspaceId: workspace, scopes: scopes ?? [...WORKSPACE_SCOPES], ...facts },
+          : { workspaceId: workspace, scopes: scopes ?? USUAL_SCOPES, ...facts },
       );
       const { id: target, workspaceId } = record;
       await recordAct(herald, { action: 'createKey', target, ...(workspaceId !== undefined && { workspaceId }) });

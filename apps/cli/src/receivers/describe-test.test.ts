@@ -16,11 +16,17 @@ test.each([
     sentence: 'Delivered (dlv_a): it answered 200 (extra_bytes) after 12 ms.',
   },
   {
-    outcome: { delivered: false, error: 'connection_refused', deliveryId, durationMs: 3 } as const,
+    outcome: {
+      delivered: false,
+      receiverStatus: null,
+      error: 'connection_refused',
+      deliveryId,
+      durationMs: 3,
+    } as const,
     sentence: 'Not delivered (dlv_a): connection_refused after 3 ms.',
   },
   {
-    outcome: { delivered: false, error: 'receiver_removed', deliveryId } as const,
+    outcome: { delivered: false, receiverStatus: null, error: 'receiver_removed', deliveryId } as const,
     sentence: 'Not delivered (dlv_a): receiver_removed.',
   },
   {

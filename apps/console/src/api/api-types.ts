@@ -427,7 +427,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve an approval request
-         * @description Resolving the primary request sets the Task running.
+         * @description Resolving the primary request sets the Task running. An action whose `api_resolvable` is false takes only a key that has the scope `approvals:any` besides `tasks`.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -604,6 +604,28 @@ export interface paths {
          *     Needs an API key with the scope `execute`.
          */
         post: operations["reportTransitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/tasks/{id}/approvals/{approvalId}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an approval request of any workspace
+         * @description For the page behind `action_url`, where somebody has signed in: also resolves what is not `api_resolvable`.
+         *
+         *     Needs an API key with the scope `execute`.
+         */
+        post: operations["resolveAnyApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1111,7 +1133,7 @@ export interface components {
             rateLimit?: components["schemas"]["RateLimit"] | null;
         };
         /**
-         * @description Literally `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
+         * @description `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
          * @example https://hooks.example.com/herald
          */
         EndpointUrl: string;
@@ -1350,7 +1372,7 @@ export interface components {
             /** @default [] */
             decisionItems?: components["schemas"]["DecisionItem"][];
             /**
-             * @description Whether the resolve operation may answer it. Public-safe.
+             * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
              * @default false
              */
             apiResolvable?: boolean;
@@ -1433,7 +1455,7 @@ export interface components {
                 /** @default [] */
                 decisionItems?: components["schemas"]["DecisionItem"][];
                 /**
-                 * @description Whether the resolve operation may answer it. Public-safe.
+                 * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
                  * @default false
                  */
                 apiResolvable?: boolean;
@@ -1591,7 +1613,7 @@ export interface components {
             /** @description Send it back when you resolve the request. */
             action_version: number;
             decision_items: components["schemas"]["PublicDecisionItem"][];
-            /** @description Whether `POST /tasks/{id}/approvals/{approvalId}/resolve` may answer it. */
+            /** @description Whether a key of the workspace may answer it with `POST /tasks/{id}/approvals/{approvalId}/resolve`. False: somebody acts on the page of `action_url`. */
             api_resolvable: boolean;
             /**
              * Format: uri
@@ -1969,13 +1991,14 @@ export interface components {
          *     - `task_open`: The Task is not done or canceled yet.
          *     - `payload_erased`: The payload of the delivery was erased.
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
+         *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -2173,8 +2196,7 @@ export interface components {
             secret?: string;
         };
         ReceiverDeleted: {
-            /** @constant */
-            deleted: true;
+            deleted: boolean;
         };
         /**
          * @example {
@@ -2188,38 +2210,20 @@ export interface components {
         TestOutcome: {
             /** @description Whether the receiver answered with a 2xx. */
             delivered: boolean;
-            receiverStatus: number;
+            /** @description Null when no status came. */
+            receiverStatus: number | null;
+            /**
+             * @description Why no status came: the code of the attempt, or the reason why none was made. Else absent.
+             * @example timeout_response
+             */
+            error?: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
             deliveryId: components["schemas"]["DeliveryId"];
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;
-        } | {
-            /** @constant */
-            delivered: false;
-            /**
-             * @description Why no status came: the code of the attempt, or the reason why none was made.
-             * @example timeout_response
-             */
-            error: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
-            deliveryId: components["schemas"]["DeliveryId"];
-            /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
-            durationMs?: number;
         };
-        /**
-         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
-         *
-         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
-         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
-         *     - `extra_bytes`: It sent more bytes than it said.
-         *     - `body_malformed`: Its body was not in the chunks that it announced.
-         *     - `body_cut`: The connection was closed before its body was complete.
-         *     - `body_stalled`: Its body had not ended when the deadline passed.
-         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
-         * @enum {string}
-         */
-        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
         /**
          * @description Why no usable answer came.
          *
@@ -2269,6 +2273,19 @@ export interface components {
          * @enum {string}
          */
         DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "payload_erased" | "body_lost";
+        /**
+         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
+         *
+         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
+         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
+         *     - `extra_bytes`: It sent more bytes than it said.
+         *     - `body_malformed`: Its body was not in the chunks that it announced.
+         *     - `body_cut`: The connection was closed before its body was complete.
+         *     - `body_stalled`: Its body had not ended when the deadline passed.
+         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
+         * @enum {string}
+         */
+        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
         SecretRotated: {
             /**
              * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
@@ -3178,7 +3195,7 @@ export interface components {
             workspaceId: string;
             /** @enum {string} */
             kind: "api_key" | "portal_link";
-            scopes: ("webhooks" | "tasks" | "execute")[];
+            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute")[];
             readOnly: boolean;
             /** @description Whether it is a link that an operator made. */
             operator: boolean;
@@ -5203,7 +5220,23 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it.
+             *
+             *     `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
+             */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "insufficient_scope" | "not_api_resolvable";
+                    };
+                };
+            };
             /**
              * @description `route_not_found`: There is nothing at this path.
              *
@@ -5963,6 +5996,112 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    resolveAnyApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+                /** @description Id of an approval request: the `approval_request.id` of the event. */
+                approvalId: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveApproval"];
+            };
+        };
+        responses: {
+            /** @description The decision. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalResolved"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             *
+             *     `approval_not_found`: The current action of the Task has no such approval request.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `task_closed`: The Task is done or canceled and takes nothing more.
+             *
+             *     `stale_action_version`: Another action version is the current one.
+             *
+             *     `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };

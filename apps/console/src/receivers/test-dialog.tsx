@@ -71,17 +71,17 @@ export function TestDialog({ id, onClose }: { readonly id: string; readonly onCl
 function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
   const texts = receiverTexts.test;
   const took = outcome.durationMs === undefined ? '' : latencyText(outcome.durationMs);
-  const explained =
-    'error' in outcome ? explainCode(outcome.error) : explainAttempt({ status: outcome.receiverStatus });
-  const status = 'error' in outcome ? outcome.error : statusText(outcome.receiverStatus);
-  const answer = 'error' in outcome ? undefined : outcome.answer;
-  const note = 'error' in outcome ? undefined : explainNote(outcome.bodyNote);
+  const { receiverStatus, error = 'connection_failed', answer } = outcome;
+  const isAnswered = receiverStatus !== null;
+  const explained = isAnswered ? explainAttempt({ status: receiverStatus }) : explainCode(error);
+  const status = isAnswered ? statusText(receiverStatus) : error;
+  const note = explainNote(outcome.bodyNote);
   return (
     <div class={outcome.delivered ? 'summary summary-good' : 'summary summary-bad'}>
       <p>
         <strong>
-          {'error' in outcome
-            ? texts.unanswered(outcome.error)
+          {!isAnswered
+            ? texts.unanswered(error)
             : outcome.delivered
               ? texts.delivered(status, took)
               : texts.refused(status, took)}
@@ -98,7 +98,7 @@ function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
         </p>
       )}
       {answer === undefined ? (
-        !('error' in outcome) && <p class="quiet">{texts.noAnswer}</p>
+        isAnswered && <p class="quiet">{texts.noAnswer}</p>
       ) : (
         <pre tabIndex={0} aria-label={texts.answer}>
           <ForeignText text={answer} lines />

@@ -377,7 +377,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve an approval request
-         * @description Resolving the primary request sets the Task running.
+         * @description Resolving the primary request sets the Task running. An action whose `api_resolvable` is false takes only a key that has the scope `approvals:any` besides `tasks`.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -554,6 +554,28 @@ export interface paths {
          *     Needs an API key with the scope `execute`.
          */
         post: operations["reportTransitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/internal/tasks/{id}/approvals/{approvalId}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an approval request of any workspace
+         * @description For the page behind `action_url`, where somebody has signed in: also resolves what is not `api_resolvable`.
+         *
+         *     Needs an API key with the scope `execute`.
+         */
+        post: operations["resolveAnyApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -934,8 +956,7 @@ export interface components {
             rateLimit?: components["schemas"]["RateLimit"] | null;
         };
         ReceiverDeleted: {
-            /** @constant */
-            deleted: true;
+            deleted: boolean;
         };
         /**
          * @example {
@@ -961,21 +982,16 @@ export interface components {
         TestOutcome: {
             /** @description Whether the receiver answered with a 2xx. */
             delivered: boolean;
-            receiverStatus: number;
+            /** @description Null when no status came. */
+            receiverStatus: number | null;
+            /**
+             * @description Why no status came: the code of the attempt, or the reason why none was made. Else absent.
+             * @example timeout_response
+             */
+            error?: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
-            deliveryId: components["schemas"]["DeliveryId"];
-            /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
-            durationMs?: number;
-        } | {
-            /** @constant */
-            delivered: false;
-            /**
-             * @description Why no status came: the code of the attempt, or the reason why none was made.
-             * @example timeout_response
-             */
-            error: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
             deliveryId: components["schemas"]["DeliveryId"];
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;
@@ -1648,7 +1664,7 @@ export interface components {
                 /** @default [] */
                 decisionItems?: components["schemas"]["DecisionItem"][];
                 /**
-                 * @description Whether the resolve operation may answer it. Public-safe.
+                 * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
                  * @default false
                  */
                 apiResolvable?: boolean;
@@ -1837,7 +1853,7 @@ export interface components {
             workspaceId: string;
             /** @enum {string} */
             kind: "api_key" | "portal_link";
-            scopes: ("webhooks" | "tasks" | "execute")[];
+            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute")[];
             readOnly: boolean;
             /** @description Whether it is a link that an operator made. */
             operator: boolean;
@@ -2001,7 +2017,7 @@ export interface components {
             /** @default [] */
             decisionItems?: components["schemas"]["DecisionItem"][];
             /**
-             * @description Whether the resolve operation may answer it. Public-safe.
+             * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
              * @default false
              */
             apiResolvable?: boolean;
@@ -2029,7 +2045,7 @@ export interface components {
             type: "canceled";
         };
         /**
-         * @description Literally `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
+         * @description `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
          * @example https://hooks.example.com/herald
          */
         EndpointUrl: string;
@@ -2250,13 +2266,14 @@ export interface components {
          *     - `task_open`: The Task is not done or canceled yet.
          *     - `payload_erased`: The payload of the delivery was erased.
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
+         *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
     };
     responses: {
         /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
@@ -3859,7 +3876,23 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it.
+             *
+             *     `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
+             */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "insufficient_scope" | "not_api_resolvable";
+                    };
+                };
+            };
             /**
              * @description `route_not_found`: There is nothing at this path.
              *
@@ -4619,6 +4652,112 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "idempotency_conflict" | "request_in_progress";
+                    };
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    resolveAnyApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a Task. */
+                id: components["schemas"]["TaskId"];
+                /** @description Id of an approval request: the `approval_request.id` of the event. */
+                approvalId: components["schemas"]["ApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveApproval"];
+            };
+        };
+        responses: {
+            /** @description The decision. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalResolved"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_request" | "invalid_json";
+                    };
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `task_not_found`: The workspace has no such Task.
+             *
+             *     `approval_not_found`: The current action of the Task has no such approval request.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
+                    };
+                };
+            };
+            /**
+             * @description `task_closed`: The Task is done or canceled and takes nothing more.
+             *
+             *     `stale_action_version`: Another action version is the current one.
+             *
+             *     `invalid_transition`: The Task's state doesn't allow it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
                     };
                 };
             };

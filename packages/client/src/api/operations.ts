@@ -156,7 +156,7 @@ export interface TenantOperations {
   /**
    * Resolve an approval request: `POST /tasks/{id}/approvals/{approvalId}/resolve`.
    *
-   * Resolving the primary request sets the Task running.
+   * Resolving the primary request sets the Task running. An action whose `api_resolvable` is false takes only a key that has the scope `approvals:any` besides `tasks`.
    *
    * Needs an API key with the scope `tasks`.
    */
@@ -256,6 +256,14 @@ export interface ExecutorOperations {
    */
   readonly reportTransitions: Operation<'reportTransitions'>;
   /**
+   * Resolve an approval request of any workspace: `POST /api/internal/tasks/{id}/approvals/{approvalId}/resolve`.
+   *
+   * For the page behind `action_url`, where somebody has signed in: also resolves what is not `api_resolvable`.
+   *
+   * Needs an API key with the scope `execute`.
+   */
+  readonly resolveAnyApproval: Operation<'resolveAnyApproval'>;
+  /**
    * List Tasks of all workspaces by status: `GET /api/internal/tasks`.
    *
    * Longest unchanged first.
@@ -308,6 +316,7 @@ export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
 export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> = {
   reportTransition: { method: 'post', path: '/api/internal/tasks/{id}/transitions' },
   reportTransitions: { method: 'post', path: '/api/internal/transitions' },
+  resolveAnyApproval: { method: 'post', path: '/api/internal/tasks/{id}/approvals/{approvalId}/resolve' },
   listTasks: { method: 'get', path: '/api/internal/tasks', items: 'tasks' },
   readExecutorTask: { method: 'get', path: '/api/internal/tasks/{id}' },
 };

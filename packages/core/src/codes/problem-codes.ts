@@ -89,6 +89,12 @@ const DOMAIN_PROBLEMS = {
     meaning: 'The payload of the delivery is no longer kept: the service keeps none in its history.',
     action: 'Read the Task with `GET /tasks/{id}`. Operators keep payloads with `HISTORY_BODIES=true`.',
   },
+  not_api_resolvable: {
+    status: 403,
+    meaning: 'The `api_resolvable` of the action is false: a key of its workspace may not resolve it.',
+    action:
+      'Send somebody to the `action_url` of its event. The page behind it resolves with an executor key, or with a key that has the scope `approvals:any`.',
+  },
   stale_action_version: {
     status: 409,
     meaning: 'Another action version is the current one.',

@@ -8,6 +8,8 @@ test.each([
   'https://[2606:4700:0:0::1111]:8443/x',
   'https://[2606:4700::ABCD]',
   'https://EXAMPLE.com:443/X',
+  'HTTPS://example.com/x',
+  'Https://example.com',
   'https://ex_ample.com:65535',
   'https://bücher.example/x',
   'https://BÜCHER.example/x',
@@ -26,7 +28,9 @@ test.each([
 
 test.each([
   ['http://example.com', 'must start with https://'],
-  ['HTTPS://example.com', 'must start with https://'],
+  ['HTTP://example.com', 'must start with https://'],
+  ['HTTPS://user@example.com', 'credentials'],
+  ['HTTPS://example.com/a/../b', 'must be written as it is called, https://example.com/b'],
   ['ftp://example.com', 'must start with https://'],
   ['example.com', 'must start with https://'],
   ['', 'must start with https://'],

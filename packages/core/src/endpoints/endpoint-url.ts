@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { z } from 'zod';
 import { judgeEndpointUrl, LIMIT_CHARACTERS } from './judge-endpoint-url.ts';
 
-/** An endpoint's url: literally `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
+/** An endpoint's url: `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
 export const EndpointUrl = z
   .string()
   .superRefine((text, context) => {
@@ -12,8 +12,8 @@ export const EndpointUrl = z
   .meta({
     id: 'EndpointUrl',
     description:
-      'Literally `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
-    pattern: '^https://[^/?#]',
+      '`https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^/?#]',
     maxLength: LIMIT_CHARACTERS,
     examples: ['https://hooks.example.com/herald'],
   });

@@ -4,8 +4,8 @@ export const LIMIT_CHARACTERS = 2_048;
 /** Turns a host in Punycode into the one that people write. Node has it, browsers have not. */
 type ToUnicode = (host: string) => string;
 
-/** Host and port as written, everything between `https://` and the path; then the path and the query. */
-const PARTS = /^https:\/\/([^/?#]+)(.*)$/s;
+/** Host and port as written, everything between `https://` (a scheme may have capitals) and the path; then the path and the query. */
+const PARTS = /^https:\/\/([^/?#]+)(.*)$/is;
 
 /**
  * Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses.
@@ -19,7 +19,7 @@ export function judgeEndpointUrl(text: string, toUnicode?: ToUnicode): string | 
   }
   // Half a surrogate pair, or marks that hide or reorder text.
   if (/[\p{Cs}\p{Cf}]/u.test(text)) return 'must not contain invisible or broken characters';
-  if (!text.startsWith('https://')) return 'must start with https://';
+  if (!/^https:\/\//i.test(text)) return 'must start with https://';
   const [, authority, target = ''] = PARTS.exec(text) ?? [];
   if (authority === undefined) return 'must name a host after https://';
   if (authority.includes('@'))

@@ -86,7 +86,13 @@ export type Decision = {
 };
 
 /** The action that the Task waits for, as far as its state machine needs it. */
-export type OpenAction = { readonly version: number; readonly primary: string; readonly approvals: readonly string[] };
+export type OpenAction = {
+  readonly version: number;
+  readonly primary: string;
+  readonly approvals: readonly string[];
+  /** Absent: the workspace may resolve it. So it was of every action before there was this field. */
+  readonly apiResolvable?: false;
+};
 
 /** The result of a Task. It stays with the Task; terminal events omit it (spec section 2). */
 export type TaskResult = { readonly result?: Json; readonly outcome?: Outcome; readonly usage?: Json };

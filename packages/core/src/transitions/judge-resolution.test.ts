@@ -13,9 +13,15 @@ function decided(decision: string): Decision {
 }
 
 /** The status it leads to, `duplicate`, or the code of the refusal. */
-function answer(state: TaskState, approvalId: string, actionVersion: number, earlier?: Decision): string {
+function answer(
+  state: TaskState,
+  approvalId: string,
+  actionVersion: number,
+  earlier?: Decision,
+  mayAny = false,
+): string {
   try {
-    const verdict = judgeResolution(state, approvalId, { decision: 'approve', actionVersion }, earlier);
+    const verdict = judgeResolution(state, approvalId, { decision: 'approve', actionVersion }, earlier, mayAny);
     return verdict.kind === 'accepted' ? verdict.status : verdict.kind;
   } catch (error) {
     if (error instanceof DomainError) return error.code;
@@ -75,4 +81,15 @@ test.each<Case>([
 test.each(['queued', 'running'] as const)('a Task that is %s and never asked knows no current version', (status) => {
   const state: TaskState = { id: 'task_1', workspaceId: 'ws_1', sequence: 0, revision: 'r1', status };
   expect(answer(state, 'main', 1)).toBe('stale_action_version');
+});
+
+test('what is not resolvable by the API is resolved only by those who may resolve anything, and its places come first', () => {
+  const state = { ...taskThatIs('requires_action'), action: { ...action, apiResolvable: false } as const };
+  expect(answer(state, 'main', 2)).toBe('not_api_resolvable');
+  expect(answer(state, 'side', 2)).toBe('not_api_resolvable');
+  expect(answer(state, 'main', 2, decided('approve'))).toBe('not_api_resolvable');
+  expect(answer(state, 'main', 1)).toBe('stale_action_version');
+  expect(answer(state, 'x', 2)).toBe('approval_not_found');
+  expect(answer(state, 'main', 2, undefined, true)).toBe('running');
+  expect(answer({ ...state, status: 'done' }, 'main', 2)).toBe('task_closed');
 });

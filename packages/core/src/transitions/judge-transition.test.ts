@@ -129,7 +129,7 @@ test.each<{ status: TaskStatus; open: number; reported: number; known: boolean; 
 
 test('a higher action version replaces the open action with its own requests', () => {
   const state = taskThatIs('requires_action', { action: { version: 1, primary: 'old', approvals: ['old'] } });
-  const action = { version: 2, primary: 'main', approvals: ['side', 'main'] };
+  const action = { version: 2, primary: 'main', approvals: ['side', 'main'], apiResolvable: false };
   expect(accepted(state, actionRequired(2)).change).toStrictEqual({
     status: 'requires_action',
     sequence: 8,

@@ -129,10 +129,15 @@ function interimOf(report: TransitionReport): PublicOutcome | undefined {
   return projectOutcome(report.outcome);
 }
 
-function openAction({ actionVersion, approvalRequests }: ActionRequiredReport): OpenAction {
+function openAction({ actionVersion, approvalRequests, apiResolvable }: ActionRequiredReport): OpenAction {
   const primary = approvalRequests.find((request) => request.primary)?.id;
   if (primary === undefined) throw new Error('an action has exactly one primary approval request');
-  return { version: actionVersion, primary, approvals: approvalRequests.map(({ id }) => id) };
+  return {
+    version: actionVersion,
+    primary,
+    approvals: approvalRequests.map(({ id }) => id),
+    ...(!apiResolvable && { apiResolvable }),
+  };
 }
 
 /** The report's result, outcome and usage that the Task doesn't have yet; undefined when it lacks none. */

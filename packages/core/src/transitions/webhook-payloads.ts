@@ -54,7 +54,8 @@ export const WEBHOOK_PAYLOADS = {
       action_version: z.int().min(1).meta({ description: 'Send it back when you resolve the request.' }),
       decision_items: z.array(PublicDecisionItem),
       api_resolvable: z.boolean().meta({
-        description: 'Whether `POST /tasks/{id}/approvals/{approvalId}/resolve` may answer it.',
+        description:
+          'Whether a key of the workspace may answer it with `POST /tasks/{id}/approvals/{approvalId}/resolve`. False: somebody acts on the page of `action_url`.',
       }),
       action_url: z.url().meta({ description: 'A page where a person signs in and acts. It carries no credential.' }),
     })

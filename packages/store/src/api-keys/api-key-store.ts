@@ -8,7 +8,8 @@ import { defineScript } from '../scripts/script.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
-export const SCOPES = ['webhooks', 'tasks', 'execute'] as const;
+/** `approvals:any` adds to `tasks`: such a key also resolves what is not `api_resolvable`. */
+export const SCOPES = ['webhooks', 'tasks', 'approvals:any', 'execute'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The record of a key. The key itself is shown once and never stored. Times are epoch ms. */

@@ -43,12 +43,12 @@ test.each<{ reply: TestReply; outcome: object }>([
   },
   {
     reply: { kind: 'unanswered', error: 'dns_failed', durationMs: 7 },
-    outcome: { delivered: false, error: 'dns_failed', durationMs: 7 },
+    outcome: { delivered: false, receiverStatus: null, error: 'dns_failed', durationMs: 7 },
   },
   // Nothing was sent, or a worker of release 0.1.0 sent it.
   {
     reply: { kind: 'unanswered', error: 'receiver_removed' },
-    outcome: { delivered: false, error: 'receiver_removed' },
+    outcome: { delivered: false, receiverStatus: null, error: 'receiver_removed' },
   },
   { reply: { kind: 'answered', status: 200 }, outcome: { delivered: true, receiverStatus: 200 } },
 ])('of $reply is told $outcome, with the id of the delivery', async ({ reply, outcome: told }) => {

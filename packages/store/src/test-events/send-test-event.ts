@@ -36,16 +36,14 @@ export type SendTestEventDeps = {
 };
 
 /** The result of a test event (spec section 4). */
-export type TestOutcome = (
-  | {
-      readonly delivered: boolean;
-      readonly receiverStatus: number;
-      readonly answer?: string;
-      /** What was odd about the answer. */
-      readonly bodyNote?: string;
-    }
-  | { readonly delivered: false; readonly error: string }
-) & {
+export type TestOutcome = {
+  readonly delivered: boolean;
+  /** Null when none came; `error` says why. */
+  readonly receiverStatus: number | null;
+  readonly error?: string;
+  readonly answer?: string;
+  /** What was odd about the answer. */
+  readonly bodyNote?: string;
   readonly deliveryId: DeliveryId;
   /** Absent when nothing was sent. */
   readonly durationMs?: number;
@@ -119,7 +117,7 @@ async function waitForOutcome(replies: TestReplies, withdraw: () => Promise<bool
     throw new UnavailableError('the worker that took the test event gave no answer; it is not sent again');
   }
   const duration = reply.durationMs === undefined ? {} : { durationMs: reply.durationMs };
-  if (reply.kind === 'unanswered') return { delivered: false, error: reply.error, ...duration } as const;
+  if (reply.kind === 'unanswered') return { delivered: false, receiverStatus: null, error: reply.error, ...duration };
   const { status, answer, bodyNote } = reply;
   const isDelivered = status >= 200 && status < 300;
   return {
