@@ -21,7 +21,15 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
   return { code, output: ran.output().trim() };
 }
 
-const NAMES = ['verifyDelivery', 'sign', 'createExpressHandler', 'createFetchHandler', 'createMemoryStore', 'createRedisStore', 'parseEvent'];
+const NAMES = [
+  'verifyDelivery',
+  'sign',
+  'createExpressHandler',
+  'createFetchHandler',
+  'createMemoryStore',
+  'createRedisStore',
+  'parseEvent',
+];
 
 test.each([
   ['import', 'use.mjs', `import * as kit from '@herald/receiver';`],
