@@ -1,10 +1,9 @@
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { type ShardKeys } from '@herald/store/keyspace/keys';
-import { groupOfLane } from '@herald/queue';
 
 /** A group of a shard's queue. Times are epoch ms, by Redis' clock. */
 export type GroupSeen = {
-  /** Of all shards. A lane is seen by itself, with the state of its group. */
+  /** Of all shards. */
   readonly name: string;
   /** The group's own count of its deliveries in work. */
   readonly inWork: number;
@@ -19,22 +18,18 @@ export type GroupSeen = {
   readonly known: string;
 };
 
-/** Concurrency limits: of a destination by default, and of a suspect one. See packages/queue/README.md. */
+/** Concurrency limits: of a group by default, and of a suspect one. See packages/queue/README.md. */
 const LIMIT = 50;
 const SUSPECT_LIMIT = 10;
 /** A group whose deliveries usually take so long is slow, in ms. */
 const SLOW_FROM_MS = 1_000;
-/** A bucket that is full holds the tokens of so many ms. */
-const BURST_MS = 1_000;
-/** The most members to read to find one that is no marker of a lane. */
-const MARKERS = 64;
 /** Distance between the scores of two classes. */
 const CLASS = 1e13;
 const CLASSES = [0, 1, 2];
 /** The part of a shard that its queue needs. */
 export type QueueOfShard = Pick<ShardKeys, 'prefix' | 'queue'>;
 
-const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p', 'took'] as const;
+const FIELDS = ['n', 'lim', 'ok', 'sus', 'open', 'probe', 'hold', 'p', 'took', 'tok'] as const;
 
 /**
  * Every group of a shard with waiting deliveries. It reads key by key, and doesn't trust the queue's own lists. Under
@@ -48,45 +43,28 @@ export async function lookAtQueue(redis: RedisClient, { prefix, queue }: QueueOf
     names.map(async (key) => {
       const group = key.slice(`${prefix}q:`.length);
       const [fields, ...heads] = await Promise.all([
-        redis.hmget(queue.group(groupOfLane(group)), ...FIELDS),
+        redis.hmget(queue.group(group), ...FIELDS),
         ...CLASSES.map((each) =>
-          redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, MARKERS, 'WITHSCORES'),
+          redis.zrange(key, each * CLASS, `(${(each + 1) * CLASS}`, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'),
         ),
       ]);
-      const firsts = heads.map(firstJobOf);
-      const tokenAt = await readTokenAt(redis, queue, group);
       const lookAgainAt = await redis.zscore(queue.later, group);
       const known = JSON.stringify({
-        tokenAt,
         ...Object.fromEntries(FIELDS.map((name, index) => [name, fields[index]])),
         lookAgainAt,
         now,
       });
-      return { ...judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, firsts, now, tokenAt), known };
+      return { ...judgeGroup(`${prefix}${group}`, group.startsWith('!'), fields, heads, now), known };
     }),
   );
-}
-
-/** Jobs and their scores from the first that is no marker. */
-function firstJobOf(rows: readonly string[]): readonly string[] {
-  const index = rows.findIndex((member, at) => at % 2 === 0 && !member.startsWith('~'));
-  return index < 0 ? [] : rows.slice(index);
-}
-
-/** Since or from when a lane has a token; 0 for a group. */
-async function readTokenAt(redis: RedisClient, queue: ShardKeys['queue'], group: string): Promise<number> {
-  const [base = '', perSecond, name = ''] = group.split('~');
-  if (perSecond === undefined) return 0;
-  return Number((await redis.get(queue.bucket(base, name))) ?? 0) - BURST_MS + 1_000 / Number(perSecond);
 }
 
 function judgeGroup(
   name: string,
   isExpress: boolean,
-  [n, lim, ok, sus, open, probe, hold, , took]: readonly (string | null | undefined)[],
+  [n, lim, ok, sus, open, probe, hold, , took, tok]: readonly (string | null | undefined)[],
   heads: readonly (readonly string[])[],
   now: number,
-  tokenAt: number,
 ): Omit<GroupSeen, 'known'> {
   const inWork = Number(n ?? 0);
   const isSuspect = !isExpress && (open === '1' || ok !== '1' || Number(sus ?? 0) > now);
@@ -99,7 +77,12 @@ function judgeGroup(
     .flatMap(([id, score], jobClass) =>
       id === undefined
         ? []
-        : [{ id, since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : Math.max(pausedUntil, tokenAt)) }],
+        : [
+            {
+              id,
+              since: Math.max(Number(score) % CLASS, jobClass === 0 ? 0 : Math.max(pausedUntil, Number(tok ?? 0))),
+            },
+          ],
     )
     .find(({ since }) => since <= now);
   return { name, inWork, isSuspect, isSlow, limit, ...(first && { head: first }) };
@@ -110,7 +93,6 @@ export async function findLeftovers(redis: RedisClient, { prefix, queue }: Queue
   const keysLike = async (pattern: string) =>
     (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}${pattern}`)))).flat();
   const left: string[] = [];
-  for (const lane of await redis.zrange(queue.lanes, '0', '-1')) left.push(`${queue.lanes} has the lane ${lane}`);
   for (const key of await keysLike('q:*')) left.push(`${key} has ${await redis.zcard(key)} waiting`);
   for (const key of [queue.later, queue.ready(0), queue.ready(1), queue.ready(2), queue.ready(3)]) {
     for (const group of await redis.zrange(key, 0, '-1')) {

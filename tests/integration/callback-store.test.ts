@@ -1,4 +1,4 @@
-import { callbackIdOf, destinationOf, type Task } from '@herald/core';
+import { callbackIdOf, originOf, type Task } from '@herald/core';
 import { createCallbackStore, type CallbackStore } from '@herald/store/endpoints/callback-store';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
@@ -28,7 +28,7 @@ test('a change of url and filter holds for the callback and for its Task, by whi
   const changed = { url: NEW, events: ['task.done'] };
   expect(await callbacks.find(workspaceId, id)).toMatchObject({
     ...changed,
-    destination: destinationOf(workspaceId, NEW),
+    group: originOf(workspaceId, NEW),
   });
   expect((await stores.tasks.find(workspaceId, task.id))?.callback).toEqual({ id, ...changed });
   await callbacks.patch(workspaceId, id, { events: [] }, 6);
@@ -87,13 +87,12 @@ test('enabling forgets why it was disabled and how often it failed; a new url fo
   expect(enabled).not.toHaveProperty('disabledReason');
 });
 
-test('its pending deliveries are marked to end when it is disabled, and to move when its host changes', async () => {
+test('its pending deliveries are marked to end when it is disabled, and not when its host changes', async () => {
   const { workspaceId, id, keys } = await createTask();
   await callbacks.patch(workspaceId, id, { url: `${OLD}/elsewhere` }, 5);
   expect(await stores.redis.zscore(keys.purge, id)).toBeNull();
   await callbacks.patch(workspaceId, id, { url: NEW }, 6);
-  expect(await stores.redis.zscore(keys.purge, id)).toBe('0');
-  expect(await stores.redis.hget(keys.endpoint(id), 'dstWas')).toBe(destinationOf(workspaceId, OLD));
+  expect(await stores.redis.zscore(keys.purge, id)).toBeNull();
   await callbacks.patch(workspaceId, id, { enabled: false }, 7);
   expect(await stores.redis.zscore(keys.purge, id)).toBe('7');
 });

@@ -3,7 +3,7 @@ import {
   callbackIdOf,
   type Delivery,
   deliveryIdOf,
-  destinationOf,
+  originOf,
   type Endpoint,
   factKeyOf,
   type ListPlace,
@@ -57,7 +57,7 @@ async function emit(task: Task, endpointIds: readonly string[], now: number, fac
   const transitionId = transitionIdOfFact(task.id, key) ?? '';
   const { version } = await stores.receivers.findSubscriptions(workspaceId);
   const current = (await stores.transitions.findTask(workspaceId, task.id, []))?.task;
-  const destination = destinationOf(workspaceId, 'https://hooks.example.com/');
+  const destination = originOf(workspaceId, 'https://hooks.example.com/');
   const reply = await stores.transitions.commit({
     task: current ?? task,
     newRevision: newRevision(),

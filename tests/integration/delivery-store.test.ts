@@ -27,7 +27,7 @@ async function createDeliveries(count: number): Promise<Delivery[]> {
       transitionId,
       event: 'task.check_in',
       body: '{}',
-      targets: receivers.map(({ id }) => ({ endpointId: id, destination: 'somewhere', enabled: true })),
+      targets: receivers.map(({ id }) => ({ endpointId: id, enabled: true })),
     },
   });
   return await Promise.all(receivers.map(({ id }) => load(deliveryIdOf(transitionId, id))));
@@ -55,13 +55,13 @@ const record = async (delivery: Delivery, verdict: AttemptVerdict, by = stores) 
     delivery,
     verdict,
     now: Date.now(),
-    destination: 'somewhere',
+    group: 'somewhere',
     disableAfterMs: 1_000_000,
     answered: true,
     gone: false,
     isProbe: false,
     isRedelivery: false,
-    destinationLimit: 10,
+    groupLimit: 10,
     lease: await stores.leases.of(delivery.id, Date.now()),
     attempt: { at: Date.now(), durationMs: ++attempts, status: verdict.kind === 'delivered' ? 200 : 500 },
   });

@@ -80,7 +80,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
       redis,
       waitRedis,
       keys: shardKeys(),
-      destinationLimit: 1,
+      groupLimit: 1,
       process: () => Promise.resolve({ kind: 'finished' }),
       concurrency: 1,
       clock: RIGHT_CLOCK,

@@ -1,4 +1,4 @@
-import { callbackIdOf, destinationOf, type Endpoint, type OwnHeaders } from '@herald/core';
+import { callbackIdOf, originOf, type Endpoint, type OwnHeaders } from '@herald/core';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointPatch } from '@herald/store/endpoints/endpoint-patch';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
@@ -111,7 +111,7 @@ describe.each(['receiver', 'callback'] as const)('the headers of a %s', (kind) =
   test('go nowhere else when an API of the former version changes the url, and the next change removes them', async () => {
     const endpoint = await createEndpoint(kind);
     const url = 'https://other.example.com/in';
-    await stores.redis.hset(endpoint.key, { url, dst: destinationOf(endpoint.workspaceId, url) });
+    await stores.redis.hset(endpoint.key, { url, dst: originOf(endpoint.workspaceId, url) });
     const record = await endpoint.read();
     expect(record).not.toHaveProperty('encryptedHeaders');
     expect(record).not.toHaveProperty('headerNames');

@@ -28,7 +28,7 @@ function emissionTo(...endpointIds: readonly string[]): Emission {
     transitionId: newTestTransitionId(),
     event: 'task.check_in',
     body: '{"é":1}',
-    targets: endpointIds.map((endpointId) => ({ endpointId, destination: 'somewhere', enabled: true })),
+    targets: endpointIds.map((endpointId) => ({ endpointId, enabled: true })),
   };
 }
 
@@ -232,14 +232,14 @@ test('an accepted transition leaves one record and one place in the queue per en
   expect(gone).toMatchObject({ kind: 'loaded', delivery: { status: 'pending' } });
   expect('endpoint' in gone).toBe(false);
   const ids = emission.targets.map(({ endpointId }) => deliveryIdOf(emission.transitionId, endpointId));
-  expect(await stores.redis.zrange(stores.keys.queue.waiting('somewhere'), '0', '-1')).toEqual(
-    expect.arrayContaining(ids),
-  );
+  const groups = emission.targets.map(({ endpointId }) => stores.keys.queue.waiting(endpointId));
+  const waiting = await Promise.all(groups.map((key) => stores.redis.zrange(key, '0', '-1')));
+  expect(waiting).toEqual(ids.map((id) => expect.arrayContaining([id]) as string[]));
 });
 
 test('what a disabled endpoint would have got is recorded as canceled, and is not in the queue', async () => {
   const task = await createTask();
-  const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', destination: 'somewhere', enabled: false }] };
+  const emission = { ...emissionTo(), targets: [{ endpointId: 'wh_off', enabled: false }] };
   await stores.transitions.commit(commitOf(task, { emission }));
   const id = deliveryIdOf(emission.transitionId, 'wh_off');
   expect(await stores.deliveries.load(id)).toMatchObject({ delivery: { status: 'canceled' } });
@@ -273,10 +273,8 @@ test('a commit that Redis refuses, being full, fails as an outage does, and leav
 test('what is committed together is enqueued in its order, however many calls it takes, and a conflict adds nothing', async () => {
   const tasks = await Promise.all(Array.from({ length: 100 }, () => createTask()));
   const endpoints = Array.from({ length: 10 }, (_, index) => `wh_${index}`);
-  const emissions = tasks.map(() => {
-    const emission = emissionTo(...endpoints);
-    return { ...emission, targets: emission.targets.map((target) => ({ ...target, destination: 'together' })) };
-  });
+  await stores.redis.del(endpoints.map(stores.keys.queue.waiting));
+  const emissions = tasks.map(() => emissionTo(...endpoints));
   const replies = await Promise.all(
     tasks.map((task, index) => {
       const known = index === 50 ? { ...task, revision: 'another' } : task;
@@ -288,9 +286,9 @@ test('what is committed together is enqueued in its order, however many calls it
   const expected = emissions
     .filter((_, index) => index !== 50)
     .flatMap(({ transitionId }) => endpoints.map((id) => deliveryIdOf(transitionId, id)));
-  const waiting = await stores.redis.zrange(stores.keys.queue.waiting('together'), '0', '-1');
+  const groups = endpoints.map((id) => stores.redis.zrange(stores.keys.queue.waiting(id), '0', '-1'));
   // What one call enqueues has one time.
-  expect([...waiting].sort()).toEqual([...expected].sort());
+  expect((await Promise.all(groups)).flat().sort()).toEqual([...expected].sort());
 });
 
 test('a transition that can’t be written spoils none that is committed with it', async () => {

@@ -10,8 +10,7 @@ import {
 import { newRevision } from '@herald/store/redis/revision';
 import { buildTask, type Stores } from './start-stores.ts';
 
-/** `group`: where its deliveries wait. */
-export type Target = Endpoint & { readonly group: string };
+export type Target = Endpoint;
 export type TaskOf = Awaited<ReturnType<typeof createTaskOf>>;
 
 /**
@@ -53,7 +52,6 @@ export async function createTaskOf(
           const orderingTimeoutMs = orderingTimeoutOf(endpoint);
           return {
             endpointId: endpoint.id,
-            destination: endpoint.group,
             enabled: endpoint.enabled,
             ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }),
           };

@@ -16,7 +16,7 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 dequeue(ARGV[4], { ARGV[5] }, tonumber(ARGV[2]))
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[7])
-redis.call('HINCRBY', prefix .. 'g:' .. splitLane(ARGV[4]), 'n', 1)
+redis.call('HINCRBY', prefix .. 'g:' .. ARGV[4], 'n', 1)
 `;
 
 let leases = 0;

@@ -1,4 +1,4 @@
-import { callbackIdOf, deliveryIdOf, destinationOf } from '@herald/core';
+import { callbackIdOf, deliveryIdOf, originOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient, type DeliveryView } from './delivery-client.ts';
 import { readDelivery, shardKeys } from './delivery-state.ts';
@@ -9,8 +9,8 @@ import type { WorkspaceClient } from './workspace-client.ts';
 export async function deliverToPlanted(herald: Herald, workspace: WorkspaceClient, url: string): Promise<DeliveryView> {
   const { id: taskId } = await workspace.createTask({ callback: { url: 'https://hooks.example.com/' } });
   const callbackId = callbackIdOf(taskId);
-  const destination = URL.canParse(url) ? { dst: destinationOf(workspace.id, url) } : {};
-  await herald.redis.hset(shardKeys().endpoint(callbackId), { url, ...destination });
+  const origin = URL.canParse(url) ? { dst: originOf(workspace.id, url) } : {};
+  await herald.redis.hset(shardKeys().endpoint(callbackId), { url, ...origin });
   const { transitionId } = await workspace.closeTask(taskId);
   const deliveryId = deliveryIdOf(transitionId, callbackId);
   await waitFor(`the delivery to ${url}`, () => readDelivery(herald.redis, deliveryId), {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, glob, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Installation } from './start-herald-process.ts';
@@ -26,14 +26,12 @@ export async function unpackPreviousRelease(): Promise<PreviousRelease> {
   const folder = await mkdtemp(join(cache, 'release-'));
   await promisify(execFile)('tar', ['-xzf', join(RELEASES, newest), '-C', folder]);
   await mkdir(join(folder, 'node_modules/@herald'), { recursive: true });
-  for (const name of ['core', 'infra']) {
+  for (const name of await readdir(join(folder, 'packages'))) {
     await symlink(join('../../packages', name), join(folder, 'node_modules/@herald', name));
   }
-  // Libraries that npm put beside a package of this build rather than at the top. The release's own package for them was `infra`.
-  for await (const nested of glob('packages/*/node_modules/*', { cwd: REPOSITORY })) {
-    await cp(join(REPOSITORY, nested), join(folder, 'packages/infra/node_modules', basename(nested)), {
-      recursive: true,
-    });
+  // Libraries that npm put beside a package of this build rather than at the top.
+  for await (const nested of glob('packages/*/node_modules', { cwd: REPOSITORY })) {
+    await cp(join(REPOSITORY, nested), join(folder, nested), { recursive: true });
   }
   return {
     folder,

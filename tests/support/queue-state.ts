@@ -25,25 +25,25 @@ export async function isQueued(redis: RedisClient, id: string): Promise<boolean>
   return waiting.includes(id) || inWork.includes(id);
 }
 
-/** How many deliveries of a destination wait. */
-export async function countWaiting(redis: RedisClient, destination: string): Promise<number> {
-  return await redis.zcard(shardKeys().queue.waiting(destination));
+/** How many deliveries of a group wait. */
+export async function countWaiting(redis: RedisClient, group: string): Promise<number> {
+  return await redis.zcard(shardKeys().queue.waiting(group));
 }
 
-export async function isBreakerOpen(redis: RedisClient, destination: string): Promise<boolean> {
-  return (await redis.hget(shardKeys().queue.group(destination), 'open')) === '1';
+export async function isBreakerOpen(redis: RedisClient, group: string): Promise<boolean> {
+  return (await redis.hget(shardKeys().queue.group(group), 'open')) === '1';
 }
 
 /** Lets an open breaker's next probe be due now: a wait of minutes is tested by moving its end, not by sitting it out. */
 export async function expediteProbe(
   redis: RedisClient,
-  destination: string,
+  group: string,
   { queue }: ShardKeys = shardKeys(),
 ): Promise<void> {
   await redis
     .multi()
-    .hset(queue.group(destination), 'probe', 0)
-    .zadd(queue.later, 'XX', 0, destination)
+    .hset(queue.group(group), 'probe', 0)
+    .zadd(queue.later, 'XX', 0, group)
     .zadd(queue.wake(0), 0, '0')
     .exec();
 }

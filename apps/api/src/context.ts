@@ -7,7 +7,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
-import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
@@ -92,7 +92,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     ...ofEndpoints,
     receivers: receiverStore,
     encryptSecret: cipher.encrypt,
-    findDestinations: createFindDestinations({ redis, keyspace, now }),
+    findGroups: createFindGroups({ redis, keyspace, now }),
   });
   const callbacks = createManageCallbacks({ ...ofEndpoints, callbacks: createCallbackStore(replicated) });
 

@@ -34,8 +34,8 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
   const retention = createDeliveryRetention(config.retentionMs, context.history !== undefined);
   let isStopping = false;
   const deliveries = createDeliveryStore({ redis, keys, retention });
-  const destinationLimit = config.destinationConcurrency;
-  const turn: TurnDeps = { deliveries, makeAttempt, destinationLimit, platform, report, now };
+  const groupLimit = config.destinationConcurrency;
+  const turn: TurnDeps = { deliveries, makeAttempt, groupLimit, platform, report, now };
   const delivery: ProcessDeliveryDeps = {
     ...turn,
     retryPolicies: {
@@ -57,7 +57,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
     waitRedis,
     keys,
     concurrency: config.concurrency,
-    destinationLimit,
+    groupLimit,
     process: (reserved, isTest) =>
       isTest
         ? processTestEvent(testEvent, reserved, cutOff.signal)

@@ -149,12 +149,12 @@ export const VARIABLE_TEXTS = {
     WORKER_HOST: { readBy: 'worker', what: 'The address of these pages', usual: '127.0.0.1' },
     CONCURRENCY: {
       readBy: 'worker',
-      what: 'Sends in flight per shard to quick destinations; [slow ones](operating.md#sizing) get ten times as many beside them',
+      what: 'Sends in flight per shard to quick receivers; [slow ones](operating.md#sizing) get ten times as many beside them',
       usual: '100',
     },
     DESTINATION_CONCURRENCY: {
       readBy: 'worker',
-      what: 'Sends in flight to one destination, over all workers',
+      what: 'Sends in flight to one receiver, or to the callbacks of a workspace to one origin, over all workers',
       usual: '50',
     },
     WORKER_SHARDS: { readBy: 'worker', what: 'The shards that it serves, such as `0,2-3`', usual: 'all' },

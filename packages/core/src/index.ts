@@ -16,8 +16,8 @@ export {
   RequestReplay,
   Time,
 } from './deliveries/delivery-requests.ts';
-export * from './deliveries/destination.ts';
 export * from './deliveries/history.ts';
+export * from './deliveries/origin.ts';
 export * from './deliveries/retry-policy.ts';
 export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';

@@ -2,9 +2,7 @@
 // need only names and scripts, and shouldn't load it.
 export { UnsupportedError } from './backend-base.ts';
 export type { BoardJob, BoardJobs } from './board/board-jobs.ts';
-export { ENQUEUE_LUA } from './groups/enqueue-lua.ts';
-export { EXPRESS_MARK, GROUP_LUA } from './groups/group-lua.ts';
-export { groupOfLane, laneOf } from './groups/lane.ts';
+export { ENQUEUE_LUA, EXPRESS_MARK, GROUP_LUA } from './groups/group-lua.ts';
 export { LEASE_LUA } from './groups/lease-lua.ts';
 export { scoreOf } from './job-class.ts';
 export { createQueueKeys } from './queue-keys.ts';

@@ -5,7 +5,7 @@
 export function createQueueKeys(prefix: string) {
   return {
     prefix,
-    /** zset: ids of a group's or a lane's waiting jobs, by class and due time (see `scoreOf`) */
+    /** zset: ids of a group's waiting jobs, by class and due time (see `scoreOf`) */
     waiting: (group: string) => `${prefix}q:${group}`,
     /** hash: the state of a group; see GROUP_LUA */
     group: (group: string) => `${prefix}g:${group}`,
@@ -15,18 +15,11 @@ export function createQueueKeys(prefix: string) {
     turns: (ring: Ring) => `${prefix}turns:${ring}`,
     /** zset: its one member wakes a worker that waits for the ring */
     wake: (ring: Ring) => `${prefix}wake:${ring}`,
-    /**
-     * zset: groups that have waiting jobs but are not ready, and lanes without a token, by the time at which to look
-     * again (ms); slow groups that are ready too, see SLOW_RECHECK_MS
-     */
+    /** zset: groups that have waiting jobs but are not ready, by the time at which to look again (ms) */
     later: `${prefix}later`,
-    /** string: the tokens of a lane, by its group and its name; see LANE_LUA */
-    bucket: (group: string, name: string) => `${prefix}m:${group}~${name}`,
-    /** zset: lanes that have waiting jobs, all with the same score */
-    lanes: `${prefix}lanes`,
     /** zset: leases of jobs in work, by their end (ms) */
     leases: `${prefix}leases`,
-    /** hash: `paused` while the queue is paused, `n` the number of its waiting jobs, `lane` the one looked at last */
+    /** hash: `paused` while the queue is paused, `n` the number of its waiting jobs */
     settings: `${prefix}queue`,
   };
 }

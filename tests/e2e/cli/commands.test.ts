@@ -288,15 +288,17 @@ describe('herald replay', () => {
   });
 });
 
-test('herald queues counts what waits, shard by shard and destination by destination, and the workers', async () => {
+test('herald queues counts what waits, shard by shard and receiver by receiver, and the workers', async () => {
   const { registered, deliveries, workspace, receiver } = await startScene([503]);
   await deliveries.waitForAttempts((await deliveries.emit()).to(registered), 1);
-  const found = await read<{ workers: number; queues: Row[]; destinations: Row[]; destinationCount: number }>('queues');
+  const found = await read<{ workers: number; queues: Row[]; receivers: Row[]; receiverCount: number }>('queues');
   expect(found.workers).toBe(1);
   expect(found.queues).toMatchObject([0, 1, 2].map((shard) => ({ shard, queue: 'deliveries', isPaused: false })));
   const waiting = found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0);
-  expect(found.destinations.reduce((sum, each) => sum + Number(each.deliveries), 0)).toBe(waiting);
-  expect(found.destinations.find((each) => each.workspace === workspace.id)).toEqual({
+  expect(found.receivers.reduce((sum, each) => sum + Number(each.deliveries), 0)).toBe(waiting);
+  expect(found.receivers.find((each) => each.workspace === workspace.id)).toEqual({
+    receiver: registered.id,
+    kind: 'receiver',
     workspace: workspace.id,
     host: new URL(receiver.origin).host,
     deliveries: 1,
@@ -309,11 +311,11 @@ test('herald queues counts what waits, shard by shard and destination by destina
     waitsSince: null,
     nextDueAt: expect.stringMatching(/Z$/) as string,
   });
-  expect(found.destinationCount).toBe(found.destinations.length);
+  expect(found.receiverCount).toBe(found.receivers.length);
   const { code, stdout } = await run('queues');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^shard\tqueue\twaiting/);
-  expect(stdout).toMatch(/^destination\tworkspace\tdeliveries\tdue\tstate/m);
+  expect(stdout).toMatch(/^receiver\thost\tworkspace\tdeliveries\tdue\tstate/m);
   expect(stdout).toMatch(/^workers seen lately\t1$/m);
 });
 

@@ -241,7 +241,7 @@ test('requests through a proxy that TRUST_PROXY leaves out: the API warns and se
   expect((await examine(env)).findings).toEqual([]);
 });
 
-test('a destination that gives no answers is a warning, and names no other fault', async () => {
+test('a receiver that gives no answers is a warning, and names no other fault', async () => {
   await using herald = await startHerald({
     env: { ...GOOD, RETRY_SCHEDULE: '1h', EGRESS_DNS_SERVERS: '' },
     redis: GOOD_REDIS,
@@ -251,10 +251,10 @@ test('a destination that gives no answers is a warning, and names no other fault
   await workspace.registerReceiver({ url: receiver.url });
   await receiver.close();
   for (let task = 0; task < 5; task++) await workspace.closeTask((await workspace.createTask()).id);
-  await herald.waitForLog('destination.breaker_opened');
+  await herald.waitForLog('endpoint.breaker_opened');
   const { findings } = await examine({ REDIS_URL: herald.server.url, ...GOOD, SECRETS_KEY });
   expect(codesOf(findings)).toEqual(['warning breaker_open']);
-  expect(findings[0]?.sentence).toMatch(/^1 destination without an answer, for which 5 deliveries must wait/);
+  expect(findings[0]?.sentence).toMatch(/^1 receiver without an answer, for which 5 deliveries must wait/);
   const listed = ['deliveries', 'list', '--workspace', workspace.id];
   const { stdout } = await runCli(listed, { REDIS_URL: herald.server.url });
   const rows = stdout.split('\n').slice(1);

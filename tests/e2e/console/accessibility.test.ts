@@ -54,7 +54,7 @@ describeWithBrowser('every page, for everybody', () => {
     const done = await client.emit();
     await client.waitForStatus(done.to(registered), 'delivered');
     await emitMany(herald, workspace, 8);
-    await herald.waitForLog('destination.breaker_opened');
+    await herald.waitForLog('endpoint.breaker_opened');
     const ofReceiver = `/console/receivers/${registered.id}`;
     pages = [
       ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
@@ -67,7 +67,7 @@ describeWithBrowser('every page, for everybody', () => {
       ['/console/verify', 'it sends nothing'],
       ['/console/nothing', 'There is nothing here'],
       ['/admin', 'Redis memory'],
-      ['/admin/destinations', 'Breaker open'],
+      ['/admin/receivers', 'Breaker open'],
       ['/admin/failed', 'No delivery has failed lately.'],
       ['/admin/audit', 'registerReceiver'],
       ['/admin/audit?by=cli', 'The audit trail has nothing like this.'],

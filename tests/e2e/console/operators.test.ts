@@ -29,20 +29,20 @@ describeWithBrowser('an operator with the console', () => {
     host = `127.0.0.1:${await freePort()}`;
     await workspace.registerReceiver({ url: `https://${host}/hook` });
     await emitMany(herald, workspace, 8);
-    await herald.waitForLog('destination.breaker_opened');
+    await herald.waitForLog('endpoint.breaker_opened');
   });
   afterAll(async () => {
     await browser.close();
     await herald[Symbol.asyncDispose]();
   });
 
-  test.each(WAYS)('finds a broken destination, and why it is broken, in three steps ($way)', async ({ way }) => {
+  test.each(WAYS)('finds a broken receiver, and why it is broken, in three steps ($way)', async ({ way }) => {
     await using user = await startConsoleUser(browser, way);
     await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
     await user.open(`${origin}/admin`);
     await user.sees('Overview', 'Redis memory', 'worker');
     await user.sees('must wait; "herald queues" names them');
-    await user.press('link', 'Destinations');
+    await user.press('link', 'Receivers');
     await user.sees(host, 'Breaker open', workspace.id);
     await user.press('button', host);
     await user.sees('Receivers', `${host}/hook`, 'Paused', 'read-only link');

@@ -220,7 +220,7 @@ describe('with a long schedule', () => {
     expect((await deliveries.readReceiver(registered)).health).toMatchObject({ state: 'healthy', backlog: 0 });
   });
 
-  test('it passes a Retry-After that holds its destination', async () => {
+  test('it passes a Retry-After that holds its receiver', async () => {
     const receiver = await herald.startReceiver([{ status: 503, headers: { 'retry-after': '600' } }, 200]);
     const { registered, deliveries } = await startWorkspace(herald, receiver);
     const id = (await deliveries.emit()).to(registered);

@@ -62,11 +62,6 @@ export function latenessAt({ requests }: Pick<Receiver, 'requests'>): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The destination of the only receiver of a workspace, or of one of them. */
-export async function destinationOf(redis: RedisClient, receiverId: string): Promise<string> {
-  return (await redis.hget(shardKeys().endpoint(receiverId), 'dst')) ?? '';
-}
-
 /** A fleet that works logs no internal error, however its receivers behave. */
 export function expectNoInternalErrors(herald: Herald): void {
   const errors = herald
@@ -78,7 +73,7 @@ export function expectNoInternalErrors(herald: Herald): void {
 
 /**
  * Waits until nothing is left to do anywhere, then looks at every record there is: none is pending, none owes anything,
- * no transition counts anything open, and no destination anything in work.
+ * no transition counts anything open, and no group anything in work.
  */
 export async function expectNothingLeft(redis: RedisClient, deadlineMs = 20_000): Promise<void> {
   const { replays, purge, prefix, queue } = shardKeys();

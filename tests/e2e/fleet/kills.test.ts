@@ -3,7 +3,7 @@ import { readDelivery } from '../../support/delivery-state.ts';
 import { countWaiting, expediteProbe, isBreakerOpen } from '../../support/queue-state.ts';
 import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
-import { createMood, destinationOf, emitMany, expectNothingLeft } from './fleet.ts';
+import { createMood, emitMany, expectNothingLeft } from './fleet.ts';
 
 import.meta.jest.setTimeout(120_000);
 
@@ -26,15 +26,15 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
     const mood = createMood({ status: 200, delayMs: 60 });
     const receiver = await herald.startReceiver(mood.respond);
     const { id } = await workspace.registerReceiver({ url: receiver.url });
-    const destination = await destinationOf(herald.redis, id);
+    const group = id;
     const transitions = await emitMany(herald, workspace, 200);
     await mood.waitForAccepted(40, 20_000);
-    expect(await countWaiting(herald.redis, destination)).toBeGreaterThan(100);
+    expect(await countWaiting(herald.redis, group)).toBeGreaterThan(100);
     await Promise.all(herald.workers.map((worker) => worker.kill()));
     const killedAt = Date.now();
     const before = receiver.requests.length;
     await herald.startWorker();
-    // Every slot of the destination was in use.
+    // Every slot of the receiver was in use.
     await receiver.waitForCount(before + 1, RECOVERED_MS);
     expect(Date.now() - killedAt).toBeLessThan(RECOVERED_MS);
     await mood.waitForAccepted(transitions.length, 20_000);
@@ -54,11 +54,11 @@ test.concurrent('a prober that is killed blocks the next probe no longer than it
   const receiver = await herald.startReceiver(mood.respond);
   const { id } = await workspace.registerReceiver({ url: receiver.url });
   const transitions = await emitMany(herald, workspace, 20);
-  const destination = await destinationOf(herald.redis, id);
-  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination), 20_000);
-  await waitFor('all to wait', async () => (await countWaiting(herald.redis, destination)) === transitions.length);
+  const group = id;
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, group), 20_000);
+  await waitFor('all to wait', async () => (await countWaiting(herald.redis, group)) === transitions.length);
   const before = receiver.requests.length;
-  await expediteProbe(herald.redis, destination);
+  await expediteProbe(herald.redis, group);
   await receiver.waitForCount(before + 1);
   await herald.workers[0]?.kill();
   const killedAt = Date.now();

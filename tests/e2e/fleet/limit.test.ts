@@ -28,14 +28,14 @@ function createCounter() {
   };
 }
 
-test.concurrent('over four workers a destination never has more requests open than its limit, also when one of them is killed', async () => {
+test.concurrent('over four workers a receiver never has more requests open than its limit, also when one of them is killed', async () => {
   await using herald = await startHerald({ workers: 4, env: { DESTINATION_CONCURRENCY: String(LIMIT) } });
   const workspace = await herald.createWorkspace();
   const { counts, accepted, respond } = createCounter();
   const receiver = await herald.startReceiver(respond);
   await workspace.registerReceiver({ url: receiver.url });
   const transitions = await emitMany(herald, workspace, DELIVERIES);
-  await waitFor('the destination to be at its limit', () => counts.most === LIMIT && accepted.size > 100);
+  await waitFor('the receiver to be at its limit', () => counts.most === LIMIT && accepted.size > 100);
   const [killed] = herald.workers;
   await killed?.kill();
   const survivors = accepted.size;

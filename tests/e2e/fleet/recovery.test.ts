@@ -4,7 +4,7 @@ import { shardKeys } from '../../support/delivery-state.ts';
 import { isBreakerOpen, isQueued, readQueuedIds } from '../../support/queue-state.ts';
 import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
-import { createMood, destinationOf, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
+import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
 import.meta.jest.setTimeout(90_000);
 
@@ -20,25 +20,25 @@ async function preparePending(herald: Herald) {
   await receiver.waitForCount(1);
   const id = deliveryIdOf(transition, registered.id);
   const { queue } = shardKeys();
-  const destination = await destinationOf(herald.redis, registered.id);
-  await waitFor('the retry to wait', async () => (await herald.redis.zscore(queue.waiting(destination), id)) !== null);
+  const group = registered.id;
+  await waitFor('the retry to wait', async () => (await herald.redis.zscore(queue.waiting(group), id)) !== null);
   mood.set(200);
-  return { workspace, mood, receiver, id, destination };
+  return { workspace, mood, receiver, id, group };
 }
 
 /** As a worker leaves a delivery that dies with it: under a lease that ends at a time (epoch ms), due once the lease has ended. */
-async function leaveUnderLease(herald: Herald, id: string, destination: string, endsAt: number): Promise<void> {
+async function leaveUnderLease(herald: Herald, id: string, group: string, endsAt: number): Promise<void> {
   const { queue, delivery } = shardKeys();
   const dueAt = Date.now() - 1_000;
   await herald.redis
     .multi()
-    .zrem(queue.waiting(destination), id)
-    .zrem(queue.later, destination)
+    .zrem(queue.waiting(group), id)
+    .zrem(queue.later, group)
     .hset(delivery(id), 'due', dueAt)
-    .hset(queue.group(destination), 'n', 1)
-    .hdel(queue.group(destination), 'p')
+    .hset(queue.group(group), 'n', 1)
+    .hdel(queue.group(group), 'p')
     .hincrby(queue.settings, 'n', -1)
-    .zadd(queue.leases, endsAt, `${1e13 + dueAt}|${destination}|of-the-dead|${id}`)
+    .zadd(queue.leases, endsAt, `${1e13 + dueAt}|${group}|of-the-dead|${id}`)
     .exec();
 }
 
@@ -46,8 +46,8 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
   '%i workers find a delivery whose lease has ended, and send it once',
   async (workers) => {
     await using herald = await startHerald({ workers, env: ENV });
-    const { mood, id, destination } = await preparePending(herald);
-    await leaveUnderLease(herald, id, destination, Date.now() - 1);
+    const { mood, id, group } = await preparePending(herald);
+    await leaveUnderLease(herald, id, group, Date.now() - 1);
     await mood.waitForAccepted(1, 10_000);
     await expectNothingLeft(herald.redis);
     expect(mood.repeated()).toEqual([]);
@@ -57,9 +57,9 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
 
 test.concurrent('a delivery under a lease is left alone until it ends', async () => {
   await using herald = await startHerald({ workers: 2, env: ENV });
-  const { receiver, mood, id, destination } = await preparePending(herald);
+  const { receiver, mood, id, group } = await preparePending(herald);
   const endsAt = Date.now() + 7_000;
-  await leaveUnderLease(herald, id, destination, endsAt);
+  await leaveUnderLease(herald, id, group, endsAt);
   await mood.waitForAccepted(1, 20_000);
   expect(receiver.requests.at(-1)?.receivedAt).toBeGreaterThanOrEqual(endsAt);
   await expectNothingLeft(herald.redis);
@@ -101,10 +101,10 @@ test.concurrent('what is due while every mark that wakes a worker is lost is sen
 
 test.concurrent('a redelivery through an open breaker is sent once', async () => {
   await using herald = await startHerald({ workers: 2, env: { ...ENV, DELIVERY_TIMEOUT: '10s' } });
-  const { workspace, mood, receiver, id, destination } = await preparePending(herald);
+  const { workspace, mood, receiver, id, group } = await preparePending(herald);
   mood.set('reset');
   await emitMany(herald, workspace, 8);
-  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, destination));
+  await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, group));
   await waitFor('nothing to be in flight', async () => (await readQueuedIds(herald.redis)).inWork.length === 0);
   // Rounds of recovery come and go while it is in flight.
   mood.set({ status: 200, delayMs: 7_000 });

@@ -128,12 +128,12 @@ test('both processes count exactly what a script had them do', async () => {
     expect(each.sum('herald_workers')).toBe(1);
     expect(each.sum('herald_queue_jobs')).toBe(0);
     expect(each.sum('herald_queue_oldest_due_seconds')).toBe(0);
-    expect(each.sum('herald_destinations')).toBe(0);
-    expect(each.sum('herald_destination_due_deliveries')).toBe(0);
+    expect(each.sum('herald_waiting_receivers')).toBe(0);
+    expect(each.sum('herald_receiver_due_deliveries')).toBe(0);
   }
 });
 
-test('what waits for a destination that gives no answer is shown by both processes, as held by its breaker', async () => {
+test('what waits for a receiver that gives no answer is shown by both processes, as held by its breaker', async () => {
   await using herald = await startHerald({ env: { ...OPERATOR_ENV, RETRY_SCHEDULE: '1h', DELIVERY_TIMEOUT: '5s' } });
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();
@@ -141,20 +141,19 @@ test('what waits for a destination that gives no answer is shown by both process
   await receiver.close();
   const deliveries = createDeliveryClient(workspace);
   for (let task = 0; task < 5; task++) await deliveries.emit();
-  await herald.waitForLog('destination.breaker_opened');
+  await herald.waitForLog('endpoint.breaker_opened');
   await deliveries.emit();
   await deliveries.emit();
   const held = { state: 'breaker_open' };
-  const seen = await waitFor('the destination to show', () => scrapeBoth(herald), {
-    until: ({ api, worker }) =>
-      [api, worker].every((each) => each.sum('herald_destination_due_deliveries', held) === 2),
+  const seen = await waitFor('the receiver to show', () => scrapeBoth(herald), {
+    until: ({ api, worker }) => [api, worker].every((each) => each.sum('herald_receiver_due_deliveries', held) === 2),
     deadlineMs: 30_000,
   });
   for (const each of [seen.api, seen.worker]) {
-    expect(each.sum('herald_destinations', held)).toBe(1);
-    expect(each.sum('herald_destinations')).toBe(1);
-    expect(each.sum('herald_destination_due_deliveries', { state: 'flowing' })).toBe(0);
-    expect(each.sum('herald_destination_oldest_due_seconds', held)).toBeGreaterThan(0);
+    expect(each.sum('herald_waiting_receivers', held)).toBe(1);
+    expect(each.sum('herald_waiting_receivers')).toBe(1);
+    expect(each.sum('herald_receiver_due_deliveries', { state: 'flowing' })).toBe(0);
+    expect(each.sum('herald_receiver_oldest_due_seconds', held)).toBeGreaterThan(0);
     expect(each.sum('herald_queue_jobs')).toBe(7);
     expect(each.sum('herald_queue_jobs', { state: 'delayed' })).toBe(7);
   }

@@ -10,7 +10,7 @@ import { startScene, type Scene } from './scene.ts';
 
 const { OPERATOR_USER: user, OPERATOR_PASSWORD: password } = OPERATOR_ENV;
 const PUBLIC_URL = 'https://herald.example.com/hooks';
-const PATHS = ['/overview', '/destinations', '/search?q=x', '/deliveries/failed', '/audit'];
+const PATHS = ['/overview', '/receivers', '/search?q=x', '/deliveries/failed', '/audit'];
 
 interface PortalLink {
   id: string;
@@ -81,23 +81,23 @@ describe('what operators read', () => {
     expect(await read('/overview?window=24h')).toMatchObject({ bucketSeconds: 900 });
   });
 
-  test('destinations show what waits and why, and are found by a part of their host or workspace', async () => {
+  test('receivers show what waits and why, and are found by a part of their host or workspace', async () => {
     const { host, deliveryId } = scene.paused;
-    const { destinations } = (await read('/destinations')) as { destinations: { host: string; workspaceId: string }[] };
-    const paused = destinations.find((each) => each.host === host);
+    const { receivers } = (await read('/receivers')) as { receivers: { host: string; workspaceId: string }[] };
+    const paused = receivers.find((each) => each.host === host);
     expect(paused).toMatchObject({
       breaker: 'open',
       unanswered: expect.any(Number) as number,
       nextProbeAt: new Date(scene.paused.nextProbeAt).toISOString(),
       why: expect.stringContaining('one probe at a time') as string,
     });
-    expect(JSON.stringify(destinations)).toContain(deliveryId.slice(0, 4));
+    expect(JSON.stringify(receivers)).toContain(deliveryId.slice(0, 4));
     for (const find of [host, host.toUpperCase(), paused?.workspaceId ?? '']) {
-      const found = (await read(`/destinations?find=${encodeURIComponent(find)}`)) as { destinations: unknown[] };
-      expect(found.destinations).toEqual([paused]);
+      const found = (await read(`/receivers?find=${encodeURIComponent(find)}`)) as { receivers: unknown[] };
+      expect(found.receivers).toEqual([paused]);
     }
-    expect(await read('/destinations?find=nowhere.example')).toEqual({ destinations: [] });
-    expect(((await read('/destinations?limit=1')) as { destinations: unknown[] }).destinations).toHaveLength(1);
+    expect(await read('/receivers?find=nowhere.example')).toEqual({ receivers: [] });
+    expect(((await read('/receivers?limit=1')) as { receivers: unknown[] }).receivers).toHaveLength(1);
   });
 
   test('the search finds the workspace of every kind of thing', async () => {

@@ -73,7 +73,7 @@ describe('an operator sees', () => {
       isPaused: false,
       hasWorkers: false,
       statuses: ['latest', 'active', 'waiting', 'delayed', 'failed'],
-      // Of the destination that doesn't answer those that were tried and those that were not.
+      // Of the receiver that doesn't answer those that were tried and those that were not.
       counts: { active: 0, waiting: 0, delayed: 8, failed: 1 },
     });
     const latest = await operator.readQueue('deliveries', 'latest');
@@ -114,7 +114,7 @@ describe('an operator sees', () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(CANARIES.join('|')));
   });
 
-  test('of a delivery whose destination doesn’t answer until when that is left alone', async () => {
+  test('of a delivery whose receiver doesn’t answer until when that is left alone', async () => {
     const { deliveryId, host, nextProbeAt } = scene.paused;
     const { job, status } = await operator.readJob('deliveries', deliveryId);
     expect(status).toBe('delayed');

@@ -95,7 +95,7 @@ describeWithBrowser('in a browser', () => {
     await page.browserContext().close();
   }, 60_000);
 
-  test('he finds what waits for a destination that doesn’t answer, and what failed', async () => {
+  test('he finds what waits for a receiver that doesn’t answer, and what failed', async () => {
     const { page, errors } = await signIn();
     await page.goto(`${origin}${BOARD}/queue/deliveries?status=delayed`);
     await waitForText(page, scene.paused.deliveryId, 'pausedUntil');

@@ -4,7 +4,7 @@ import { shardKeys } from '../../support/delivery-state.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { RegisteredReceiver, WorkspaceClient } from '../../support/workspace-client.ts';
-import { destinationOf, emitMany } from '../fleet/fleet.ts';
+import { emitMany } from '../fleet/fleet.ts';
 
 /** What must show nowhere: parts of urls, what executors and customers wrote. */
 export const CANARIES = ['path-canary', 'query-canary', 'description-canary', 'summary-canary', 'input-canary'];
@@ -20,7 +20,7 @@ export interface Scene extends AsyncDisposable {
   readonly delayed: Emitted & { readonly deliveryId: string; readonly host: string };
   /** Its tries are used up. */
   readonly failed: Emitted & { readonly deliveryId: string };
-  /** A destination that doesn't answer, and one of the deliveries that wait until its next probe. */
+  /** A receiver that doesn't answer, and one of the deliveries that wait until its next probe. */
   readonly paused: {
     readonly host: string;
     readonly deliveryId: string;
@@ -66,14 +66,13 @@ export async function startScene(env: Record<string, string> = {}): Promise<Scen
     const silent = await herald.createWorkspace();
     const host = `127.0.0.1:${await freePort()}`;
     const registered = await register(silent, `https://${host}`);
-    const destination = await destinationOf(herald.redis, registered.id);
     const worker = await herald.startWorker({ RETRY_SCHEDULE: '1h' });
     // The fifth that goes out and is not answered opens the breaker.
     await emitMany(herald, silent, 6);
-    await herald.waitForLog('destination.breaker_opened', worker);
+    await herald.waitForLog('endpoint.breaker_opened', worker);
     await worker.stop();
     const nextProbeAt = Date.now() + 3_600_000;
-    await herald.redis.hset(shardKeys().queue.group(destination), 'probe', nextProbeAt);
+    await herald.redis.hset(shardKeys().queue.group(registered.id), 'probe', nextProbeAt);
     const waiting = await createDeliveryClient(silent).emit();
     secrets.push(herald.executor.key, OPERATOR_ENV.OPERATOR_PASSWORD);
     return {

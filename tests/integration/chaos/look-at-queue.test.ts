@@ -1,5 +1,4 @@
 import { findLeftovers, lookAtQueue, type QueueOfShard } from '../../../chaos/look-at-queue.ts';
-import { laneOf } from '@herald/queue';
 import { createQueueScripts } from '../queue/queue-scripts.ts';
 import { startQueue } from '../queue/start-queue.ts';
 
@@ -46,22 +45,16 @@ test('what is not due, or is held back, is none that may go; what is urgent pass
   expect((await lookAtQueue(queue.redis, keys)).find(({ head }) => head)?.limit).toBe(1);
 });
 
-test('a lane is seen with the first of its jobs while it has a token, and its group without its markers', async () => {
+test('what waits for the rate of its group is none that may go', async () => {
   // Its next token is half a minute away, however late one looks.
   const scripts = createQueueScripts(queue, () => Date.now() + 30_000);
-  const lane = laneOf('a', 1, 'lane');
-  await queue.add(...['one', 'two'].map((id) => ({ group: lane, id })));
-  await queue.add({ group: 'a', id: 'plain', dueAt: Date.now() + 60_000 });
-  const heads = async () => new Map((await lookAtQueue(queue.redis, keys)).map(({ name, head }) => [name, head?.id]));
-  expect(await heads()).toEqual(
-    new Map([
-      ['{q}:a', undefined],
-      [`{q}:${lane}`, 'one'],
-    ]),
-  );
+  await queue.setRate('a', 1);
+  await queue.add(...['one', 'two'].map((id) => ({ group: 'a', id })));
+  const heads = async () => (await lookAtQueue(queue.redis, keys)).map(({ head }) => head?.id);
+  expect(await heads()).toEqual(['one']);
   await scripts.reserve();
-  expect((await heads()).get(`{q}:${lane}`)).toBeUndefined();
-  expect((await lookAtQueue(queue.redis, keys)).map(({ inWork }) => inWork)).toEqual([1, 1]);
+  expect(await lookAtQueue(queue.redis, keys)).toMatchObject([{ inWork: 1 }]);
+  expect(await heads()).toEqual([undefined]);
 });
 
 test('what is left in a queue is told: waiting jobs, places, leases and counts; of one that is done nothing is', async () => {

@@ -43,24 +43,22 @@ const disable = ({ receiver: { workspaceId, id } }: Scene) =>
   engine.stores.receivers.patch(workspaceId, id, { enabled: false }, LATER);
 async function endPending({ receiver }: Scene) {
   const { purges } = engine.worker;
-  const leaseEndsAt = LATER + 60_000;
-  const marks = await purges.claim(LATER + 1, leaseEndsAt, 100);
+  const marks = await purges.claim(LATER + 1, LATER + 60_000, 100);
   expect(marks).toContain(receiver.id);
-  for await (const ended of purges.purge(receiver.id, LATER + 1)) expect(ended).toHaveLength(1);
-  await purges.finish(receiver.id, leaseEndsAt);
+  for await (const ended of purges.purge(receiver.id, () => LATER + 1)) expect(ended).toHaveLength(1);
 }
 
-async function createCallback(workspaceId: string) {
+async function createCallback(workspaceId: string, host: string) {
   const task = buildTask(workspaceId, { createdAt: NOW });
-  const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://callback.example.com/' });
+  const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: `https://${host}.example.com/` });
   await engine.stores.tasks.create(task, { endpoint, encryptedSecret: 'encrypted' });
   return {
     id: endpoint.id,
     /** Its Task ends. Returns the id of the delivery. */
-    async accept(destination: string) {
+    async accept() {
       const { version } = await engine.stores.receivers.findSubscriptions(workspaceId);
       const transitionId = newTestTransitionId();
-      const targets = [{ endpointId: endpoint.id, destination, enabled: true }];
+      const targets = [{ endpointId: endpoint.id, enabled: true }];
       await engine.stores.transitions.commit({
         task,
         newRevision: newRevision(),
@@ -158,11 +156,11 @@ test('what happens to one receiver changes the version of the workspace, and not
 
 test('a callback has a version of its own, which is not that of its workspace', async () => {
   const { receiver } = await prepare();
-  const { workspaceId, destination } = receiver;
-  const [first, second] = [await createCallback(workspaceId), await createCallback(workspaceId)];
+  const { workspaceId } = receiver;
+  const [first, second] = [await createCallback(workspaceId, 'a'), await createCallback(workspaceId, 'b')];
   const ofSecond = await readVersion(workspaceId, second.id);
   const versions = [await readVersion(workspaceId, first.id), await readVersion(workspaceId)];
-  const delivery = await first.accept(destination);
+  const delivery = await first.accept();
   versions.push(await readVersion(workspaceId, first.id), await readVersion(workspaceId));
   expect(await readVersion(workspaceId, second.id)).toBe(ofSecond);
   await engine.settle(delivery, NOW + 10, 'failed');

@@ -53,10 +53,10 @@ test('accepted deliveries, failed attempts and arrivals, at once and later, are 
 test('an attempt whose record is sent twice, since the reply was lost, counts once', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const failure = {
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: retryAt(NOW + 5),
     attempt: { at: NOW, durationMs: 1 },
@@ -66,7 +66,7 @@ test('an attempt whose record is sent twice, since the reply was lost, counts on
     isRedelivery: false,
     disableAfterMs: 1_000_000,
     lease: await engine.leases.of(id, NOW),
-    destinationLimit: 10,
+    groupLimit: 10,
   };
   await engine.worker.deliveries.record(failure);
   await engine.worker.deliveries.record(failure);
@@ -87,10 +87,10 @@ test('a replay and a redelivery that arrive count as deliveries that did not arr
 test('an attempt of a test event counts nowhere', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   await engine.worker.deliveries.record({
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: { kind: 'delivered' },
     attempt: { at: NOW, durationMs: 1 },
@@ -99,7 +99,7 @@ test('an attempt of a test event counts nowhere', async () => {
     isProbe: false,
     isRedelivery: false,
     lease: await engine.leases.of(id, NOW),
-    destinationLimit: 10,
+    groupLimit: 10,
   });
   expect(await readReceiver(receiver)).toEqual({ delivered: 0, failed: 0 });
 });
@@ -126,8 +126,7 @@ test('the callbacks of a workspace share their counters, and those of the worksp
     await engine.stores.tasks.create(task, { endpoint, encryptedSecret: 'encrypted' });
     const { version } = await engine.stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
-    const { destination } = await engine.register();
-    const targets = [{ endpointId: endpoint.id, destination, enabled: true }];
+    const targets = [{ endpointId: endpoint.id, enabled: true }];
     await engine.stores.transitions.commit({
       task,
       newRevision: newRevision(),

@@ -1,6 +1,6 @@
 import { createRetryPolicy, type AttemptOutcome, type DeliveryId } from '@herald/core';
 import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliveries/process-delivery.ts';
-import type { LoadReply } from '@herald/store/deliveries/delivery-record';
+import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import type { TaskOf } from '../../support/create-task-of.ts';
@@ -55,10 +55,11 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     if (!found) throw new Error('no receiver is ever removed');
     return found;
   };
-  const noteTaken = (handle: string) => {
-    const [score, place = ''] = handle.split('|');
-    const isUrgent = Number(score) < CLASS_FACTOR;
-    if (place.includes('~') && !isUrgent) taken.set(place, [...(taken.get(place) ?? []), clock.now]);
+  const noteTaken = ({ handle, group, loaded }: Reserved) => {
+    const { endpoint } = loaded as Partial<LoadedDelivery>;
+    if (Number.parseFloat(handle) < CLASS_FACTOR || !endpoint?.rateLimit) return;
+    const name = `${group} ${endpoint.rateLimit.perSecond}`;
+    taken.set(name, [...(taken.get(name) ?? []), clock.now]);
   };
   const take = (pick: number): Held | undefined => held.splice(pick % Math.max(1, held.length), 1)[0];
   const at = <T>(all: readonly T[], index: number): T => {
@@ -83,7 +84,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     const deps: ProcessDeliveryDeps = {
       deliveries: own.deliveries,
       makeAttempt: () => Promise.resolve({ outcome, startedAt: clock.now, durationMs: ++count }),
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
       platform: undefined,
       report: SILENT,
       now: () => clock.now,
@@ -99,7 +100,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
 
   const purge = async () => {
     for (const { id } of receivers) {
-      for await (const ended of worker.purges.purge(id, clock.now)) expect(ended).toBeDefined();
+      for await (const ended of worker.purges.purge(id, () => clock.now)) expect(ended).toBeDefined();
     }
   };
 
@@ -126,7 +127,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
       case 'reserve': {
         const jobs = await at(workers, step.worker).reserve(now, step.room);
         held.push(...jobs.map((job) => ({ worker: step.worker, job })));
-        for (const { handle } of jobs) noteTaken(handle);
+        for (const job of jobs) noteTaken(job);
         return jobs;
       }
       case 'end': {
@@ -196,7 +197,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     known,
     doStep,
     stepReplays,
-    /** By lane, when deliveries were taken from it that had to wait for a token, epoch ms. */
+    /** By group and rate, when deliveries were taken that had to wait for a token, epoch ms. */
     taken,
     /** Replays that are not done. */
     underWay,

@@ -57,7 +57,7 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(step, {
   size: 'max',
 });
 
-/** What a receiver asks for when it is registered. Two of the three hosts are the same, so that receivers share a group. */
+/** What a receiver asks for when it is registered. Two of the three hosts are the same. */
 export type Wishes = {
   readonly host: string;
   readonly isOrdered: boolean;

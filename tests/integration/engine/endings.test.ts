@@ -19,8 +19,7 @@ const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 async function purgeAll(now: number): Promise<number> {
   let ended = 0;
   for (const id of await engine.worker.purges.claim(now, now + 60_000, 100)) {
-    for await (const ids of engine.worker.purges.purge(id, now)) ended += ids.length;
-    await engine.worker.purges.finish(id, now + 60_000);
+    for await (const ids of engine.worker.purges.purge(id, () => now)) ended += ids.length;
   }
   return ended;
 }
@@ -195,9 +194,9 @@ describe('what is settled leaves by itself, what is pending never', () => {
     const second = await engine.register({ workspaceId: first.workspaceId, url: 'https://b.example.com/in' });
     const ids = await engine.accept([first, second], NOW);
     const [a = '', b = ''] = ids;
-    const { delivery, destination } = await engine.load(a);
+    const { delivery, group } = await engine.load(a);
     const lease = await engine.leases.of(a, NOW);
-    const facts = { attempt: { at: NOW, durationMs: 1 }, lease, destinationLimit: LIMIT };
+    const facts = { attempt: { at: NOW, durationMs: 1 }, lease, groupLimit: LIMIT };
     const outcome = { answered: true, gone: false, isProbe: false, isRedelivery: false };
     await Promise.all(
       range(10).map((index) => {
@@ -205,7 +204,7 @@ describe('what is settled leaves by itself, what is pending never', () => {
         if (index % 3 === 0) return deliveries.cancel(a, 'receiver_removed', NOW);
         return deliveries.record({
           delivery,
-          destination,
+          group,
           now: NOW,
           verdict: { kind: 'delivered' },
           ...facts,
@@ -280,82 +279,91 @@ describe('a purge', () => {
       expect(new Set(await Promise.all(both.map(([, other = '']) => engine.statusOf(other))))).toEqual(
         new Set(['pending']),
       );
-      expect(await engine.waitingFor(receiver.destination)).toEqual([]);
-      expect(await engine.waitingFor(neighbour.destination)).toHaveLength(1_100);
+      expect(await engine.waitingFor(receiver.group)).toEqual([]);
+      expect(await engine.waitingFor(neighbour.group)).toHaveLength(1_100);
       expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
       expect(await purgeAll(NOW + 6_000)).toBe(0);
       expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
     },
   );
 
-  test('ends also what still waits for a former url of a receiver that is removed, once it was disabled', async () => {
-    const receiver = await engine.register();
-    const id = await engine.acceptOne(receiver, NOW);
-    const patch = (changes: { url?: string; enabled?: boolean }) =>
-      engine.stores.receivers.patch(receiver.workspaceId, receiver.id, changes, NOW);
-    await patch({ url: 'https://second.example.com/in' });
-    await patch({ enabled: false });
-    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
-    expect(await purgeAll(NOW)).toBe(1);
-    expect(await engine.leases.isQueued(id)).toBe(false);
-    expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
-    await expectConsistent();
-  });
-
-  test('leaves a redelivery to the worker that will find its receiver gone', async () => {
+  test('drops a redelivery that nobody waits for any more', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.settle(id, NOW, 'delivered');
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
     expect(await purgeAll(NOW)).toBe(0);
-    const [job] = await engine.worker.reserve(NOW);
-    expect(job?.id).toBe(id);
-    await engine.worker.deliveries.cancel(id, 'receiver_removed', NOW);
-    if (job) await engine.worker.finish(job, NOW);
     expect(await engine.leases.isQueued(id)).toBe(false);
+    expect(await engine.statusOf(id)).toBe('delivered');
+    expect(await daysLeft(id)).toEqual([7, -2, 7]);
     await expectConsistent();
   });
 
-  test('lets what is in work end: it is not enqueued again, and its slot is free', async () => {
+  test.each([
+    ['disabled', 'receiver_disabled'],
+    ['removed', 'receiver_removed'],
+  ] as const)(
+    'lets what is in work for a %s receiver end: it is delivered, or canceled, and not tried again',
+    async (how, reason) => {
+      const receiver = await engine.register();
+      const ids = await Promise.all(range(3).map(() => engine.acceptOne(receiver, NOW)));
+      const [failed = '', sent = '', unsent = ''] = ids;
+      const jobs = await engine.worker.reserve(NOW);
+      expect(jobs).toHaveLength(3);
+      if (how === 'removed') await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+      else await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
+      expect(await purgeAll(NOW)).toBe(0);
+      await engine.record(failed, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
+      await engine.record(sent, { now: NOW });
+      for (const job of jobs.filter(({ id }) => id === unsent)) await engine.worker.putBack(job, NOW);
+      expect(await Promise.all(ids.map(engine.statusOf))).toEqual(['canceled', 'delivered', 'pending']);
+      expect(await engine.redis.hget(engine.keys.delivery(failed), 'why')).toBe(reason);
+      // What was put back goes at once, and its worker finds that it is for nobody.
+      expect(await engine.worker.reserve(NOW)).toMatchObject([{ id: unsent }]);
+    },
+  );
+
+  test('is over with its last step, whoever makes it, and however many make steps', async () => {
     const receiver = await engine.register();
-    const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW)];
-    const [recorded = '', unsent = ''] = ids;
-    const jobs = await engine.worker.reserve(NOW);
-    expect(jobs.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    await Promise.all(range(300).map((index) => engine.acceptOne(receiver, NOW + index)));
     await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
-    expect(await purgeAll(NOW)).toBe(2);
-    await engine.record(recorded, { now: NOW, verdict: retryAt(NOW + 1), answered: true });
-    for (const job of jobs.filter(({ id }) => id === unsent)) await engine.worker.finish(job, NOW);
-    expect([await engine.leases.isQueued(recorded), await engine.leases.isQueued(unsent)]).toEqual([false, false]);
+    const counts = await Promise.all(
+      [engine.worker, engine.otherWorker, engine.worker].map(async ({ purges }) => {
+        let ended = 0;
+        for await (const step of purges.purge(receiver.id, () => NOW)) {
+          expect(step.length).toBeLessThanOrEqual(50);
+          ended += step.length;
+        }
+        return ended;
+      }),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+    expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
     await expectConsistent();
   });
 
-  test('takes an endpoint that changes once more meanwhile up again', async () => {
+  test('that dies between two steps is taken up by another worker when its lease has ended', async () => {
     const receiver = await engine.register();
-    const id = await engine.acceptOne(receiver, NOW);
-    const patch = (changes: { url?: string; enabled?: boolean }) =>
-      engine.stores.receivers.patch(receiver.workspaceId, receiver.id, changes, NOW);
-    await patch({ url: 'https://second.example.com/in' });
-    const leaseEndsAt = NOW + 60_000;
-    expect(await engine.worker.purges.claim(NOW, leaseEndsAt, 10)).toEqual([receiver.id]);
-    for await (const ended of engine.worker.purges.purge(receiver.id, NOW)) expect(ended).toEqual([]);
-    await patch({ enabled: false });
-    await engine.worker.purges.finish(receiver.id, leaseEndsAt);
-    expect(await purgeAll(NOW)).toBe(1);
-    expect(await engine.statusOf(id)).toBe('canceled');
+    await Promise.all(range(120).map((index) => engine.acceptOne(receiver, NOW + index)));
+    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
+    const { purges } = engine.worker;
+    expect(await purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
+    await purges.purge(receiver.id, () => NOW + 30_000).next();
+    expect(await purges.claim(NOW + 60_000, NOW + 120_000, 10)).toEqual([]);
+    expect(await purgeAll(NOW + 90_000)).toBe(70);
   });
 
   test('says of each what was true when it ended: its receiver may be removed meanwhile', async () => {
     const receiver = await engine.register();
-    await Promise.all(range(600).map((index) => engine.acceptOne(receiver, NOW + index)));
+    await Promise.all(range(90).map((index) => engine.acceptOne(receiver, NOW + index)));
     await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
     const reasons: Set<string>[] = [];
-    for await (const purged of engine.worker.purges.purge(receiver.id, NOW)) {
+    for await (const purged of engine.worker.purges.purge(receiver.id, () => NOW)) {
       reasons.push(new Set(purged.map(({ reason }) => reason)));
       if (reasons.length === 1) await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
     }
-    expect(reasons).toEqual([new Set(['receiver_disabled']), new Set(['receiver_removed'])]);
+    expect(reasons.slice(0, 2)).toEqual([new Set(['receiver_disabled']), new Set(['receiver_removed'])]);
   });
 
   test('ends nothing once the receiver is enabled again', async () => {
@@ -372,8 +380,7 @@ describe('a purge', () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
-    const mark = `${receiver.id}|${receiver.destination}`;
-    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([mark]);
+    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
     expect(await engine.otherWorker.purges.claim(NOW + 59_999, NOW + 90_000, 10)).toEqual([]);
     expect(await purgeAll(NOW + 60_000)).toBe(1);
     expect(await engine.statusOf(id)).toBe('canceled');
@@ -414,13 +421,13 @@ describe('a pending redelivery', () => {
   test('is not made good by an attempt that began before it was asked for', async () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
-    const { delivery, destination } = await engine.load(id);
+    const { delivery, group } = await engine.load(id);
     const lease = await engine.leases.of(id, NOW);
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
-    expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+    expect(await engine.waitingFor(receiver.group)).toEqual([]);
     const reply = await engine.worker.deliveries.record({
       delivery,
-      destination,
+      group,
       now: NOW,
       verdict: { kind: 'delivered' },
       attempt: { at: NOW, durationMs: 1 },
@@ -429,7 +436,7 @@ describe('a pending redelivery', () => {
       isProbe: false,
       isRedelivery: false,
       lease,
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
     });
     expect(reply).toMatchObject({ status: 'delivered', pendingRedeliveries: 1 });
     expect((await engine.worker.reserve(NOW)).map((job) => job.id)).toEqual([id]);
@@ -443,8 +450,8 @@ describe('a pending redelivery', () => {
     await engine.leases.of(id, NOW);
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     const handle = (await engine.leases.find(id)) ?? '';
-    const { destination } = receiver;
-    const job = { id, handle, group: destination, ring: 1, isProbe: false, loaded: undefined } as const;
+    const { group } = receiver;
+    const job = { id, handle, group, ring: 1, isProbe: false, loaded: undefined } as const;
     expect(await engine.worker.finish(job, NOW)).toBe('waits');
     expect((await engine.worker.reserve(NOW)).map((each) => each.id)).toEqual([id]);
   });
@@ -463,7 +470,7 @@ describe('a pending redelivery', () => {
     expect(await engine.leases.isQueued(id)).toBe(false);
   });
 
-  test('goes before all others of its destination, once, also when it waits for a later try', async () => {
+  test('goes before all others of its group, once, also when it waits for a later try', async () => {
     const receiver = await engine.register();
     const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
     const [first = '', second = ''] = ids;
@@ -482,10 +489,10 @@ describe('a pending redelivery', () => {
     await engine.log.redeliver(workspaceId, deliveryId, NOW);
     const [job, ...others] = await engine.worker.reserve(NOW);
     expect([job?.id, job?.ring, others]).toEqual([deliveryId, 0, []]);
-    const { delivery, destination } = await engine.load(deliveryId);
+    const { delivery, group } = await engine.load(deliveryId);
     await engine.worker.deliveries.record({
       delivery,
-      destination,
+      group,
       now: NOW,
       verdict: { kind: 'delivered' },
       attempt: { at: NOW, durationMs: 1 },
@@ -493,10 +500,10 @@ describe('a pending redelivery', () => {
       gone: false,
       isProbe: false,
       isRedelivery: false,
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
       lease: job?.handle ?? '',
     });
-    expect(await engine.worker.reserve(NOW)).toMatchObject([{ id: deliveryId, group: destination }]);
+    expect(await engine.worker.reserve(NOW)).toMatchObject([{ id: deliveryId, group }]);
   });
 
   test.each<{ status: 'delivered' | 'failed'; ends: AttemptVerdict['kind']; then: string }>([
@@ -530,13 +537,13 @@ describe('a pending redelivery', () => {
 });
 
 /** What one attempt leaves, beside the delivery's own record. */
-async function readTraces(id: string, { id: endpointId, destination }: Receiver) {
+async function readTraces(id: string, { id: endpointId, group }: Receiver) {
   return await Promise.all([
     readAttempts(engine.redis, engine.keys, id),
     engine.redis.hget(engine.keys.endpoint(endpointId), 'fails'),
-    engine.redis.hgetall(engine.keys.queue.group(destination)),
+    engine.redis.hgetall(engine.keys.queue.group(group)),
     engine.redis.hgetall(engine.keys.delivery(id)),
-    engine.waitingFor(destination),
+    engine.waitingFor(group),
   ]);
 }
 
@@ -547,10 +554,10 @@ test('an attempt whose record is sent twice, since the connection broke before t
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     expect((await engine.load(id)).delivery.owedAttempts).toBe(count);
   }
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const failure = {
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: retryAt(NOW + 5),
     attempt: { at: NOW, durationMs: 1 },
@@ -560,7 +567,7 @@ test('an attempt whose record is sent twice, since the connection broke before t
     isRedelivery: true,
     disableAfterMs: 1_000_000,
     lease: await engine.leases.of(id, NOW),
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
   };
   await engine.worker.deliveries.record(failure);
   const before = await readTraces(id, receiver);
@@ -572,10 +579,10 @@ test('an attempt whose record is sent twice, since the connection broke before t
 test('a record that is sent twice takes the delivery from nobody who has it by then', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const failure = {
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: retryAt(NOW),
     attempt: { at: NOW, durationMs: 1 },
@@ -584,25 +591,25 @@ test('a record that is sent twice takes the delivery from nobody who has it by t
     isProbe: false,
     isRedelivery: false,
     lease: await engine.leases.of(id, NOW),
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
   };
   await engine.worker.deliveries.record(failure);
   const [job] = await engine.otherWorker.reserve(NOW);
   expect(job?.id).toBe(id);
   await engine.worker.deliveries.record(failure);
   expect(await engine.leases.find(id)).toBe(job?.handle);
-  expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+  expect(await engine.waitingFor(receiver.group)).toEqual([]);
   await expectConsistent();
 });
 
 test('an attempt whose record comes again after another worker made one is logged and counted once', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const lease = await engine.leases.of(id, NOW);
   const failure = (at: number) => ({
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: retryAt(NOW + 5),
     attempt: { at, durationMs: 1 },
@@ -612,7 +619,7 @@ test('an attempt whose record comes again after another worker made one is logge
     isRedelivery: false,
     disableAfterMs: 1_000_000,
     lease,
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
   });
   await engine.worker.deliveries.record(failure(NOW));
   await engine.otherWorker.deliveries.record(failure(NOW + 1));
@@ -625,11 +632,11 @@ test('an attempt whose record comes again after another worker made one is logge
 test('two attempts that were decided on the same try count as one', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const lease = await engine.leases.of(id, NOW);
   const attempt = (at: number, durationMs: number) => ({
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: retryAt(at),
     attempt: { at: NOW, durationMs },
@@ -638,7 +645,7 @@ test('two attempts that were decided on the same try count as one', async () => 
     isProbe: false,
     isRedelivery: false,
     lease,
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
   });
   expect((await engine.worker.deliveries.record(attempt(NOW + 5, 1))).kind).toBe('recorded');
   expect((await engine.otherWorker.deliveries.record(attempt(NOW + 9, 2))).kind).toBe('superseded');
@@ -652,12 +659,12 @@ test('a delivery whose record fails stays in work, so that its worker can put it
   if (!job) throw new Error('it was due');
   const { transitionId } = (await engine.load(id)).delivery;
   const body = await engine.redis.hgetall(engine.keys.transition(transitionId));
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   await engine.redis.del(engine.keys.transition(transitionId));
   await engine.redis.set(engine.keys.transition(transitionId), 'of another type');
   const recording = engine.worker.deliveries.record({
     delivery,
-    destination,
+    group,
     now: NOW,
     verdict: { kind: 'delivered' },
     attempt: { at: NOW, durationMs: 1 },
@@ -665,7 +672,7 @@ test('a delivery whose record fails stays in work, so that its worker can put it
     gone: false,
     isProbe: false,
     isRedelivery: false,
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
     lease: job.handle,
   });
   await expect(recording).rejects.toThrow('WRONGTYPE');

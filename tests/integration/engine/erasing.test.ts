@@ -63,7 +63,7 @@ async function emitAll(receivers: readonly Receiver[], checkIns: number, isClose
     task = found;
     const transitionId = transitionIdOfFact(task.id, factKey) ?? '';
     transitionIds.push(transitionId);
-    const targets = receivers.map(({ id, destination }) => ({ endpointId: id, destination, enabled: true }));
+    const targets = receivers.map(({ id }) => ({ endpointId: id, enabled: true }));
     await stores.transitions.commit({
       task,
       newRevision: newRevision(),
@@ -121,7 +121,7 @@ test('nothing of the content is left in any key, and what was delivered stays as
   const task = await engine.stores.tasks.find(workspaceId, taskId);
   expect(task).toMatchObject({ status: 'done', sequence: 3, usage: { tokens: 7 }, erasedAt: NOW + 10 });
   expect(Object.keys(task ?? {})).not.toEqual(expect.arrayContaining(['input']));
-  expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+  expect(await engine.waitingFor(receiver.group)).toEqual([]);
   expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
 });
 
@@ -164,11 +164,11 @@ describe('a delivery that is in work meanwhile', () => {
     const [id = ''] = deliveriesOf(receiver);
     const [reserved] = await engine.worker.reserve(LATER);
     if (!reserved) throw new Error('it is due');
-    const { delivery, destination } = await engine.load(id);
+    const { delivery, group } = await engine.load(id);
     await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
     const record = {
       delivery,
-      destination,
+      group,
       attempt: answered(NOW, status),
       verdict,
       now: NOW + 20,
@@ -176,7 +176,7 @@ describe('a delivery that is in work meanwhile', () => {
       gone: false,
       isProbe: false,
       isRedelivery: false,
-      destinationLimit: 10,
+      groupLimit: 10,
       lease: reserved.handle,
     };
     await engine.worker.deliveries.record(record);
@@ -250,10 +250,10 @@ test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left,
   const recordInWork = async ({ handle, loaded }: Reserved, now: number) => {
     const read = loaded as LoadReply;
     if (read.kind !== 'loaded' || !read.endpoint) throw new Error('it was there when it was reserved');
-    const { delivery, destination } = read;
+    const { delivery, endpoint } = read;
     await engine.worker.deliveries.record({
       delivery,
-      destination,
+      group: endpoint.group,
       attempt: answered(now, 500),
       verdict: random(2) === 0 ? { kind: 'delivered' } : retryAt(now + 1),
       now,
@@ -261,7 +261,7 @@ test('whatever happens to deliveries meanwhile, nothing of erased Tasks is left,
       gone: false,
       isProbe: false,
       isRedelivery: delivery.owedAttempts > 0,
-      destinationLimit: 10,
+      groupLimit: 10,
       lease: handle,
     });
   };

@@ -44,14 +44,14 @@ export async function findBreaches(engine: Engine, model: Model): Promise<string
   return breaches;
 }
 
-/** Lanes that gave more than a burst of a second and their rate. Their name is `<group>~<rate>~<receiver>`. */
+/** Groups that gave more than a burst of a second and their rate. */
 function findBeyondRates({ taken }: Model): string[] {
-  return [...taken].flatMap(([lane, times]) => {
-    const perSecond = Number(lane.split('~')[1]);
+  return [...taken].flatMap(([name, times]) => {
+    const perSecond = Number(name.split(' ')[1]);
     return times.flatMap((first, index) => {
       const most = (last: number) => (perSecond * (1_000 + last - first)) / 1_000 + 1e-3;
       const early = times.slice(index).findIndex((last, more) => more + 1 > most(last));
-      return early < 0 ? [] : [`${lane} gave ${early + 1} from ${first} on, which is beyond its rate`];
+      return early < 0 ? [] : [`${name} gave ${early + 1} from ${first} on, which is beyond its rate`];
     });
   });
 }

@@ -104,10 +104,10 @@ test('the latest 50 attempts stay, however many are made', async () => {
 
 test('the record of a first attempt that comes again after a second was made adds nothing', async () => {
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
-  const facts = { answered: true, gone: false, isProbe: false, isRedelivery: false, destinationLimit: LIMIT };
+  const { delivery, group } = await engine.load(id);
+  const facts = { answered: true, gone: false, isProbe: false, isRedelivery: false, groupLimit: LIMIT };
   const failure = {
-    ...{ ...facts, delivery, destination, now: NOW, verdict: retryAt(NOW + 5), disableAfterMs: 1_000_000 },
+    ...{ ...facts, delivery, group, now: NOW, verdict: retryAt(NOW + 5), disableAfterMs: 1_000_000 },
     attempt: answered(NOW, { status: 503 }),
     lease: await engine.leases.of(id, NOW),
   };
@@ -124,11 +124,11 @@ test('the record of a first attempt that comes again after a second was made add
 
 test('a first attempt of another worker, or of a replay, overwrites none', async () => {
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination } = await engine.load(id);
+  const { delivery, group } = await engine.load(id);
   const attempts = [answered(NOW), answered(NOW + 1, { status: 500 })];
   for (const attempt of attempts) {
     await engine.worker.deliveries.record({
-      ...{ delivery, destination, now: NOW + 2, verdict: { kind: 'delivered' }, attempt, destinationLimit: LIMIT },
+      ...{ delivery, group, now: NOW + 2, verdict: { kind: 'delivered' }, attempt, groupLimit: LIMIT },
       ...{ answered: true, gone: false, isProbe: false, isRedelivery: false, lease: await engine.leases.of(id, NOW) },
     });
   }

@@ -201,7 +201,7 @@ test('what was pending when it was locked ends as canceled, and a running replay
   const asked = { since: 0, until: NOW + 2, statuses: ['failed'], createdAt: NOW } as const;
   await engine.replays.create(workspaceId, { id: replayId, endpointId: id, ...asked });
   await engine.stores.receivers.lock(workspaceId, id, REASON, NOW + 1);
-  for await (const ended of engine.worker.purges.purge(id, NOW + 2))
+  for await (const ended of engine.worker.purges.purge(id, () => NOW + 2))
     expect(ended.map(({ id: each }) => each)).toEqual([pending]);
   expect(await engine.statusOf(pending)).toBe('canceled');
   await engine.worker.steps.step(replayId, NOW + 3);

@@ -84,11 +84,11 @@ test('the step that disables a receiver makes the notice of it, which waits in i
 test('a record that is sent twice makes one notice', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, endpoint, destination } = await engine.load(id);
+  const { delivery, endpoint, group } = await engine.load(id);
   if (!endpoint) throw new Error('its endpoint is there');
   const input = {
     delivery,
-    destination,
+    group,
     attempt: { at: NOW, durationMs: 1, status: 410 },
     verdict: retryAt(NOW + 1),
     now: NOW,
@@ -97,8 +97,8 @@ test('a record that is sent twice makes one notice', async () => {
     isProbe: false,
     isRedelivery: false,
     disableAfterMs: DAY_MS,
-    destinationLimit: 10,
-    lease: await engine.leases.of(id, NOW, destination),
+    groupLimit: 10,
+    lease: await engine.leases.of(id, NOW, group),
     notice: draftNotice(delivery, endpoint, { at: NOW, status: 410 }, NOW),
   };
   expect(await engine.worker.deliveries.record(input)).toMatchObject({ notice: 'receiver.disabled' });
@@ -160,13 +160,13 @@ test('what a former url answered neither disables a receiver nor counts for it',
   const receiver = await engine.register();
   const { workspaceId, id: receiverId } = receiver;
   const id = await engine.acceptOne(receiver, NOW);
-  const { delivery, destination, endpoint } = await engine.load(id);
+  const { delivery, group, endpoint } = await engine.load(id);
   if (!endpoint) throw new Error('its endpoint is there');
   await stores.receivers.patch(workspaceId, receiverId, { url: 'https://hooks.example.com/new' }, NOW + 1);
   const record = async (status: number, at: number) =>
     await worker.deliveries.record({
       delivery,
-      destination,
+      group,
       attempt: { at, durationMs: 1, status },
       verdict: status < 300 ? { kind: 'delivered' } : retryAt(at + MINUTE_MS),
       now: at,
@@ -175,8 +175,8 @@ test('what a former url answered neither disables a receiver nor counts for it',
       isProbe: false,
       isRedelivery: false,
       disableAfterMs: DAY_MS,
-      destinationLimit: 10,
-      lease: await leases.of(id, at, destination),
+      groupLimit: 10,
+      lease: await leases.of(id, at, group),
       notice: draftNotice(delivery, endpoint, { at, status }, at),
     });
   expect(await record(410, NOW + 2)).not.toHaveProperty('disabled');
@@ -215,7 +215,7 @@ test('a callback is told of when it is disabled, and neither while it fails nor 
       transitionId,
       event: 'task.done',
       body: '{}',
-      targets: [{ endpointId: callback.id, destination: 'dst', enabled: true }],
+      targets: [{ endpointId: callback.id, enabled: true }],
     },
   });
   const id = deliveryIdOf(transitionId, callback.id);

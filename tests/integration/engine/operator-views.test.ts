@@ -1,5 +1,5 @@
 import { deliveryIdOf, newTestTransitionId } from '@herald/core';
-import { createDestinationView } from '@herald/store/operators/destination-view';
+import { createGroupView } from '@herald/store/operators/group-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createSearch } from '@herald/store/operators/search';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
@@ -35,7 +35,7 @@ describe('failed deliveries', () => {
     expect(pages[0]?.[0]).toMatchObject({
       delivery: { status: 'failed' },
       attempts: 1,
-      destination: receiver.destination,
+      group: receiver.group,
     });
     await expect(view.listIds(START + 30, 1, 3)).resolves.toEqual(ids.slice(1, 4));
   });
@@ -98,16 +98,16 @@ describe('failed deliveries', () => {
   });
 });
 
-test('a destination tells what is due and since when, until when nothing goes there, and nothing of what is in work', async () => {
+test('a group tells what is due and since when, until when nothing goes there, and nothing of what is in work', async () => {
   const { stores, worker, redis } = engine;
   const receiver = await engine.register();
   let now = START;
-  const view = createDestinationView({ redis, keyspace: stores.keyspace, now: () => now });
+  const view = createGroupView({ redis, keyspace: stores.keyspace, now: () => now });
   const [first, second] = [await engine.acceptOne(receiver, START), await engine.acceptOne(receiver, START + 5)];
   now = START + 60_000;
   await expect(view.list()).resolves.toMatchObject([
     {
-      group: receiver.destination,
+      group: receiver.group,
       waiting: 2,
       due: 2,
       inWork: 0,
@@ -124,10 +124,10 @@ test('a destination tells what is due and since when, until when nothing goes th
   await expect(view.list()).resolves.toMatchObject([{ waiting: 1, inWork: 0, heldUntil: now + 9_000 }]);
 });
 
-test('a destination tells its limit while that is below the configured one', async () => {
+test('a group tells its limit while that is below the configured one', async () => {
   const { stores, redis } = engine;
   const receiver = await engine.register();
-  const view = createDestinationView({ redis, keyspace: stores.keyspace, now: () => START });
+  const view = createGroupView({ redis, keyspace: stores.keyspace, now: () => START });
   const id = await engine.acceptOne(receiver, START);
   expect((await view.list())[0]).not.toHaveProperty('limit');
   await engine.record(id, { now: START, verdict: { kind: 'retry', at: START + 5_000 }, answered: false });

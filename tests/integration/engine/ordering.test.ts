@@ -34,7 +34,7 @@ async function prepare(count: number, more: Partial<Receiver> = {}) {
     second,
     third,
     findLine: () => engine.redis.zrange(line, '0', '-1'),
-    scoreOf: async (id: DeliveryId, place = receiver.destination) => {
+    scoreOf: async (id: DeliveryId, place = receiver.group) => {
       const score = await engine.redis.zscore(engine.keys.queue.waiting(place), id);
       return score === null ? undefined : Number(score);
     },
@@ -177,21 +177,6 @@ describe('the next one goes', () => {
     expect(await engine.leases.find(second)).toBe(lease);
   });
 
-  test.each(['before', 'after'])('%s the deliveries have moved to the group of a new url', async (when) => {
-    const { receiver, first, second, scoreOf } = await prepare(2);
-    const { workspaceId, id } = receiver;
-    const url = 'https://elsewhere.example.com/in';
-    await engine.stores.receivers.patch(workspaceId, id, { url }, NOW);
-    const { destination } = (await engine.stores.receivers.find(workspaceId, id)) ?? receiver;
-    const move = async () => {
-      for await (const ended of engine.worker.purges.purge(id, NOW)) expect(ended).toEqual([]);
-    };
-    if (when === 'after') await move();
-    await engine.settle(first, NOW + 1, 'delivered');
-    if (when === 'before') await move();
-    expect([await scoreOf(second), await scoreOf(second, destination)]).toEqual([undefined, USUAL + NOW + 1]);
-  });
-
   test('also when the queue was lost and is made anew from the records', async () => {
     const { first, second, scoreOf } = await prepare(3);
     await engine.settle(first, NOW + 1, 'delivered');
@@ -278,7 +263,7 @@ test('a redelivery of a settled one goes at once, stands in no line and delays n
 describe('disabling the receiver', () => {
   const purge = async (id: string, most = Infinity) => {
     let count = 0;
-    for await (const ended of engine.worker.purges.purge(id, NOW)) {
+    for await (const ended of engine.worker.purges.purge(id, () => NOW)) {
       count += ended.length;
       if (count >= most) break;
     }
@@ -291,7 +276,7 @@ describe('disabling the receiver', () => {
     expect(await purge(receiver.id)).toBe(5);
     expect(new Set(await Promise.all(ids.map(engine.statusOf)))).toEqual(new Set(['canceled']));
     expect(await findLine()).toEqual([]);
-    expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+    expect(await engine.waitingFor(receiver.group)).toEqual([]);
   });
 
   test('and enabling it in the midst of that lets the next one go', async () => {

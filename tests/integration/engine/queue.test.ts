@@ -1,7 +1,8 @@
 import { callbackIdOf, type AttemptVerdict } from '@herald/core';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
+import { endpointFields } from '@herald/store/endpoints/endpoint-record';
 import { LEASE_MS } from '../../support/leases.ts';
-import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
+import { buildReceiver, newWorkspaceId } from '../../support/start-stores.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { LIMIT, range, startEngine, type Attempt, type Engine } from './start-engine.ts';
 
@@ -22,7 +23,7 @@ async function prepare(count: number) {
   return {
     receiver,
     ids,
-    destination: receiver.destination,
+    group: receiver.group,
     /** Reserves, and tells which. */
     take: async (now: number, most = 1, by = engine.worker) =>
       (await by.reserve(now, most)).map(({ id }) => ids.indexOf(id)),
@@ -30,7 +31,7 @@ async function prepare(count: number) {
     redeliver: (index: number, now: number) => engine.log.redeliver(receiver.workspaceId, ids[index] ?? '', now),
     /** Replays what failed, in one step. */
     replay: async (now: number) => {
-      const id = `rpl_${receiver.destination}_${now}`;
+      const id = `rpl_${receiver.group}_${now}`;
       const created = { since: NOW - 1, until: now + 1, statuses: ['failed'] as const, createdAt: now };
       await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...created });
       expect(await engine.worker.steps.step(id, now)).toMatchObject({ kind: 'ended' });
@@ -66,7 +67,7 @@ test('several are reserved at once: in their order, with what their attempts nee
   const jobs = await engine.worker.reserve(NOW + 10_000);
   expect(jobs.map(({ id }) => id)).toEqual(ids);
   for (const { id, loaded } of jobs) {
-    expect(loaded).toEqual(await engine.load(id));
+    expect(loaded).toEqual(await engine.worker.deliveries.load(id));
     expect(loaded).toMatchObject({ kind: 'loaded', delivery: { id } });
   }
 });
@@ -85,7 +86,7 @@ test('one that can’t be read comes without, and keeps no other from being rese
 test('of many transitions that are accepted together each delivery is in the queue, in their order', async () => {
   const { receiver, ids } = await prepare(0);
   for (const index of range(30)) ids.push(...(await engine.accept([receiver], NOW + index)));
-  expect(await engine.waitingFor(receiver.destination)).toEqual(ids);
+  expect(await engine.waitingFor(receiver.group)).toEqual(ids);
   await expectSound();
 });
 
@@ -123,13 +124,13 @@ describe('an attempt that is recorded', () => {
     await record(0, { now: NOW, verdict: failed, answered: true });
     await redeliver(0, NOW);
     expect(await take(NOW)).toEqual([0]);
-    const { delivery, destination } = await engine.load(ids[0] ?? '');
+    const { delivery, group } = await engine.load(ids[0] ?? '');
     const lease = await engine.leases.of(delivery.id, NOW);
     await replay(NOW + 10);
     expect(await take(NOW + 20)).toEqual([]);
     const reply = await engine.worker.deliveries.record({
       delivery,
-      destination,
+      group,
       lease,
       verdict: failed,
       now: NOW + 20,
@@ -138,82 +139,85 @@ describe('an attempt that is recorded', () => {
       gone: false,
       isProbe: false,
       isRedelivery: true,
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
     });
     expect(reply).toMatchObject({ kind: 'superseded', status: 'pending', pendingRedeliveries: 0 });
     expect(await take(NOW + 20)).toEqual([0]);
     await expectSound();
   });
 
-  test('gives back the slot of the group under whose lease it was made, whatever the url says since', async () => {
-    const { receiver, ids, take, record, destination } = await prepare(2);
+  test('gives back the slot of its group, whatever the url is since', async () => {
+    const { receiver, ids, take, record, group } = await prepare(2);
     expect(await take(NOW + 10_000, 2)).toEqual([0, 1]);
     const { workspaceId, id } = receiver;
     await engine.stores.receivers.patch(workspaceId, id, { url: 'https://moved.example.com/in' }, NOW + 10_000);
     await record(0, { now: NOW + 10_001 });
     await record(1, { now: NOW + 10_001, verdict: retryAt(NOW + 20_000), answered: true });
-    const moved = await engine.stores.receivers.find(workspaceId, id);
-    expect(await engine.waitingFor(destination)).toEqual([]);
-    expect(await engine.waitingFor(moved?.destination ?? '')).toEqual([ids[1]]);
+    expect(await engine.waitingFor(group)).toEqual([ids[1]]);
     await expectSound();
   });
 });
 
-describe('what waits for a former url', () => {
-  test('moves to the group of the present one, where it stood', async () => {
-    const { receiver, ids, destination } = await prepare(3);
+describe('after a change of the url', () => {
+  const URL_BEFORE = 'https://hooks.example.com/in';
+  const OTHER_URL = 'https://second.example.com/in';
+
+  test('what waits for a receiver stays where it stands, and goes although the former url had an open breaker and a pause', async () => {
+    const { receiver, ids, record, take, group } = await prepare(7);
+    const now = NOW + 10_000;
+    const failed = { now, answered: false, verdict: retryAt(now + 3_600_000) } as const;
+    for (const index of range(5)) await record(index, { ...failed, holdUntil: now + 60_000 });
+    await engine.log.redeliver(receiver.workspaceId, ids[6] ?? '', now);
+    const before = await engine.waitingFor(group);
+    expect(await take(now + 1, 10)).toEqual([6]);
     const { workspaceId, id } = receiver;
-    await engine.log.redeliver(workspaceId, ids[2] ?? '', NOW);
-    const url = 'https://second.example.com/in';
-    await engine.stores.receivers.patch(workspaceId, id, { url }, NOW);
-    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([id]);
-    for await (const ended of engine.worker.purges.purge(id, NOW)) expect(ended).toEqual([]);
-    const moved = await engine.stores.receivers.find(workspaceId, id);
-    expect(await engine.waitingFor(destination)).toEqual([]);
-    expect(await engine.waitingFor(moved?.destination ?? '')).toEqual([ids[2], ids[0], ids[1]]);
+    await engine.stores.receivers.patch(workspaceId, id, { url: OTHER_URL }, now + 1);
+    expect(await engine.worker.purges.claim(now + 1, now + 60_000, 10)).toEqual([]);
+    expect(await engine.waitingFor(group)).toEqual(before.slice(1));
+    expect(await engine.redis.hmget(engine.keys.queue.group(group), 'open', 'hold', 'n')).toEqual([null, null, '1']);
+    expect(await take(now + 1, 10)).toEqual([5]);
     await expectSound();
   });
 
-  test('moves also to that of a callback, and ends as canceled when the callback is disabled', async () => {
+  test('an attempt at the former one says nothing about the group', async () => {
+    const { receiver, record, group } = await prepare(6);
+    expect(await engine.worker.reserve(NOW + 10_000)).toHaveLength(6);
+    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { url: OTHER_URL }, NOW);
+    for (const index of range(6)) {
+      const verdict = retryAt(NOW + 60_000);
+      await record(index, { now: NOW + 1, answered: false, verdict, holdUntil: NOW + 60_000, urlChangedAt: 1 });
+    }
+    const state = await engine.redis.hmget(engine.keys.queue.group(group), 'fails', 'hold', 'lim', 'n');
+    expect(state).toEqual([null, null, null, '0']);
+    await expectSound();
+  });
+
+  test('what waits for a callback moves to the group of its present origin, and ends when the callback is disabled', async () => {
     const callbacks = createCallbackStore(engine.stores);
     const workspaceId = newWorkspaceId();
-    const task = buildTask(workspaceId);
-    const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id) });
-    await engine.stores.tasks.create({ ...task, callback }, { endpoint: callback, encryptedSecret: 'encrypted' });
+    const task = await engine.createTask(workspaceId);
+    const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: URL_BEFORE });
+    await engine.redis.hset(engine.keys.endpoint(callback.id), ...endpointFields(callback, 'encrypted'));
     const find = async () => {
       const found = await callbacks.find(workspaceId, callback.id);
       if (!found) throw new Error('it was created just now');
       return found;
     };
-    const purge = async (now: number) => {
-      expect(await engine.worker.purges.claim(now, now + 60_000, 10)).toEqual([callback.id]);
-      const ended = [];
-      for await (const step of engine.worker.purges.purge(callback.id, now)) ended.push(...step);
-      return ended;
-    };
     const before = await find();
-    const id = await engine.acceptOne(before, NOW);
-    await callbacks.patch(workspaceId, callback.id, { url: 'https://second.example.com/in' }, NOW);
-    expect(await purge(NOW)).toEqual([]);
-    const moved = (await find()).destination;
-    expect([await engine.waitingFor(before.destination), await engine.waitingFor(moved)]).toEqual([[], [id]]);
+    const [id = ''] = await task.accept([before], NOW);
+    expect(await engine.waitingFor(before.origin)).toEqual([id]);
+    await callbacks.patch(workspaceId, callback.id, { url: OTHER_URL }, NOW);
+    const moved = (await find()).group;
+    expect([await engine.waitingFor(before.group), await engine.waitingFor(moved)]).toEqual([[], [id]]);
+    // The same origin.
+    await callbacks.patch(workspaceId, callback.id, { url: `${OTHER_URL}/more` }, NOW);
+    expect(await engine.waitingFor(moved)).toEqual([id]);
     await callbacks.patch(workspaceId, callback.id, { enabled: false }, NOW + 1);
-    expect(await purge(NOW + 60_001)).toEqual([{ id, event: 'task.done', reason: 'receiver_disabled' }]);
+    expect(await engine.worker.purges.claim(NOW + 1, NOW + 60_000, 10)).toEqual([callback.id]);
+    const ended = [];
+    for await (const step of engine.worker.purges.purge(callback.id, () => NOW + 1)) ended.push(...step);
+    expect(ended).toEqual([{ id, event: 'task.check_in', reason: 'receiver_disabled' }]);
     expect(await engine.waitingFor(moved)).toEqual([]);
-    await expectSound();
-  });
-
-  test('goes to the present one also before it has moved, and doesn’t keep a breaker from being probed', async () => {
-    const { receiver, ids, record, take, destination } = await prepare(7);
-    for (const index of range(5)) await record(index, { now: NOW, answered: false, verdict: retryAt(NOW + 3_600_000) });
-    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { url: 'https://well.example.com/in' }, NOW);
-    const due = NOW + 10_000;
-    const [probe, ...others] = await engine.worker.reserve(due);
-    expect([probe?.id, probe?.isProbe, others]).toEqual([ids[5], true, []]);
-    expect(probe?.loaded).toMatchObject({ endpoint: { url: 'https://well.example.com/in' } });
-    await record(5, { now: due, isProbe: true });
-    expect(await take(due)).toEqual([6]);
-    expect((await engine.redis.hgetall(engine.keys.queue.group(destination))).open).toBe('1');
     await expectSound();
   });
 });
@@ -281,7 +285,7 @@ describe('what a replay sets pending', () => {
     await redeliver(0, LATER);
     expect(await take(LATER)).toEqual([0]);
     await replay(LATER);
-    expect(await engine.waitingFor(receiver.destination)).toEqual([]);
+    expect(await engine.waitingFor(receiver.group)).toEqual([]);
     expect(await engine.statusOf(ids[0] ?? '')).toBe('pending');
     await record(0, { now: LATER });
     expect(await engine.statusOf(ids[0] ?? '')).toBe('delivered');

@@ -36,7 +36,7 @@ async function prepare(count: number, more: Partial<Receiver> = { ordering: 'tas
       expect(reply.kind).toBe('ended');
     },
     async scoresOf(wanted: readonly DeliveryId[]) {
-      const waiting = engine.keys.queue.waiting(receiver.destination);
+      const waiting = engine.keys.queue.waiting(receiver.group);
       const scores = await engine.redis.zmscore(waiting, ...wanted);
       return scores.map((score) => (score === null ? undefined : Number(score)));
     },

@@ -18,20 +18,20 @@ async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delive
   await Promise.all(ids.map((id) => engine.settle(id, NOW + 10_000, status)));
   let count = 0;
   const create = async (more: { since?: number; until?: number; statuses?: readonly DeliveryStatus[] } = {}) => {
-    const id = `rpl_${receiver.destination}_${count++}`;
+    const id = `rpl_${receiver.group}_${count++}`;
     const facts = { since: NOW - 1_000_000, until: LATER, statuses: ['failed', 'canceled'] as const, createdAt: LATER };
     expect(await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...facts, ...more })).toBe(
       'created',
     );
     return id;
   };
-  const waiting = engine.keys.queue.waiting(receiver.destination);
+  const waiting = engine.keys.queue.waiting(receiver.group);
   return {
     receiver,
     ids,
     create,
     waiting,
-    findWaiting: () => engine.waitingFor(receiver.destination),
+    findWaiting: () => engine.waitingFor(receiver.group),
     /** Steps until it ends, emptying the group as workers would; returns how often each was let in. */
     async carryOn(id: string, workers = [engine.worker]) {
       const lets = new Map<string, number>();
@@ -95,7 +95,7 @@ test('takes only what was accepted in its time and has one of its statuses', asy
   const delivered = await engine.acceptOne(receiver, NOW + 60);
   await engine.settle(delivered, NOW + 61, 'delivered');
   const pending = await engine.acceptOne(receiver, NOW + 62);
-  await engine.redis.del(engine.keys.queue.waiting(receiver.destination));
+  await engine.redis.del(engine.keys.queue.waiting(receiver.group));
   const replay = await create({ statuses: ['delivered'] });
   await engine.worker.steps.step(replay, LATER);
   expect(await findWaiting()).toEqual([delivered]);
@@ -120,7 +120,7 @@ test('two replays of the same range let each in once', async () => {
   expect(await engine.replays.find('ws_other', first)).toBeUndefined();
 });
 
-test('waits while many wait for the destination, and goes on when they are few', async () => {
+test('waits while many wait for the group, and goes on when they are few', async () => {
   const { create, waiting, find } = await prepare(range(120).map((index) => NOW + index));
   const others = range(501).flatMap((index) => [1, `dlv_other${index}`]);
   await engine.redis.zadd(waiting, ...others);
@@ -221,7 +221,7 @@ test('ten replays of a workspace are under way at most, also when many are asked
   const { receiver, carryOn, find } = await prepare([NOW]);
   const ask = (index: number, workspaceId = receiver.workspaceId, endpointId = receiver.id) =>
     engine.replays.create(workspaceId, {
-      id: `rpl_${receiver.destination}_many${index}`,
+      id: `rpl_${receiver.group}_many${index}`,
       endpointId,
       since: NOW,
       until: LATER,
@@ -232,12 +232,12 @@ test('ten replays of a workspace are under way at most, also when many are asked
   const created = range(25).filter((index) => replies[index] === 'created');
   expect(created).toHaveLength(10);
   expect(new Set(replies)).toEqual(new Set(['created', 'full']));
-  expect(await find(`rpl_${receiver.destination}_many${replies.indexOf('full')}`)).toBeUndefined();
+  expect(await find(`rpl_${receiver.group}_many${replies.indexOf('full')}`)).toBeUndefined();
   const other = await engine.register();
   expect(await ask(100, other.workspaceId, other.id)).toBe('created');
   const [first = 0, second = 0] = created;
-  await carryOn(`rpl_${receiver.destination}_many${first}`);
-  await engine.replays.stop(receiver.workspaceId, `rpl_${receiver.destination}_many${second}`, LATER);
+  await carryOn(`rpl_${receiver.group}_many${first}`);
+  await engine.replays.stop(receiver.workspaceId, `rpl_${receiver.group}_many${second}`, LATER);
   expect(await Promise.all([101, 102, 103].map((index) => ask(index)))).toEqual(['created', 'created', 'full']);
   expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(10);
 });

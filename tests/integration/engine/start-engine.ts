@@ -31,7 +31,7 @@ const DISABLE_AFTER_MS = 5 * 86_400_000;
 export const LIMIT = 10;
 
 export type Engine = Awaited<ReturnType<typeof startEngine>>;
-export type Receiver = Endpoint & { readonly destination: string; readonly group: string };
+export type Receiver = Endpoint & { readonly group: string; readonly origin: string };
 
 /** What an attempt came to, as the worker tells the store. */
 export interface Attempt {
@@ -46,6 +46,8 @@ export interface Attempt {
   notice?: NoticeDraft;
   /** Default: one without an answer. */
   attempt?: AttemptRecord;
+  /** Default: that of the endpoint now. */
+  urlChangedAt?: number;
   /** Default: that under which it is in work, or would be. */
   lease?: string;
 }
@@ -125,7 +127,7 @@ export async function startEngine({ hasHistory = false } = {}) {
         transitionId,
         event: 'task.done',
         body: '{"a":1}',
-        targets: receivers.map(({ id, group, enabled }) => ({ endpointId: id, destination: group, enabled })),
+        targets: receivers.map(({ id, enabled }) => ({ endpointId: id, enabled })),
       },
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
@@ -146,30 +148,30 @@ export async function startEngine({ hasHistory = false } = {}) {
   const load = async (id: DeliveryId) => {
     const loaded = await worker.deliveries.load(id);
     if (loaded.kind !== 'loaded') throw new Error(`${id} is ${loaded.kind}`);
-    return loaded;
+    return { ...loaded, group: loaded.endpoint?.group ?? loaded.delivery.endpointId };
   };
 
   let attempts = 0;
   let answer: string | undefined;
   /** Records one attempt that was decided on what the record says now. */
   const record = async (id: DeliveryId, { now, verdict = { kind: 'delivered' }, ...more }: Attempt) => {
-    const { delivery, destination, endpoint } = await load(id);
+    const { delivery, group, endpoint } = await load(id);
     const { urlChangedAt } = endpoint ?? {};
     return await worker.deliveries.record({
       delivery,
-      destination,
+      group,
       verdict,
       now,
       gone: false,
       isProbe: false,
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
       // No two are the same.
       attempt: { at: now, durationMs: ++attempts, ...(answer !== undefined && { answer }) },
       answered: verdict.kind === 'delivered',
       isRedelivery: delivery.owedAttempts > 0,
       disableAfterMs: DISABLE_AFTER_MS,
       ...(urlChangedAt !== undefined && { urlChangedAt }),
-      lease: await leases.of(id, now, destination),
+      lease: await leases.of(id, now, group),
       ...more,
     });
   };
@@ -203,7 +205,7 @@ export async function startEngine({ hasHistory = false } = {}) {
     },
     statusOf: async (id: DeliveryId) => (await stores.redis.hget(keys.delivery(id), 's')) ?? 'missing',
     /** Ids of a group's waiting deliveries, as they stand. */
-    waitingFor: (destination: string) => stores.redis.zrange(queue.waiting(destination), '0', '-1'),
+    waitingFor: (group: string) => stores.redis.zrange(queue.waiting(group), '0', '-1'),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -1,5 +1,4 @@
 import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId } from '@herald/core';
-import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
@@ -8,7 +7,7 @@ import { createWorkerPresence } from '@herald/store/service-state/worker-presenc
 import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
 import { createLossMark } from '@herald/store/shards/data-loss';
 import { createProcessPresence } from '@herald/store/shards/process-presence';
-import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { buildTask } from '../../support/start-stores.ts';
 import { LIMIT, type Engine } from '../engine/start-engine.ts';
@@ -89,9 +88,8 @@ async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: b
   const { first, reserveRequest, toHeld } = stage;
   const { worker } = engine;
   await first.pause(false);
-  for (const mark of await worker.purges.claim(at, at, 1_000)) {
-    for await (const purged of worker.purges.purge(mark, at)) void purged;
-    await worker.purges.finish(mark, at);
+  for (const id of await worker.purges.claim(at, at, 1_000)) {
+    for await (const purged of worker.purges.purge(id, () => at)) void purged;
   }
   for (const id of await worker.steps.claim(at, at, 1_000)) {
     while ((await worker.steps.step(id, at)).kind !== 'ended');
@@ -120,19 +118,19 @@ async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: b
 async function send({ worker }: Engine, id: DeliveryId, lease: string, isProbe: boolean, now: number) {
   const loaded = await worker.deliveries.load(id);
   if (loaded.kind !== 'loaded') return false;
-  const { delivery, destination, endpoint } = loaded;
+  const { delivery, endpoint } = loaded;
   const isNotice = delivery.endpointId === PLATFORM;
   const isOfNobody = !endpoint && !isNotice;
   if (isOfNobody) await worker.deliveries.cancel(id, 'receiver_removed', now);
   if (isOfNobody || (delivery.status !== 'pending' && delivery.owedAttempts === 0)) return false;
   await worker.deliveries.record({
     delivery,
-    destination: isNotice ? PLATFORM_GROUP : destination,
+    group: endpoint?.group ?? delivery.endpointId,
     verdict: { kind: 'delivered' },
     now,
     gone: false,
     isProbe,
-    destinationLimit: LIMIT,
+    groupLimit: LIMIT,
     attempt: { at: now, durationMs: 1, status: 200 },
     answered: true,
     isRedelivery: delivery.owedAttempts > 0,

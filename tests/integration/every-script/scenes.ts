@@ -4,9 +4,7 @@ import { createKeyspace } from '@herald/store/keyspace/keys';
 import { checkPermissions } from '@herald/store/requirements/check-permissions';
 import { checkWrites } from '@herald/store/requirements/check-writes';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
-import { FORMER_BREAKER, FORMER_SETTINGS } from '@herald/store/upgrade/former-keys';
-import { takeOverBreakers, takeOverPauses } from '@herald/store/upgrade/take-over-state';
-import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
@@ -72,7 +70,7 @@ const deliveries: readonly Scene[] = [
     async arrange({ fill, reserveRequest, now }) {
       const { plain } = await fill();
       let reserves = 0;
-      return ({ reserve }) => reserve(reserveRequest(now + 1_000, `n${reserves++}`, [plain.destination]));
+      return ({ reserve }) => reserve(reserveRequest(now + 1_000, `n${reserves++}`, [plain.group]));
     },
   },
   {
@@ -182,7 +180,11 @@ const deliveries: readonly Scene[] = [
     script: 'ENQUEUE_PENDING_LUA',
     async arrange({ fill, redis, keys, now }) {
       const { plain, ids } = await fill();
-      // A former version had it elsewhere.
+      // Nothing is in work, and one is nowhere.
+      for (const handle of await redis.zrange(keys.queue.leases, '0', '-1')) {
+        await redis.zrem(keys.queue.leases, handle);
+        await redis.hdel(keys.queue.group(handle.split('|')[1] ?? ''), 'n');
+      }
       await redis.zrem(keys.queue.waiting(plain.group), ids[0] ?? '');
       await redis.hincrby(keys.queue.settings, 'n', -1);
       return (process) => enqueuePending({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
@@ -226,18 +228,8 @@ const bulk: readonly Scene[] = [
     async arrange({ fill, first, now }) {
       const { workspaceId, ordered } = await fill();
       await first.receivers.patch(workspaceId, ordered.id, { enabled: false }, now);
-      const [mark = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
-      return ({ purges }) => purges.purge(mark, now).next();
-    },
-  },
-  {
-    script: 'FINISH_CLAIMED_LUA',
-    mustWorkWhenFull: true,
-    async arrange({ fill, first, now }) {
-      const { workspaceId, plain } = await fill();
-      await first.receivers.patch(workspaceId, plain.id, { enabled: false }, now);
-      const [mark = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
-      return ({ purges }) => purges.finish(mark, now + HOUR_MS);
+      const [id = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
+      return ({ purges }) => purges.purge(id, () => now).next();
     },
   },
   {
@@ -527,22 +519,13 @@ const start: readonly Scene[] = [
     arrange: () => Promise.resolve(async ({ redis }: ProcessStores) => (await takeUpgradeLease(redis))?.release()),
   },
   {
-    script: 'TAKE_OVER_BREAKERS_LUA',
+    script: 'TAKE_OVER_ENDPOINT_LUA',
     isOfAMove: true,
     async arrange({ fill, redis, keys, now }) {
       const { plain } = await fill();
-      const former = `${keys.prefix}${FORMER_BREAKER}${plain.destination}`;
-      await redis.hset(former, { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS });
-      await redis.pexpire(former, HOUR_MS);
-      return (process) => takeOverBreakers(process.redis, KEYSPACE, () => now);
-    },
-  },
-  {
-    script: 'TAKE_OVER_PAUSE_LUA',
-    isOfAMove: true,
-    async arrange({ redis, keys }) {
-      await redis.hset(keys.prefix + FORMER_SETTINGS, 'paused', '1');
-      return (process) => takeOverPauses(process.redis, KEYSPACE);
+      await redis.hset(keys.queue.group(plain.origin), { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS });
+      await redis.pexpire(keys.queue.group(plain.origin), HOUR_MS);
+      return (process) => takeOverKey(process.redis, KEYSPACE.shards, keys.endpoint(plain.id));
     },
   },
   { script: 'WRITE_LUA', arrange: () => Promise.resolve(({ redis }: ProcessStores) => checkWrites(redis, 1)) },

@@ -82,7 +82,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
           body: '{"a":1}',
           targets: targets.map(({ id, group, enabled, ordering }) => ({
             endpointId: id,
-            destination: group,
+            group,
             enabled,
             ...(ordering === 'task' && { orderingTimeoutMs: DAY_MS }),
           })),
@@ -105,21 +105,21 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
 
   /** What a worker records of an attempt at a delivery. */
   const attemptAt = async (id: DeliveryId, status: number, verdict: AttemptVerdict): Promise<RecordedAttempt> => {
-    const { delivery, destination, endpoint } = await engine.load(id);
+    const { delivery, group, endpoint } = await engine.load(id);
     const attempt = { at: now, durationMs: 7, status };
     return {
       delivery,
-      destination,
+      group,
       verdict,
       now,
       gone: status === 410,
       isProbe: false,
-      destinationLimit: LIMIT,
+      groupLimit: LIMIT,
       attempt,
       answered: true,
       isRedelivery: delivery.owedAttempts > 0,
       disableAfterMs: 5 * DAY_MS,
-      lease: await engine.leases.of(id, now, destination),
+      lease: await engine.leases.of(id, now, group),
       ...(endpoint && { notice: draftNotice(delivery, endpoint, { at: now, status }, now) }),
     };
   };

@@ -133,7 +133,7 @@ test('a replay goes through Redis and history in the order of acceptance, and it
   const order: string[] = [];
   for (const step of range(4)) {
     const { kind } = await engine.worker.steps.step('rpl_both', START + 3_000 + step);
-    const waiting = await engine.waitingFor(receiver.destination);
+    const waiting = await engine.waitingFor(receiver.group);
     order.push(...waiting.filter((id) => !order.includes(id)));
     if (kind === 'ended') break;
   }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { defineScript } from '@herald/store/scripts/script';
 import { createBoardQueue } from '@herald/queue/board/create-board-queue';
-import { laneOf, UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
+import { UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';
 import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
@@ -24,8 +24,7 @@ const { BullMQAdapter } = requireFromApi('@bull-board/api/bullMQAdapter') as {
 };
 
 const START = 1_800_000_000_000;
-const LANE = laneOf('c', 2, 'lane');
-const GROUPS = ['a', 'b', 'c', '!x', LANE];
+const GROUPS = ['a', 'b', 'c', '!x'];
 
 /** A queue, BullMQ's view of it, and what was asked of its owner. */
 async function setUp() {
@@ -170,33 +169,27 @@ test('of a group with an open breaker one job waits, as its probe, and the other
   await expect(view.getJobCounts('waiting', 'delayed')).resolves.toEqual({ waiting: 1, delayed: 1 });
 });
 
-test('jobs of a lane are listed with their group, in pages too: those without a token are delayed, and no marker shows', async () => {
+test('jobs without a token are delayed, in pages too', async () => {
   await using set = await setUp();
   const { queue, scripts, view, idsOf, passMs } = set;
-  const ids = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
-  await queue.add(...ids('limited', 6).map((id) => ({ group: LANE, id })));
+  await queue.setRate('c', 2);
+  const limited = Array.from({ length: 6 }, (_, index) => `limited${index}`);
   await queue.add(
-    ...ids('plain', 2).map((id) => ({ group: 'c', id })),
-    { group: 'c', id: 'plain later', dueAt: START + 60_000 },
-    { group: LANE, id: 'limited later', dueAt: START + 60_000 },
-    { group: LANE, id: 'replayed', jobClass: 'background' },
+    ...limited.map((id) => ({ group: 'c', id })),
+    { group: 'c', id: 'later', dueAt: START + 60_000 },
+    { group: 'c', id: 'replayed', jobClass: 'background' },
   );
-  const waiting = ['plain0', 'plain1', 'limited0', 'limited1'];
-  const delayed = ['plain later', ...ids('limited', 6).slice(2), 'limited later', 'replayed'];
-  await expect(idsOf('waiting')).resolves.toEqual(waiting);
+  expect(await scripts.reserve()).toHaveLength(2);
+  const delayed = [...limited.slice(2), 'later', 'replayed'];
+  await expect(idsOf('waiting')).resolves.toEqual([]);
   await expect(idsOf('delayed')).resolves.toEqual(delayed);
-  for (const id of waiting) await expect(view.getJobState(id)).resolves.toBe('waiting');
   for (const id of delayed) await expect(view.getJobState(id)).resolves.toBe('delayed');
-  await expect(view.getJobCounts('waiting', 'delayed')).resolves.toEqual({ waiting: 4, delayed: 7 });
+  await expect(view.getJobCounts('waiting', 'delayed')).resolves.toEqual({ waiting: 0, delayed: 6 });
   const pages = [];
   for (let start = 0; start < 8; start += 2) pages.push(...(await idsOf('delayed', start, start + 1)));
   expect(pages).toEqual(delayed);
-  expect(await scripts.reserve()).toHaveLength(4);
-  await expect(idsOf('waiting')).resolves.toEqual([]);
-  await expect(idsOf('delayed')).resolves.toEqual(delayed);
   passMs(500);
-  await expect(idsOf('waiting')).resolves.toEqual(['limited2']);
-  await expect(view.getJobState('limited2')).resolves.toBe('waiting');
+  expect(await scripts.reserve()).toHaveLength(1);
 });
 
 test('what a dead worker had waits again, also before it is recovered', async () => {

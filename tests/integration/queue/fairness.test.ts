@@ -169,12 +169,3 @@ test('of a ring without waiting groups no turns are kept, and of one that is bus
   expect(await redis.exists(keys.ready(1))).toBe(0);
   expect(await redis.exists(keys.turns(1))).toBe(0);
 });
-
-test('a group that a process of the former version has put behind everything comes at the present turn', async () => {
-  await using set = await setUp();
-  await set.addGroups('a', 2, 100);
-  await set.addGroups('b', 1, 5);
-  await set.queue.redis.zadd(set.queue.keys.ready(1), 'XX', START + 3_600_000, 'b0');
-  const served = (await set.takeGroups(6, 1)).join('');
-  expect(served).toContain('b');
-});

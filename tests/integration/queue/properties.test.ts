@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import type { PerRing } from '../../../packages/queue/src/worker/slots.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
@@ -8,6 +9,9 @@ import { startQueue, type QueueJob } from './start-queue.ts';
 import { sized } from '../../support/sized.ts';
 
 const GROUPS = ['!express', 'a', 'b'] as const;
+/** The rate of the group 'b', per second, and what its bucket holds, in ms. */
+const RATE = 9;
+const BURST_MS = 1_000;
 const LIMIT = 3;
 const START = 1_800_000_000_000;
 const LEASE_MS = 20_000;
@@ -86,7 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause'), isPaused: fc.boolean() }) },
 );
 
-test('whatever happens, every job is in one place, every group where it belongs, no limit is passed, and all can be done', async () => {
+test('whatever happens, every job is in one place, every group where it belongs, no limit and no rate is passed, and all can be done in time', async () => {
   let now = START;
   await using queue = await startQueue(() => now);
   const scripts = createQueueScripts(queue, () => now);
@@ -95,6 +99,9 @@ test('whatever happens, every job is in one place, every group where it belongs,
   /** What a worker that works has. One that died or stood still may have more. */
   const run = async (steps: readonly Step[]): Promise<void> => {
     await redis.flushdb();
+    await queue.setRate('b', RATE);
+    /** When jobs of 'b' were reserved that had to wait for a token. */
+    const taken: number[] = [];
     const unfinished = new Set<string>();
     /** Also those whose leases were lost: a process that stood still ends them all the same. */
     let held: Reserved[] = [];
@@ -115,6 +122,8 @@ test('whatever happens, every job is in one place, every group where it belongs,
         expect(reply.jobs.filter((job) => job.ring === ring).length).toBeLessThanOrEqual(rooms[ring]);
       }
       held.push(...reply.jobs);
+      for (const { group, handle } of reply.jobs)
+        if (group === 'b' && Number.parseFloat(handle) >= CLASS_FACTOR) taken.push(now);
       return reply.jobs;
     };
 
@@ -194,6 +203,12 @@ test('whatever happens, every job is in one place, every group where it belongs,
       expect(new Set(present)).toEqual(unfinished);
       const limited = [...groups].filter(([name]) => !name.startsWith('!'));
       expect(limited.filter(([, { leases }]) => leases.length > LIMIT)).toEqual([]);
+      for (const [index, first] of taken.entries()) {
+        for (const [more, last] of taken.slice(index).entries()) {
+          const most = (RATE * (BURST_MS + last - first)) / 1_000;
+          if (more + 1 > most + 1e-3) throw new Error(`'b' gave ${more + 1} jobs in ${last - first} ms`);
+        }
+      }
     };
 
     for (const given of steps) {
@@ -202,6 +217,7 @@ test('whatever happens, every job is in one place, every group where it belongs,
     }
 
     await scripts.pause(false);
+    const from = now;
     for (let turn = 0; unfinished.size > 0; turn++) {
       expect(turn).toBeLessThan(500);
       await scripts.recover(LIMIT);
@@ -217,6 +233,8 @@ test('whatever happens, every job is in one place, every group where it belongs,
       if (jobs.length === 0)
         now = Math.max(now, Math.min(Number(lookAgainAt ?? Infinity), Number(leaseEndsAt ?? Infinity)));
     }
+    // As soon as rate, pauses and breakers let them.
+    expect(now - from).toBeLessThanOrEqual((taken.length / RATE) * 1_000 + LEASE_MS + 300_000);
     await check();
   };
 

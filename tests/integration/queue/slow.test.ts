@@ -109,27 +109,6 @@ test('a slow group has as many in work as its limit allows', async () => {
   expect(reserved).toBe(50);
 });
 
-test('a slow group that stays ready is looked at again once a minute, so that a worker that knows no slow ring finds it', async () => {
-  await using set = await setUp();
-  await set.takeOne(5);
-  await set.takeOne(5_000);
-  await set.add(3);
-  const { redis, keys } = set.queue;
-  const lookAgainAt = async () => Number(await redis.zscore(keys.later, 'g'));
-  expect(await lookAgainAt()).toBe(START + 60_000);
-  set.passMs(60_000);
-  expect(await set.scripts.reserveAll({ rooms: [9, 9, 9, 0] })).toMatchObject({ jobs: [] });
-  expect(await lookAgainAt()).toBe(START + 120_000);
-  // What such a worker does then: for it there are three rings.
-  await redis.zrem(keys.later, 'g');
-  await redis.zrem(keys.ready(SLOW), 'g');
-  await redis.zadd(keys.ready(1), START, 'g');
-  await redis.hset(keys.group('g'), 'p', '1');
-  await set.scripts.reserve({ rooms: [0, 9, 0, 0] });
-  expect(await findFaults(set.queue)).toEqual([]);
-  expect(await set.scripts.reserve({ rooms: [0, 0, 0, 9] })).toHaveLength(3);
-});
-
 describe('beside a worker with four quick slots', () => {
   const TAKES_MS = 1_500;
   /** Jobs of groups that begin with `slow` take long. */

@@ -8,7 +8,7 @@ import { startTopology, topologyOfEnv } from '../../support/start-topology.ts';
 const PREFIX = '{q}:';
 const BLOCK_LIMIT_MS = 1_000;
 
-/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`. */
+/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`; `rates` has the rates of groups. */
 export const LOAD_LUA = /* lua */ `
 local function load(prefix, id)
   return redis.call('HGET', prefix .. 'j:' .. id, 'body') or nil
@@ -17,6 +17,7 @@ local function dueAgain(prefix, id)
   if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
   return ${scoreOf('usual', 0)} + (tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0)
 end
+local function rateOf(prefix, group) return tonumber(redis.call('HGET', prefix .. 'rates', group) or '') end
 `;
 
 const ADD_LUA = /* lua */ `
@@ -162,6 +163,11 @@ export async function startQueue(now: () => number = Date.now) {
         tenant,
       ]);
       await add([keys.leases], [PREFIX, at, ...entries]);
+    },
+    /** How many jobs a second a group gives from now on; 0: as many as there are. */
+    async setRate(group: string, perSecond: number): Promise<void> {
+      if (perSecond === 0) await redis.hdel(`${PREFIX}rates`, group);
+      else await redis.hset(`${PREFIX}rates`, group, perSecond);
     },
     /** Takes out those that wait. Returns their ids. */
     async remove(group: string, ...ids: readonly string[]): Promise<readonly string[]> {

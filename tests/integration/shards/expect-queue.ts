@@ -16,10 +16,10 @@ export async function expectQueue(
   const keyspace = createKeyspace(shardCount);
   for (const { workspaceId, good, slow, testEvent, breaker } of filled) {
     const keys = keyspace.of(workspaceId);
-    expect(await redis.zcard(keys.queue.waiting(good.destination))).toBe(6);
+    expect(await redis.zcard(keys.queue.waiting(good.group))).toBe(6);
     // It would be sent late: whoever finds it claimed cancels it.
     expect(await redis.hexists(keys.delivery(testEvent), 'claim')).toBe(1);
     const texts = Object.entries(breaker).map(([name, value]) => [name, String(value)]);
-    expect(await redis.hgetall(keys.queue.group(slow.destination))).toMatchObject(Object.fromEntries(texts));
+    expect(await redis.hgetall(keys.queue.group(slow.group))).toMatchObject(Object.fromEntries(texts));
   }
 }

@@ -27,7 +27,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
 
   const waiting = await data.accept(good, now);
   const inWork = await data.accept(good, now);
-  await data.takeIntoWork(inWork, good.destination);
+  await data.takeIntoWork(inWork, good.group);
   const delayed = await data.accept(good, now);
   await data.retryAt(delayed, now + HOUR_MS, now);
   const failed = await data.accept(good, now);
@@ -44,14 +44,13 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await data.retryAt(retriedReplay, now + 3_000, now);
 
   const breaker = { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS, hold: now + 2 * HOUR_MS };
-  await redis.hset(keys.queue.group(slow.destination), { ...breaker, sus: now + HOUR_MS });
+  await redis.hset(keys.queue.group(slow.group), { ...breaker, sus: now + HOUR_MS });
   const heldBack = await data.accept(slow, now);
 
   const inOrder = await data.register(workspaceId, 'https://in-order.example.com/in', { ordering: 'task' });
   const orderedTask = await createTaskOf(stores, workspaceId);
   const [first = '', second = ''] = await orderedTask.acceptMany(inOrder, 2, now);
   const ofLimited = await data.accept(limited, now);
-  await redis.set(keys.queue.bucket(limited.destination, limited.id), now + 1_000);
 
   const toCallback = await data.acceptToCallback(workspaceId, now);
   const ofDisabled = await data.accept(off, now);
@@ -140,19 +139,19 @@ export function placesOf(filled: FilledWorkspace): Map<string, { group: string; 
   const { now, good, slow, off } = filled;
   const [usual, background] = [1e13, 2e13];
   return new Map([
-    [filled.waiting, { group: good.destination, score: usual + now }],
-    [filled.inWork, { group: good.destination, score: usual + now }],
-    [filled.delayed, { group: good.destination, score: usual + now + HOUR_MS }],
-    [filled.redelivered, { group: good.destination, score: 0 }],
-    [filled.replayed, { group: good.destination, score: background + now + 2_000 }],
-    [filled.retriedReplay, { group: good.destination, score: usual + now + 3_000 }],
-    [filled.heldBack, { group: slow.destination, score: usual + now }],
-    [filled.first, { group: filled.inOrder.destination, score: usual + now }],
-    [filled.second, { group: filled.inOrder.destination, score: usual + now + DAY_MS }],
+    [filled.waiting, { group: good.group, score: usual + now }],
+    [filled.inWork, { group: good.group, score: usual + now }],
+    [filled.delayed, { group: good.group, score: usual + now + HOUR_MS }],
+    [filled.redelivered, { group: good.group, score: 0 }],
+    [filled.replayed, { group: good.group, score: background + now + 2_000 }],
+    [filled.retriedReplay, { group: good.group, score: usual + now + 3_000 }],
+    [filled.heldBack, { group: slow.group, score: usual + now }],
+    [filled.first, { group: filled.inOrder.group, score: usual + now }],
+    [filled.second, { group: filled.inOrder.group, score: usual + now + DAY_MS }],
     [filled.ofLimited, { group: filled.limited.group, score: usual + now }],
-    [filled.toCallback.id, { group: filled.toCallback.destination, score: usual + now }],
-    [filled.ofDisabled, { group: off.destination, score: usual + now }],
-    [filled.ofRemoved, { group: '', score: usual + now }],
+    [filled.toCallback.id, { group: filled.toCallback.group, score: usual + now }],
+    [filled.ofDisabled, { group: off.group, score: usual + now }],
+    [filled.ofRemoved, { group: filled.gone.group, score: usual + now }],
     [filled.notice, { group: 'platform', score: usual + now }],
     [filled.testEvent, { group: '!tests', score: 0 }],
   ]);

@@ -34,8 +34,6 @@ const APART = new Set([
   'settings',
   'keyVersions',
   'history',
-  'bucket',
-  'lanes',
   'mover',
   // What it holds is read as it is by others.
   'audit',
@@ -44,8 +42,8 @@ const APART = new Set([
   'auditFollowers',
   'auditCopy',
 ]);
-/** What is not a destination's stays with no shard. */
-const OF_NO_DESTINATION = /^(?:!.*|platform)?$/;
+/** What is no endpoint's stays with no shard. */
+const OF_NO_ENDPOINT = /^(?:!.*|platform)?$/;
 
 export async function readLayout(redis: RedisClient): Promise<Layout> {
   const kinds = new Set<string>();
@@ -64,7 +62,7 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
     }
     kinds.add(key.kind);
     shards.add(key.shard);
-    if (APART.has(key.kind) || (key.kind === 'group' && OF_NO_DESTINATION.test(key.id))) continue;
+    if (APART.has(key.kind) || (key.kind === 'group' && OF_NO_ENDPOINT.test(key.id))) continue;
     const rest = name.slice(name.indexOf(':') + 1);
     const ends = endsOf.get(name) ?? '';
     if (INDEXES.has(key.kind)) {
@@ -85,9 +83,9 @@ function withoutClaim({ kind }: { kind: string }, value: string): string {
   return kind === 'delivery' ? value.replace(/,"claim":"\d+"/, '') : value;
 }
 
-/** What is known of a group, but for its place, and until when that is known. */
+/** What is known of a group, but for its place, its tenant, which no record of a removed receiver tells, and until when. */
 async function readGroup(redis: RedisClient, key: string): Promise<string> {
-  const { p: _place, n: _inWork, ttl: _ttl, ...known } = await redis.hgetall(key);
+  const { p: _place, n: _inWork, ten: _tenant, ttl: _ttl, ...known } = await redis.hgetall(key);
   return JSON.stringify(Object.entries(known).sort());
 }
 

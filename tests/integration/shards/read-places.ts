@@ -1,4 +1,3 @@
-import { groupOfLane } from '@herald/queue';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { readKeyName } from '@herald/store/shards/key-name';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
@@ -28,11 +27,8 @@ export async function readPlaces(redis: RedisClient): Promise<Places> {
     const queue = key && shards[key.shard]?.queue;
     if (!queue) continue;
     if (key.kind === 'waiting') {
-      withWaiting?.push(`${key.shard} ${groupOfLane(key.id)}`);
-      const all = await redis.zrange(name, 0, '-1', 'WITHSCORES');
-      const rows = all.flatMap((id, index) =>
-        index % 2 === 0 && !id.startsWith('~') ? [id, all[index + 1] ?? ''] : [],
-      );
+      withWaiting?.push(`${key.shard} ${key.id}`);
+      const rows = await redis.zrange(name, 0, '-1', 'WITHSCORES');
       counts.set(key.shard, (counts.get(key.shard) ?? 0) + rows.length / 2);
       for (let index = 0; index < rows.length; index += 2) {
         const id = rows[index] ?? '';

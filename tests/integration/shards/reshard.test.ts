@@ -3,9 +3,9 @@ import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createDestinationView } from '@herald/store/operators/destination-view';
-import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createGroupView } from '@herald/store/operators/group-view';
+import { createFindGroups } from '@herald/store/endpoints/find-groups';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createPortalLinkStore, type PortalLink } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
@@ -67,7 +67,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
   const keyspace = createKeyspace(shardCount);
   const log = createDeliveryLog({ redis, keyspace });
   const receivers = createReceiverStore({ redis, keyspace });
-  const findDestinations = createFindDestinations({ redis, keyspace, now: Date.now });
+  const findGroups = createFindGroups({ redis, keyspace, now: Date.now });
   const tasks = createTaskStore({ redis, keyspace, retention: createTaskRetention(1_000) });
   const replays = createReplayStore({ redis, keyspace, keepMs: 1_000 });
   const retention = createDeliveryRetention(1_000);
@@ -89,7 +89,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
         pages,
         all: await log.listByWorkspace(workspaceId, {}, 100),
         subscriptions: await receivers.findSubscriptions(workspaceId),
-        destinations: (await findDestinations(list)).map((group) => [group?.isOpen === true, group?.heldUntil]),
+        destinations: (await findGroups(list)).map((group) => [group?.isOpen === true, group?.heldUntil]),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),
         loaded: await Promise.all(ids.map(async (id) => await loaders.get(workspaceId)?.load(id))),
         task: await tasks.find(workspaceId, taskId),
@@ -135,7 +135,7 @@ test('from one shard to four, to two, and back to one: everything is there, with
     expect([...after.shards].every((shard) => shard < to)).toBe(true);
     expect(await readAll(redis, to)).toEqual(read);
     await expectQueue(redis, to, filled);
-    expect(await createShardRecordStore(redis).read()).toEqual({ count: to, layout: 2 });
+    expect(await createShardRecordStore(redis).read()).toEqual({ count: to, layout: 3 });
   }
 }, 120_000);
 
@@ -157,7 +157,7 @@ test('resharding that dies between any copy and its deletion, or behind any step
     await restoreSnapshot(redis, whole);
     const layout = await readLayout(redis);
     await expect(reshard(redis, 4, crash)).rejects.toThrow('killed');
-    expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4, layout: 2 });
+    expect(await createShardRecordStore(redis).read()).toEqual({ count: 1, movingTo: 4, layout: 3 });
     await expect(reshard(redis, 2)).rejects.toThrow('from 1 to 4 shards is not complete');
     await reshard(redis, 4);
     expect((await readLayout(redis)).contents).toEqual(layout.contents);
@@ -200,8 +200,8 @@ test('a queue that an operator has paused stays paused in every shard', async ()
 });
 
 test('what is not of this layout is not resharded, and nothing is changed', async () => {
-  const { redis, keys } = data;
-  await redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
+  const { redis } = data;
+  await redis.hset(GLOBAL_KEYS.shards, 'layout', 2);
   const before = await dumpRedis(redis);
   await expect(reshard(redis, 4)).rejects.toThrow('stop every API and worker of that version, and start one of this');
   expect(await dumpRedis(redis)).toEqual(before);
@@ -275,7 +275,7 @@ test('what belongs to nothing any more is dropped with its shard, and never come
 test('destinations of all shards are listed by how many wait there, the most first', async () => {
   const { redis } = data;
   await reshard(redis, 2);
-  const view = createDestinationView({ redis, keyspace: createKeyspace(2), now: Date.now });
+  const view = createGroupView({ redis, keyspace: createKeyspace(2), now: Date.now });
   const waiting = (await view.list()).map((each) => each.waiting);
   expect(new Set(waiting).size).toBeGreaterThan(1);
   expect(waiting).toEqual(waiting.toSorted((a, b) => b - a));

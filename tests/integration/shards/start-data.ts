@@ -1,7 +1,7 @@
 import {
   callbackIdOf,
   deliveryIdOf,
-  destinationOf,
+  originOf,
   newTestTransitionId,
   PLATFORM,
   type DeliveryId,
@@ -11,10 +11,11 @@ import {
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
+import { LAYOUT } from '@herald/store/redis/layout';
 import { newRevision } from '@herald/store/redis/revision';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
@@ -31,12 +32,13 @@ tellPlatform(cjson.decode(ARGV[2]), ARGV[3], 'receiver.failing', now, now, '')
 `;
 
 export type Data = Awaited<ReturnType<typeof startData>>;
-type Receiver = Endpoint & { readonly destination: string; readonly group: string };
+type Receiver = Endpoint & { readonly group: string; readonly origin: string };
 
 /** All that Herald keeps in Redis, in one shard, and no process that works on it. */
 export async function startData() {
   const stores = await startStores();
   const { redis, keys, keyspace } = stores;
+  await redis.hset(GLOBAL_KEYS.shards, { count: 1, layout: LAYOUT });
 
   const register = async (workspaceId: string, url: string, more: Partial<Endpoint> = {}): Promise<Receiver> => {
     const receiver = buildReceiver(workspaceId, { url, ...more });
@@ -47,7 +49,11 @@ export async function startData() {
   };
 
   /** One transition to one endpoint. */
-  const commit = async ({ workspaceId, id, group }: Receiver, task: Task, now: number): Promise<DeliveryId> => {
+  const commit = async (
+    { workspaceId, id }: Pick<Receiver, 'workspaceId' | 'id'>,
+    task: Task,
+    now: number,
+  ): Promise<DeliveryId> => {
     const { version } = await stores.receivers.findSubscriptions(workspaceId);
     const transitionId = newTestTransitionId();
     const reply = await stores.transitions.commit({
@@ -61,7 +67,7 @@ export async function startData() {
         transitionId,
         event: 'task.done',
         body: '{"a":1}',
-        targets: [{ endpointId: id, destination: group, enabled: true }],
+        targets: [{ endpointId: id, enabled: true }],
       },
     });
     if (reply.kind !== 'accepted') throw new Error('nothing changed meanwhile');
@@ -80,8 +86,8 @@ export async function startData() {
     const task = buildTask(workspaceId, { createdAt: now });
     const endpoint = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://told.example.com/' });
     await stores.tasks.create(task, { endpoint, encryptedSecret: 'encrypted.callback' });
-    const destination = destinationOf(workspaceId, endpoint.url);
-    return { id: await commit({ ...endpoint, destination, group: destination }, task, now), destination };
+    const group = originOf(workspaceId, endpoint.url);
+    return { id: await commit(endpoint, task, now), group };
   };
 
   /** As if a worker were just sending it. */

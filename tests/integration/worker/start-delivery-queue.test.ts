@@ -53,12 +53,12 @@ async function setUp() {
     add: (...ids: readonly string[]) =>
       add([keys.queue.leases], [keys.prefix, Date.now(), scoreOf('usual', Date.now()), ...ids]),
     /** @param url of Redis, for what the worker does; it waits elsewhere */
-    start: async (process: (turn: DeliveryTurn) => Promise<ProcessVerdict>, destinationLimit = 10, url = server.url) =>
+    start: async (process: (turn: DeliveryTurn) => Promise<ProcessVerdict>, groupLimit = 10, url = server.url) =>
       startDeliveryQueue({
         redis: await connect(url),
         waitRedis: await connect(server.url),
         keys,
-        destinationLimit,
+        groupLimit,
         process,
         concurrency: 20,
         clock: RIGHT_CLOCK,

@@ -1,5 +1,4 @@
 import {
-  destinationOf,
   DomainError,
   factKeyOf,
   judgeTransition,
@@ -146,10 +145,7 @@ function toEmission(
   const { actionUrl } = deps;
   const requestId = deps.requestId();
   const body = { transitionId, event, createdAt: now, report, actionUrl, sequence, taskId, status };
-  const endpoints = [
-    ...subscriptions.receivers,
-    ...(callback ? [{ ...callback, enabled: true, group: destinationOf(task.workspaceId, callback.url) }] : []),
-  ];
+  const endpoints = [...subscriptions.receivers, ...(callback ? [{ ...callback, enabled: true }] : [])];
   return {
     transitionId,
     event,
@@ -160,8 +156,8 @@ function toEmission(
   };
 }
 
-function toTarget(endpoint: EndpointOrdering & Pick<EndpointRecord, 'id' | 'group' | 'enabled'>): Target {
-  const { id, group, enabled } = endpoint;
+function toTarget(endpoint: EndpointOrdering & Pick<EndpointRecord, 'id' | 'enabled'>): Target {
+  const { id, enabled } = endpoint;
   const orderingTimeoutMs = orderingTimeoutOf(endpoint);
-  return { endpointId: id, destination: group, enabled, ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }) };
+  return { endpointId: id, enabled, ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }) };
 }

@@ -383,7 +383,7 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
   readStats: [[{ window: '30d' }, 'window must be one of 1h, 24h, 7d']],
   readReceiverStats: [[{ window: '' }, 'window must be one of 1h, 24h, 7d']],
   readOverview: [[{ window: '7d' }, 'window must be one of 1h, 24h']],
-  listDestinations: [[{ limit: '0', find: '' }, PAGE_LIMIT, 'find must not be empty']],
+  listWaitingReceivers: [[{ limit: '0', find: '' }, PAGE_LIMIT, 'find must not be empty']],
   search: [
     [{}, 'q is required'],
     [{ q: 'x'.repeat(257) }, 'q must have at most 256 characters'],

@@ -2,7 +2,7 @@ import type { OperatorConfig } from '@herald/config/operator-env';
 import { createAuditTrail, type AuditHistory } from '@herald/store/audit/audit-trail';
 import type { HistoryReader } from '@herald/store/deliveries/history-reader';
 import type { Keyspace } from '@herald/store/keyspace/keys';
-import { createDestinationView } from '@herald/store/operators/destination-view';
+import { createGroupView } from '@herald/store/operators/group-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import { createSearch } from '@herald/store/operators/search';
@@ -51,7 +51,7 @@ export function createOperatorDeps({ operator, createBoard, readServiceState, ..
       now,
     }),
     reads: createOperatorReads({
-      destinations: createDestinationView(shared),
+      groups: createGroupView(shared),
       failed,
       search: createSearch(shared),
       trail: createAuditTrail(shared),

@@ -18,18 +18,18 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
-import type { DestinationHealth, FindDestinations } from '@herald/store/endpoints/find-destinations';
+import type { FindGroups, GroupHealth } from '@herald/store/endpoints/find-groups';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
-/** Says why a url cannot be a destination, as far as that shows without a DNS look-up. */
+/** Says why nothing may be sent to a url, as far as that shows without a DNS look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
 
 export type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
-  readonly findDestinations: FindDestinations;
+  readonly findGroups: FindGroups;
   readonly encryptSecret: SecretCipher['encrypt'];
   readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
@@ -37,23 +37,23 @@ export type ManageReceiversDeps = {
   readonly now: () => number;
 };
 
-/** A receiver and the health of its destination. */
+/** A receiver, and the state of its group in the queue. */
 export type ReceiverWithHealth = {
   readonly receiver: EndpointRecord;
-  readonly destination: DestinationHealth;
+  readonly group: GroupHealth;
 };
 
-/** @throws ValidationError if the url cannot be a destination */
+/** @throws ValidationError if nothing may be sent to the url */
 export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, path: string): void {
   const problem = findUrlProblem(url);
   if (problem !== undefined) throw new ValidationError([{ path, message: problem }]);
 }
 
 export function createManageReceivers(deps: ManageReceiversDeps) {
-  const { receivers, findDestinations, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
+  const { receivers, findGroups, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
   const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
-    const [destination] = await findDestinations([receiver]);
-    return { receiver, destination };
+    const [group] = await findGroups([receiver]);
+    return { receiver, group };
   };
   const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<EndpointRecord> => {
     const receiver = await receivers.find(workspaceId, id);
@@ -64,8 +64,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     find: async (workspaceId: WorkspaceId, id: EndpointId) => await withHealth(await find(workspaceId, id)),
     list: async (workspaceId: WorkspaceId) => {
       const list = await receivers.list(workspaceId);
-      const destinations = await findDestinations(list);
-      return list.map((receiver, index) => ({ receiver, destination: destinations[index] }));
+      const groups = await findGroups(list);
+      return list.map((receiver, index) => ({ receiver, group: groups[index] }));
     },
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(

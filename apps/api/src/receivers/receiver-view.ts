@@ -149,11 +149,11 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
   };
 }
 
-export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
+export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt } = receiver;
   const { headerNames, maxRetryHours, rateLimit } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
-  const { state, since } = judgeEndpointHealth(receiver, destination);
+  const { state, since } = judgeEndpointHealth(receiver, group);
   return {
     id,
     url,
@@ -170,8 +170,8 @@ export function toReceiverView({ receiver, destination }: ReceiverWithHealth): z
       state,
       since: toTime(since),
       consecutiveFailures,
-      backlog: destination?.due ?? 0,
-      ...(destination?.waitingForRate !== undefined && { waitingForRate: destination.waitingForRate }),
+      backlog: group?.due ?? 0,
+      ...(group?.waitingForRate !== undefined && { waitingForRate: group.waitingForRate }),
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
   };

@@ -19,6 +19,7 @@ const PENDING: DeliveryDescription = {
   },
   endpointState: 'enabled',
   attempts: 1,
+  group: 'wh_1',
 };
 
 test('without anything else to wait for it is the time of the schedule', () => {

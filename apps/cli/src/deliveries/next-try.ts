@@ -1,10 +1,10 @@
-import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createFindGroups, type GroupHealth } from '@herald/store/endpoints/find-groups';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { Herald } from '../context/open-herald.ts';
 import type { Cell } from '../output/cell.ts';
 import { toDate } from '../output/time-text.ts';
 
-/** What keeps a pending delivery from its next try: its destination doesn't answer or asked to be left alone, or the rate. */
+/** What keeps a pending delivery from its next try: its endpoint doesn't answer or asked to be left alone, or the rate. */
 export type Wait =
   | { readonly state: 'breaker_open'; readonly nextProbeAt: Date }
   | { readonly state: 'paused'; readonly pausedUntil: Date }
@@ -13,32 +13,28 @@ export type Wait =
 /** A delivery, and what it waits for besides the time of its next try. */
 export type DeliveryWithWait = DeliveryDescription & { readonly wait?: Wait };
 
-/** Adds to each delivery what it waits for; reads the state of each place once. */
+/** Adds to each delivery what it waits for; reads the state of each group once. */
 export async function addWaits(
   herald: Herald,
   descriptions: readonly DeliveryDescription[],
 ): Promise<DeliveryWithWait[]> {
-  const placeOf = ({ delivery, group }: DeliveryDescription) => `${delivery.workspaceId} ${group ?? ''}`;
-  const waiting = descriptions.filter(({ delivery, destination }) => {
-    // A redelivery passes an open breaker and a pause.
-    return delivery.status === 'pending' && delivery.owedAttempts === 0 && destination !== undefined;
-  });
-  const byPlace = new Map(waiting.map((each) => [placeOf(each), each]));
-  const groups = await createFindDestinations(herald)(
-    [...byPlace.values()].map(({ delivery, destination = '', group = '' }) => ({ ...delivery, destination, group })),
+  const nameOf = ({ delivery, group }: DeliveryDescription) => `${delivery.workspaceId} ${group}`;
+  // A redelivery passes an open breaker and a pause.
+  const waiting = descriptions.filter(({ delivery }) => delivery.status === 'pending' && delivery.owedAttempts === 0);
+  const byGroup = new Map(waiting.map((each) => [nameOf(each), each]));
+  const groups = await createFindGroups(herald)(
+    [...byGroup.values()].map(({ delivery: { workspaceId }, group }) => ({ workspaceId, group })),
   );
-  const waits = new Map([...byPlace.keys()].map((place, index) => [place, toWait(groups[index], herald.now())]));
+  const waits = new Map([...byGroup.keys()].map((name, index) => [name, toWait(groups[index], herald.now())]));
   return descriptions.map((each) => {
-    const found = waiting.includes(each) ? waits.get(placeOf(each)) : undefined;
+    const found = waiting.includes(each) ? waits.get(nameOf(each)) : undefined;
     const isDue = (each.delivery.nextAttemptAt ?? 0) <= herald.now();
     const wait = found?.state === 'rate_limited' && !isDue ? undefined : found;
     return wait ? { ...each, wait } : each;
   });
 }
 
-type Group = Awaited<ReturnType<ReturnType<typeof createFindDestinations>>>[number];
-
-function toWait(group: Group, now: number): Wait | undefined {
+function toWait(group: GroupHealth, now: number): Wait | undefined {
   if (group?.isOpen) return { state: 'breaker_open', nextProbeAt: new Date(Math.max(now, group.nextProbeAt ?? now)) };
   if (group?.heldUntil !== undefined) return { state: 'paused', pausedUntil: new Date(group.heldUntil) };
   return group?.waitingForRate === undefined ? undefined : { state: 'rate_limited' };

@@ -1,4 +1,4 @@
-import type { DestinationLine, QueueLine, Queues } from '../queues/read-queues.ts';
+import type { ReceiverLine, QueueLine, Queues } from '../queues/read-queues.ts';
 import { judgeWork, judgeWorkers } from './judge-work.ts';
 
 const QUEUE: QueueLine = {
@@ -13,12 +13,14 @@ const QUEUE: QueueLine = {
 const QUEUES: Queues = {
   workers: 1,
   queues: [QUEUE],
-  destinations: [],
-  destinationCount: 0,
+  receivers: [],
+  receiverCount: 0,
   runningReplays: 0,
   failedLately: 0,
 };
-const OPEN: DestinationLine = {
+const OPEN: ReceiverLine = {
+  receiver: 'wh_a',
+  kind: 'receiver',
   workspace: 'ws_x',
   host: 'a.example',
   deliveries: 3,
@@ -51,18 +53,18 @@ test.each<[string, Partial<Queues>, string, string]>([
   ['work that is due and not taken', { queues: [{ ...QUEUE, oldestDueMs: 31_000 }] }, 'error', 'queue_stuck'],
   ['too few workers', { queues: [{ ...QUEUE, active: 5, oldestDueMs: 31_000 }] }, 'warning', 'queue_behind'],
   ['a paused queue', { queues: [{ ...QUEUE, isPaused: true, oldestDueMs: 99_000 }] }, 'warning', 'queue_paused'],
-  ['an open breaker', { destinations: [OPEN] }, 'warning', 'breaker_open'],
+  ['an open breaker', { receivers: [OPEN] }, 'warning', 'breaker_open'],
   ['failed deliveries', { failedLately: 1 }, 'warning', 'deliveries_failed'],
 ])('%s', (_name, change, level, code) => {
   expect(judgeWork({ ...QUEUES, ...change })).toMatchObject([{ level, code }]);
 });
 
-test('a destination that is paused or answers is no finding', () => {
-  const destinations: DestinationLine[] = [
+test('a receiver that is paused or answers is no finding', () => {
+  const receivers: ReceiverLine[] = [
     { ...OPEN, state: 'paused' },
     { ...OPEN, state: 'flowing' },
   ];
-  expect(judgeWork({ ...QUEUES, destinations })).toEqual([]);
+  expect(judgeWork({ ...QUEUES, receivers })).toEqual([]);
 });
 
 test('without a worker a queue that waits is no finding of its own', () => {

@@ -10,10 +10,10 @@ export function judgeWork(queues: Queues): Finding[] {
   return work.judgeWork(toPendingWork(queues)).map(toFinding);
 }
 
-function toPendingWork({ workers, queues, destinations, failedLately }: Queues): work.PendingWork {
-  const open = destinations.filter(({ state }) => state === 'breaker_open');
+function toPendingWork({ workers, queues, receivers, failedLately }: Queues): work.PendingWork {
+  const open = receivers.filter(({ state }) => state === 'breaker_open');
   const deliveries = open.reduce((sum, each) => sum + each.deliveries, 0);
-  return { workers, queues, unanswered: { destinations: open.length, deliveries }, failedLately };
+  return { workers, queues, unanswered: { receivers: open.length, deliveries }, failedLately };
 }
 
 function toFinding({ level, code, text, whatToDo }: work.WorkFinding): Finding {

@@ -3,12 +3,12 @@ import { examples, type CommandDeps, type JsonOption } from '../context/command-
 import { bad, doubtful, good, type Cell } from '../output/cell.ts';
 import { spanText } from '@herald/runtime/text/span-text';
 import { relativeText } from '../output/time-text.ts';
-import { readQueues, type DestinationLine, type QueueLine, type Queues } from './read-queues.ts';
+import { readQueues, type QueueLine, type Queues, type ReceiverLine } from './read-queues.ts';
 
-/** Destinations in the table; --json has all that were looked at. */
-const SHOWN_DESTINATIONS = 20;
+/** Receivers in the table; --json has all that were looked at. */
+const SHOWN_RECEIVERS = 20;
 
-/** `herald queues`: shows the queues, the destinations and the workers. */
+/** `herald queues`: shows the queues, the receivers and the workers. */
 export function createQueuesCommand({ openHerald, output, now }: CommandDeps): Command {
   return new Command('queues')
     .description('pending work, how long it has waited, and the workers')
@@ -16,12 +16,13 @@ export function createQueuesCommand({ openHerald, output, now }: CommandDeps): C
       'after',
       `
 Queue: the deliveries of a shard that are not settled.
-  waiting    for a worker, or for a free slot of its destination
+  waiting    for a worker, or for a free slot of its receiver
   active     being sent
-  delayed    for the time of their next try, for their turn, for the rate of their receiver, or for a destination
+  delayed    for the time of their next try, for their turn, for the rate of their receiver, or for a receiver
              that is paused or gives no answers
   overdue    how long the first has waited for a worker
-Destinations: those for which deliveries wait, due or not. None holds up another one.
+Receivers: those for which deliveries wait, due or not. None holds up another one. The callbacks of a workspace to one
+origin count as one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
 ${examples('herald queues', 'watch -n 2 herald queues')}`,
@@ -35,12 +36,12 @@ ${examples('herald queues', 'watch -n 2 herald queues')}`,
       }
       output.table(QUEUE_COLUMNS, queues.queues.map(toQueueRow), '');
       output.line('');
-      const rows = queues.destinations.slice(0, SHOWN_DESTINATIONS).map((each) => toDestinationRow(each, now()));
-      output.table(DESTINATION_COLUMNS, rows, 'No delivery waits.');
+      const rows = queues.receivers.slice(0, SHOWN_RECEIVERS).map((each) => toReceiverRow(each, now()));
+      output.table(RECEIVER_COLUMNS, rows, 'No delivery waits.');
       output.line('');
       output.facts(toServiceFacts(queues));
-      const left = queues.destinationCount - rows.length;
-      if (left > 0) output.note(`Deliveries wait for ${left} more destinations.`);
+      const left = queues.receiverCount - rows.length;
+      if (left > 0) output.note(`Deliveries wait for ${left} more receivers.`);
       if (queues.workers === 0) output.note('No worker was seen lately: nothing is sent. Start one.');
     });
 }
@@ -56,15 +57,23 @@ function toQueueRow({ shard, queue, waiting, active, delayed, oldestDueMs, isPau
   return [shard, queue, waiting, active, delayed, overdue, isPaused ? bad('paused') : good('running')];
 }
 
-const DESTINATION_COLUMNS = ['destination', 'workspace', 'deliveries', 'due', 'state', 'longest due'];
+const RECEIVER_COLUMNS = ['receiver', 'host', 'workspace', 'deliveries', 'due', 'state', 'longest due'];
 
-function toDestinationRow(destination: DestinationLine, now: number): Cell[] {
-  const { host, workspace, deliveries, due, waitsSince } = destination;
+function toReceiverRow(line: ReceiverLine, now: number): Cell[] {
+  const { receiver, kind, host, workspace, deliveries, due, waitsSince } = line;
   const longestDue = waitsSince === null ? undefined : spanText(Math.max(0, now - waitsSince.getTime()));
-  return [host ?? '(removed)', workspace ?? undefined, deliveries, due, stateOf(destination, now), longestDue];
+  return [
+    receiver ?? kind,
+    host ?? '(removed)',
+    workspace ?? undefined,
+    deliveries,
+    due,
+    stateOf(line, now),
+    longestDue,
+  ];
 }
 
-function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: DestinationLine, now: number): Cell {
+function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: ReceiverLine, now: number): Cell {
   if (state === 'paused') return doubtful(`paused, ends ${relativeTo(pausedUntil, now)}`);
   if (state === 'breaker_open')
     return bad(`open breaker, ${unanswered} unanswered, next probe ${relativeTo(nextProbeAt, now)}`);
@@ -75,10 +84,10 @@ function relativeTo(time: Date | null, now: number): string {
   return relativeText(Math.max(now, time?.getTime() ?? now), now);
 }
 
-function toServiceFacts({ workers, runningReplays, failedLately, destinationCount }: Queues) {
+function toServiceFacts({ workers, runningReplays, failedLately, receiverCount }: Queues) {
   return {
     'workers seen lately': workers === 0 ? bad('0') : good(String(workers)),
-    'destinations with waiting deliveries': destinationCount,
+    'receivers with waiting deliveries': receiverCount,
     'replays under way': runningReplays,
     'deliveries failed lately': failedLately,
   };

@@ -1,4 +1,4 @@
-import { createDestinationView, type DestinationDescription } from '@herald/store/operators/destination-view';
+import { createGroupView, type GroupDescription } from '@herald/store/operators/group-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
@@ -8,11 +8,11 @@ import { toDate } from '../output/time-text.ts';
 /** All pending work, for programs. Spans are in ms. */
 export async function readQueues({ config, redis, keyspace, now }: Herald) {
   const readState = createServiceStateReader({ redis, keyspace, presence: createWorkerPresence(redis), now });
-  const destinations = createDestinationView({ redis, keyspace, now });
+  const groups = createGroupView({ redis, keyspace, now });
   const at = now();
   const [state, waiting, failedLately] = await Promise.all([
     readState(),
-    destinations.list(),
+    groups.list(),
     createFailedView({ redis, keyspace, keepMs: config.retentionMs }).count(at),
   ]);
   return {
@@ -26,18 +26,18 @@ export async function readQueues({ config, redis, keyspace, now }: Herald) {
       oldestDueMs: Math.max(0, state.at - oldestDueAt),
       isPaused,
     })),
-    destinations: waiting.map((destination) => toDestinationJson(destination, at)),
-    destinationCount: countDestinations(state),
+    receivers: waiting.map((group) => toReceiverJson(group, at)),
+    receiverCount: countGroups(state),
     runningReplays: state.shards.reduce((total, { runningReplays }) => total + runningReplays, 0),
     failedLately,
   };
 }
 export type Queues = Awaited<ReturnType<typeof readQueues>>;
 export type QueueLine = Queues['queues'][number];
-export type DestinationLine = Queues['destinations'][number];
+export type ReceiverLine = Queues['receivers'][number];
 
-/** Destinations with waiting deliveries, those that were not looked at included. */
-function countDestinations({ shards }: ServiceState): number {
+/** Groups with waiting deliveries, those that were not looked at included. */
+function countGroups({ shards }: ServiceState): number {
   const counts = shards.flatMap(({ queue: { byHealth, groupsNotLookedAt } }) => [
     groupsNotLookedAt,
     ...Object.values(byHealth).map(({ groups }) => groups),
@@ -45,10 +45,13 @@ function countDestinations({ shards }: ServiceState): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-function toDestinationJson(destination: DestinationDescription, now: number) {
-  const { first, delivery, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil } = destination;
+function toReceiverJson(found: GroupDescription, now: number) {
+  const { first, delivery, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil } = found;
+  const { group, kind } = found;
   const firstDueAt = first?.dueAt ?? 0;
   return {
+    receiver: kind === 'receiver' ? group : null,
+    kind,
     workspace: delivery?.delivery.workspaceId ?? null,
     host: delivery?.host ?? null,
     deliveries: waiting,

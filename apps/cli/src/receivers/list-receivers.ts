@@ -1,5 +1,5 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS, EVENT_NAMES, writeDuration, type WorkspaceId } from '@herald/core';
-import { createFindDestinations } from '@herald/store/endpoints/find-destinations';
+import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import { walkReceivers } from '@herald/store/endpoints/walk-endpoints';
@@ -24,9 +24,9 @@ export async function listReceivers(
     }
   }
   found.sort((a, b) => a.workspaceId.localeCompare(b.workspaceId) || a.createdAt - b.createdAt);
-  const destinations = await createFindDestinations({ redis, keyspace, now })(found);
+  const groups = await createFindGroups({ redis, keyspace, now })(found);
   return found.map((receiver, index) => {
-    const { state, since } = judgeEndpointHealth(receiver, destinations[index]);
+    const { state, since } = judgeEndpointHealth(receiver, groups[index]);
     const { id, url, events, description, rateLimit, createdAt, health } = receiver;
     const { disabledReason, disabledBy, lockedReason, headerNames, maxRetryHours } = receiver;
     const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = receiver;
@@ -47,8 +47,8 @@ export async function listReceivers(
       headerNames,
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
-      backlog: destinations[index]?.due ?? 0,
-      waitingForRate: destinations[index]?.waitingForRate ?? 0,
+      backlog: groups[index]?.due ?? 0,
+      waitingForRate: groups[index]?.waitingForRate ?? 0,
       lastSuccessAt: toDate(health.lastSuccessAt) ?? null,
       createdAt: new Date(createdAt),
     };

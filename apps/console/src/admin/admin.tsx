@@ -3,7 +3,7 @@ import { Shell } from '../shell/shell.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { AuditPage } from './audit-page.tsx';
-import { DestinationsPage } from './destinations-page.tsx';
+import { ReceiversPage } from './receivers-page.tsx';
 import { FailedPage } from './failed-page.tsx';
 import { OverviewPage } from './overview-page.tsx';
 import { SearchPage } from './search-page.tsx';
@@ -11,7 +11,7 @@ import { Search } from './search.tsx';
 
 const LINKS = [
   ['/admin', adminTexts.overview],
-  ['/admin/destinations', adminTexts.destinations],
+  ['/admin/receivers', adminTexts.receivers],
   ['/admin/failed', adminTexts.failed],
   ['/admin/audit', adminTexts.audit],
 ] as const;
@@ -35,8 +35,8 @@ export function Admin() {
         <Route path="/admin">
           <OverviewPage />
         </Route>
-        <Route path="/admin/destinations">
-          <DestinationsPage />
+        <Route path="/admin/receivers">
+          <ReceiversPage />
         </Route>
         <Route path="/admin/failed">
           <FailedPage />

@@ -16,12 +16,12 @@ export function useOverview(window: OverviewWindow) {
   });
 }
 
-export function useDestinations(find: string) {
+export function useWaitingReceivers(find: string) {
   return useQuery({
-    queryKey: ['destinations', find],
+    queryKey: ['waiting receivers', find],
     queryFn: ({ signal }) =>
-      read<Schemas['DestinationList']>(
-        api.GET('/api/operator/destinations', {
+      read<Schemas['WaitingReceiverList']>(
+        api.GET('/api/operator/receivers', {
           params: { query: { limit: 100, ...(find !== '' && { find }) } },
           signal,
         }),

@@ -835,7 +835,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/operator/destinations": {
+    "/api/operator/receivers": {
         parameters: {
             query?: never;
             header?: never;
@@ -843,12 +843,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the destinations with waiting deliveries
-         * @description Those with the most first. Of very many, only those that are served soonest.
+         * List the receivers with waiting deliveries
+         * @description Those with the most first. Of very many, only those that are served soonest. The callbacks of a workspace to one origin count as one.
          *
          *     For operators, who sign in as on the board.
          */
-        get: operations["listDestinations"];
+        get: operations["listWaitingReceivers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3228,7 +3228,7 @@ export interface components {
                 waiting: number;
                 /** @description Deliveries in work. */
                 active: number;
-                /** @description Deliveries that are not due, or whose destination is left alone. */
+                /** @description Deliveries that are not due, or whose receiver is left alone. */
                 delayed: number;
                 oldestDueMs?: number;
                 isPaused: boolean;
@@ -3282,13 +3282,18 @@ export interface components {
                 whatToDo: string;
             }[];
         };
-        DestinationList: {
-            destinations: components["schemas"]["Destination"][];
+        WaitingReceiverList: {
+            receivers: components["schemas"]["WaitingReceiver"][];
         };
-        /** @description A workspace and the origin of a url: what waits for it, and why. */
-        Destination: {
-            /** @description Its name in the queue. */
+        /** @description A receiver, or the callbacks of a workspace to one origin: what waits for it, and why. */
+        WaitingReceiver: {
+            /** @description Its name in the queue: of a receiver, its id. */
             group: string;
+            /**
+             * @description `callbacks`: those of a workspace to one origin.
+             * @enum {string}
+             */
+            kind: "receiver" | "callbacks" | "notices";
             /** @description Null when nothing tells. */
             workspaceId: string | null;
             host: string | null;
@@ -6517,7 +6522,7 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
-    listDestinations: {
+    listWaitingReceivers: {
         parameters: {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
@@ -6530,14 +6535,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The destinations. */
+            /** @description The receivers. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DestinationList"];
+                    "application/json": components["schemas"]["WaitingReceiverList"];
                 };
             };
             400: components["responses"]["malformed_request"];

@@ -1,7 +1,7 @@
 /** What the pages for operators say. */
 export const adminTexts = {
   overview: 'Overview',
-  destinations: 'Destinations',
+  receivers: 'Receivers',
   failed: 'Failed deliveries',
   find: 'Find',
   board: 'Queue board',
@@ -25,7 +25,7 @@ export const adminTexts = {
   },
   hints: {
     arrival: 'From acceptance to the answer, where the first attempt succeeded',
-    delayed: 'Not due yet, or their destination is left alone',
+    delayed: 'Not due yet, or their receiver is left alone',
   },
   perSecond: (count: string) => `${count} /s`,
   redisOf: (used: string, max: string) => `${used} of ${max}`,
@@ -35,8 +35,8 @@ export const adminTexts = {
   processes: 'Processes',
   processHeadings: { role: 'Role', id: 'Process', seen: 'Last seen' },
   noProcess: 'None was seen lately.',
-  destinationHeadings: {
-    host: 'Destination',
+  receiverHeadings: {
+    host: 'Receiver',
     workspace: 'Workspace',
     state: 'State',
     work: 'In work',
@@ -44,9 +44,10 @@ export const adminTexts = {
     due: 'Due',
     why: 'Why it waits',
   },
-  findDestination: 'Find by host or workspace',
-  noDestination: 'Nothing waits for any destination.',
-  noDestinationFound: 'No destination with waiting deliveries is like this.',
+  findReceiver: 'Find by id, host or workspace',
+  noReceiver: 'Nothing waits for any receiver.',
+  noReceiverFound: 'No receiver with waiting deliveries is like this.',
+  kinds: { callbacks: 'callbacks', notices: 'notices' },
   states: { open: 'Breaker open', paused: 'Paused', suspect: 'Suspect', fine: 'Sending' },
   probe: 'next probe',
   until: 'until',

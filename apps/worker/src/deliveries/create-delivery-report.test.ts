@@ -14,8 +14,8 @@ const endpoint: EndpointRecord = {
   description: '',
   enabled: true,
   createdAt: NOW,
-  destination: 'dst',
-  group: 'dst',
+  origin: 'ori',
+  group: 'wh_x',
   encryptedSecret: 'encrypted',
   health: { consecutiveFailures: 0 },
 };
@@ -35,7 +35,6 @@ const loaded: LoadedDelivery = {
     owedAttempts: 0,
   },
   body: Buffer.from('{}'),
-  destination: 'dst',
   requestId: 'req_1',
 };
 const recorded = (reply: Partial<RecordReply>): RecordReply => ({
@@ -135,7 +134,7 @@ test.each<{
     when: 'the last of those that open a breaker',
     status: 500,
     reply: { status: 'pending', breaker: 'opened' },
-    lines: ['info delivery.attempted', 'warn destination.breaker_opened'],
+    lines: ['info delivery.attempted', 'warn endpoint.breaker_opened'],
     counts: ['breaker opened'],
   },
 ])('$when', ({ status, reply, reason, lines, counts }) => {

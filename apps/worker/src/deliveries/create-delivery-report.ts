@@ -59,9 +59,9 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     }
     if (reply.breaker) {
       attempts.breakerChanged(reply.breaker);
-      const facts = { destination: loaded.destination, workspaceId, host: hostOf(endpoint) };
-      if (reply.breaker === 'opened') logger.warn('destination.breaker_opened', facts);
-      else logger.info('destination.breaker_closed', facts);
+      const facts = { group: endpoint.group, endpointId: endpoint.id, workspaceId, host: hostOf(endpoint) };
+      if (reply.breaker === 'opened') logger.warn('endpoint.breaker_opened', facts);
+      else logger.info('endpoint.breaker_closed', facts);
     }
   };
   return {

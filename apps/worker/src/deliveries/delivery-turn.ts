@@ -43,8 +43,8 @@ export const PUT_BACK: ProcessVerdict = { kind: 'put_back' };
 export type TurnDeps = {
   readonly deliveries: DeliveryStore;
   readonly makeAttempt: MakeAttempt;
-  /** Deliveries of one destination that may be in work, over all workers. */
-  readonly destinationLimit: number;
+  /** Deliveries of one group that may be in work, over all workers. */
+  readonly groupLimit: number;
   /** Where notices go. Undefined: `NOTICE_URL` is not set, and this worker neither makes nor sends any. */
   readonly platform: EndpointRecord | undefined;
   readonly report: DeliveryReport;
@@ -62,11 +62,11 @@ export type JudgedAttempt = Pick<RecordedAttempt, 'now' | 'gone' | 'isRedelivery
 
 /** Records an attempt, which ends the lease, and reports it. */
 export async function recordAttempt(
-  { deliveries, destinationLimit, platform, report }: TurnDeps,
+  { deliveries, groupLimit, platform, report }: TurnDeps,
   { isProbe, lease }: DeliveryTurn,
   { loaded, endpoint, outcome, result, ...judged }: JudgedAttempt,
 ): Promise<ProcessVerdict> {
-  const { delivery, destination } = loaded;
+  const { delivery } = loaded;
   const { verdict, now } = judged;
   const { urlChangedAt } = endpoint;
   const attempt = toAttemptRecord(outcome, result);
@@ -78,11 +78,11 @@ export async function recordAttempt(
   const reply = await deliveries.record({
     ...judged,
     delivery,
-    destination,
+    group: endpoint.group,
     attempt,
     isProbe,
     lease,
-    destinationLimit,
+    groupLimit,
     ...(urlChangedAt !== undefined && { urlChangedAt }),
     ...(end !== 'unsent' && { answered: end === 'answered' }),
     ...(notice && { notice }),

@@ -28,8 +28,8 @@ const endpoint: EndpointRecord = {
   description: '',
   enabled: true,
   createdAt: NOW,
-  destination: 'dst',
-  group: 'dst',
+  origin: 'ori',
+  group: 'wh_x',
   encryptedSecret: 'encrypted',
   health: { consecutiveFailures: 0 },
 };
@@ -63,10 +63,7 @@ async function attempt(more: Partial<EndpointRecord>, stored: Record<string, str
     now: () => NOW,
   });
   const body = Buffer.from('{}');
-  const { outcome } = await makeAttempt(
-    { kind: 'loaded', delivery, body, destination: 'dst' },
-    { ...endpoint, ...more },
-  );
+  const { outcome } = await makeAttempt({ kind: 'loaded', delivery, body }, { ...endpoint, ...more });
   return { headers: requests[0]?.headers ?? {}, outcome, opened, spans };
 }
 

@@ -33,8 +33,8 @@ const endpoint: EndpointRecord = {
   description: '',
   enabled: true,
   createdAt: NOW,
-  destination: 'dst',
-  group: 'dst',
+  origin: 'ori',
+  group: 'wh_x',
   encryptedSecret: 'encrypted',
   health: { consecutiveFailures: 0 },
 };
@@ -76,11 +76,10 @@ function prepare(facts: Facts) {
           delivery: { ...delivery, ...facts.delivery },
           body: Buffer.from('{}'),
           ...(facts.endpoint !== 'removed' && { endpoint: { ...endpoint, ...facts.endpoint } }),
-          destination: 'dst',
         });
       },
-      async record({ verdict, answered, gone, isProbe, isRedelivery, holdUntil, lease, destinationLimit }) {
-        expect([lease, destinationLimit]).toEqual([LEASE, 7]);
+      async record({ verdict, answered, gone, isProbe, isRedelivery, holdUntil, lease, groupLimit }) {
+        expect([lease, groupLimit]).toEqual([LEASE, 7]);
         const flags = Object.entries({ answered, gone, isProbe, isRedelivery, held: holdUntil !== undefined });
         await note(['record', verdict.kind, ...flags.flatMap(([name, is]) => (is ? [name] : []))].join(' '));
         const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;
@@ -101,7 +100,7 @@ function prepare(facts: Facts) {
     },
     retryPolicies: { usual: createRetryPolicy(SCHEDULE_MS), callbacks: createRetryPolicy([7_000]) },
     disableAfterMs: 5 * DAY_MS,
-    destinationLimit: 7,
+    groupLimit: 7,
     platform: undefined,
     report: {
       attempted: ({ loaded, reply }) => reported.push(`${loaded.delivery.id} ${reply.status ?? reply.kind}`),
@@ -418,7 +417,7 @@ test.each([undefined, NOW - 1])('an attempt is recorded as one at the url that w
 });
 
 describe('notices', () => {
-  const platform: EndpointRecord = { ...endpoint, id: PLATFORM, workspaceId: PLATFORM, destination: PLATFORM };
+  const platform: EndpointRecord = { ...endpoint, id: PLATFORM, workspaceId: PLATFORM, group: PLATFORM };
   const notice: Facts = { delivery: { event: 'receiver.failing', endpointId: PLATFORM }, endpoint: 'removed' };
 
   /** Processes with these dependencies changed, and returns what was recorded. */
@@ -440,7 +439,7 @@ describe('notices', () => {
   test('a notice goes to the platform in its own group, and its failures count for no endpoint', async () => {
     const { verdict, recorded } = await run({ ...notice, outcome: responded(410) }, { platform });
     expect(verdict).toEqual({ kind: 'recorded', end: 'answered' });
-    expect(recorded).toMatchObject([{ destination: PLATFORM, verdict: { kind: 'retry' } }]);
+    expect(recorded).toMatchObject([{ group: PLATFORM, verdict: { kind: 'retry' } }]);
     expect(recorded[0]).not.toHaveProperty('disableAfterMs');
     expect(recorded[0]).not.toHaveProperty('notice');
   });

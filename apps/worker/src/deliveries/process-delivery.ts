@@ -1,4 +1,13 @@
-import { holdUntil, isGone, isNotice, judgeAttempt, policyOf, type Delivery, type RetryPolicies } from '@herald/core';
+import {
+  holdUntil,
+  isCallbackId,
+  isGone,
+  isNotice,
+  judgeAttempt,
+  policyOf,
+  type Delivery,
+  type RetryPolicies,
+} from '@herald/core';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import {
@@ -62,7 +71,8 @@ export async function processDelivery(
     // A test event that is redelivered is still a test: one attempt, which says nothing about the endpoint's health.
     isTest ? { ...policy, scheduleMs: [] } : policy,
   );
-  const hold = holdUntil(outcome, now, policy);
+  // Other callbacks of its group have not asked for it. The delivery itself waits: the verdict says until when.
+  const hold = isCallbackId(endpoint.id) ? undefined : holdUntil(outcome, now, policy);
   return await recordAttempt(deps, turn, {
     loaded,
     endpoint,
@@ -98,7 +108,7 @@ async function admit(
   const policy = endpoint ? policyOf(endpoint, deps.retryPolicies) : deps.retryPolicies.usual;
   const isTooOld = now > waitsSince(delivery) + policy.giveUpAfterMs;
   if (!isRedelivery && isTooOld) {
-    // It waited too long for a destination that gave no answers.
+    // It waited too long for an endpoint that gave no answers.
     deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));
     return FINISHED;
   }
@@ -120,5 +130,5 @@ function waitsSince({ place, tries, scheduledAt, nextAttemptAt }: Delivery): num
 /** A notice's endpoint has no record: it is the platform. */
 function addressed(loaded: LoadReply, platform: EndpointRecord | undefined): LoadReply {
   if (loaded.kind !== 'loaded' || !isNotice(loaded.delivery.event) || !platform) return loaded;
-  return { ...loaded, endpoint: platform, destination: platform.destination };
+  return { ...loaded, endpoint: platform };
 }

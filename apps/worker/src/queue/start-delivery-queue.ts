@@ -2,7 +2,7 @@ import { OwnFaultError } from '@herald/egress/egress-errors';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { defineScript } from '@herald/store/scripts/script';
-import { isTestGroup } from '@herald/store/keyspace/test-group';
+import { isTestGroup } from '@herald/store/keyspace/groups';
 import type { Clock } from '@herald/store/clock/clock';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -19,8 +19,8 @@ export type DeliveryQueueDeps = {
   readonly waitRedis: RedisClient;
   readonly keys: ShardKeys;
   readonly concurrency: number;
-  /** Deliveries of one destination that may be in work, over all workers. */
-  readonly destinationLimit: number;
+  /** Deliveries of one group that may be in work, over all workers. */
+  readonly groupLimit: number;
   readonly process: (turn: DeliveryTurn, isTest: boolean) => Promise<ProcessVerdict>;
   readonly metrics: Pick<InternalErrorMetrics, 'internalError' | 'queueFailed' | 'jobStalled'>;
   readonly logger: Logger;
@@ -110,7 +110,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
 }
 
 function createBackend(deps: DeliveryQueueDeps) {
-  const { redis, waitRedis, keys, concurrency, destinationLimit, clock, random } = deps;
+  const { redis, waitRedis, keys, concurrency, groupLimit, clock, random } = deps;
   return createGroupBackend({
     prefix: keys.prefix,
     defineScript: (_name, lua) => defineScript(redis, lua),
@@ -126,7 +126,7 @@ function createBackend(deps: DeliveryQueueDeps) {
     },
     ...createDeliveryQueueScripts(),
     concurrency,
-    groupLimit: destinationLimit,
+    groupLimit,
     leaseMs: LEASE_MS,
     blockLimitMs: BLOCK_LIMIT_MS,
     errorDelayMs: (errors) => internalErrorDelayMs(errors, random()),

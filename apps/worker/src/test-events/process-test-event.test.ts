@@ -47,7 +47,7 @@ async function processUnsendable(
         told: () => undefined,
         noticeLeft: () => undefined,
       },
-      destinationLimit: 1,
+      groupLimit: 1,
       platform: undefined,
       deadlineMs: 1,
       now: () => 0,

@@ -62,7 +62,7 @@ export function isSuccess(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'responded' && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** Whether the destination gave no answer, which counts for its concurrency limit and its breaker. */
+/** Whether the endpoint gave no answer, which counts for the concurrency limit and the breaker of its group. */
 export function isUnanswered(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'timed_out' || (outcome.kind === 'unreachable' && outcome.reason !== 'malformed_answer');
 }

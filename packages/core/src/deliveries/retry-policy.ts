@@ -75,7 +75,7 @@ export function judgeAttempt(outcome: CountedOutcome, context: AttemptContext, p
   return { kind: 'retry', at };
 }
 
-/** Until when (epoch ms) a 429 or 503 pauses the whole destination with `Retry-After`; undefined when it doesn't. */
+/** Until when (epoch ms) a 429 or 503 asks with `Retry-After` to be left alone; undefined when it doesn't. */
 export function holdUntil(outcome: CountedOutcome, now: number, policy: RetryPolicy): number | undefined {
   const askedMs = retryAfterMs(outcome, now) ?? 0;
   return askedMs > 0 ? now + Math.min(askedMs, policy.retryAfterLimitMs) : undefined;

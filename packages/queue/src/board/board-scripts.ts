@@ -1,7 +1,5 @@
 import { GROUP_LUA } from '../groups/group-lua.ts';
-import { LANE_LUA } from '../groups/lane-lua.ts';
 import { LEASE_LUA } from '../groups/lease-lua.ts';
-import { LOOK_LUA } from '../state/look-lua.ts';
 
 /** Groups to look at in each ring, and in `later`, at most: Redis does nothing else meanwhile. */
 const LOOKED_AT_A_RING = 200;
@@ -16,7 +14,6 @@ export const LIST_JOBS_LUA = /* lua */ `
 local prefix, now, wanted, skip, room = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 ${GROUP_LUA}
 ${LEASE_LUA}
-${LOOK_LUA}
 local ids = {}
 
 -- The part of a range of so many members that is on the page: the first to read and how many, or nil.
@@ -43,66 +40,35 @@ local function add(key, min, max, from, size, read)
   end
 end
 
--- The same of a zset in which so many markers stand, which are left out.
-local function addWithoutMarkers(key, min, max, from, size, markers)
-  if markers == 0 then return add(key, min, max, from, size) end
-  local first, count = window(size)
-  if not first then return end
-  local position = -from - first
-  for _, member in ipairs(redis.call('ZRANGE', key, min, max, 'BYSCORE', 'LIMIT', 0, from + first + count + markers)) do
-    if not isMarker(member) then
-      position = position + 1
-      if position > 0 and position <= count then ids[#ids + 1] = member end
-    end
-  end
-end
-
 local function addLeases(min, max)
   add(KEYS[1], min, max, 0, redis.call('ZCOUNT', KEYS[1], min, max), readHandle)
 end
 
 local function addGroup(group)
-  local state, going = readGroup(group), 0
-  local isHeld, isOpen = waitUntilOf(group, state) > now, state.isOpen and not isExpress(group)
-  local function addJobsIn(key, markers, tokens)
-    for class = 0, 2 do
-      local from, to, last = class * CLASS, class * CLASS + now, but((class + 1) * CLASS)
-      local due, go = countJobs(key, from, to, markers), 0
-      if class == 0 then go = due
-      elseif not isHeld then
-        go = math.min(due, tokens)
-        if isOpen then go = math.min(go, math.max(0, 1 - going)) end
-        tokens = tokens - go
-      end
-      going = going + go
-      if wanted == 'waiting' then
-        addWithoutMarkers(key, from, to, 0, go, #markers)
-      else
-        addWithoutMarkers(key, from, to, go, due - go, #markers)
-        local all = countJobs(key, from, from + CLASS - 1, markers)
-        addWithoutMarkers(key, but(to), last, 0, all - due, #markers)
-      end
-      if room <= 0 then return end
+  local key, state, going = prefix .. 'q:' .. group, readGroup(group), 0
+  local isHeld, isOpen = waitUntilOf(group, state, now) > now, state.isOpen and not isExpress(group)
+  for class = 0, 2 do
+    local from, to, last = class * CLASS, class * CLASS + now, but((class + 1) * CLASS)
+    local due = redis.call('ZCOUNT', key, from, to)
+    local go = due
+    if class > 0 and isHeld then go = 0
+    elseif class > 0 and isOpen then go = math.min(due, math.max(0, 1 - going)) end
+    going = going + go
+    if wanted == 'waiting' then
+      add(key, from, to, 0, go)
+    else
+      add(key, from, to, go, due - go)
+      add(key, but(to), last, 0, redis.call('ZCOUNT', key, but(to), last))
     end
+    if room <= 0 then return end
   end
-  local lanes, markers = readLanes(group, now)
-  addJobsIn(prefix .. 'q:' .. group, markers, math.huge)
-  for _, lane in ipairs(lanes) do addJobsIn(lane.key, {}, lane.tokens) end
-end
-
-local listed = {}
--- Once, although a lane without tokens, or a slow group that is ready, stands in two places.
-local function addOnce(entry)
-  local group = splitLane(entry)
-  if not listed[group] then addGroup(group) end
-  listed[group] = true
 end
 
 local function addRings()
   for ring = 0, 3 do
     for _, group in ipairs(redis.call('ZRANGE', KEYS[3 + ring], 0, ${LOOKED_AT_A_RING - 1})) do
       if room <= 0 then return end
-      addOnce(group)
+      addGroup(group)
     end
   end
 end
@@ -113,11 +79,11 @@ local function addLater()
     if room <= 0 then return end
     local group, isUpTo = entries[index], tonumber(entries[index + 1]) > now
     -- No job of this group may go, so all of them are delayed.
-    if isUpTo and not hasLanes and redis.call('HGET', prefix .. 'g:' .. group, 'p') == 'l' then
+    if isUpTo and redis.call('HGET', prefix .. 'g:' .. group, 'p') == 'l' then
       local key = prefix .. 'q:' .. group
       if wanted == 'delayed' then add(key, '-inf', '+inf', 0, redis.call('ZCARD', key)) end
     else
-      addOnce(group)
+      addGroup(group)
     end
   end
 end
@@ -140,13 +106,12 @@ export const FIND_JOB_LUA = /* lua */ `
 -- Finds one job. Reads only.
 -- KEYS[1] leases (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] id   ARGV[4] '1' to look among the leases too, else '0'   ARGV[5..]
--- groups and lanes in which it may wait
--- Returns {'active' | 'waiting' | 'delayed' | '' (not found), until when its group lets only urgent jobs through (ms)
--- or 0}.
+-- groups in which it may wait
+-- Returns {'active' | 'waiting' | 'delayed' | '' (not found), until when its group is paused or waits for a
+-- probe (ms) or 0}.
 local prefix, now, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 ${GROUP_LUA}
 ${LEASE_LUA}
-${LANE_LUA}
 -- Whether no job of the group goes before it.
 local function isFirst(key, class)
   for before = 0, class - 1 do
@@ -155,29 +120,18 @@ local function isFirst(key, class)
   return redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, 1)[1] == id
 end
 
--- Whether it is among the due jobs of a lane for which there are tokens.
-local function hasToken(key, tokens)
-  for class = 1, 2 do
-    local going = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, tokens)
-    for _, member in ipairs(going) do
-      if member == id then return true end
-    end
-    tokens = tokens - #going
-  end
-  return false
-end
-
 for index = 5, #ARGV do
-  local group, rate, name = splitLane(ARGV[index])
-  local key = prefix .. 'q:' .. ARGV[index]
+  local group = ARGV[index]
+  local key = prefix .. 'q:' .. group
   local score = tonumber(redis.call('ZSCORE', key, id) or '')
   if score then
     local state = readGroup(group)
     local class = math.floor(score / CLASS)
     if class == 0 then return { score <= now and 'waiting' or 'delayed', 0 } end
-    local waitUntil = waitUntilOf(group, state)
-    if score % CLASS > now or waitUntil > now then return { 'delayed', waitUntil > now and waitUntil or 0 } end
-    if rate and not hasToken(key, (readBucket(group, rate, name, now))) then return { 'delayed', 0 } end
+    local isHeld = waitUntilOf(group, state, now) > now
+    state.tokenAt = 0
+    local pausedUntil = waitUntilOf(group, state, now)
+    if score % CLASS > now or isHeld then return { 'delayed', pausedUntil > now and pausedUntil or 0 } end
     local isProbe = state.isOpen and not isExpress(group)
     return { (not isProbe or isFirst(key, class)) and 'waiting' or 'delayed', 0 }
   end

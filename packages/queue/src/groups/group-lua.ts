@@ -6,15 +6,23 @@ export const SUSPECT_MS = 60_000;
 const FULL_RECHECK_MS = 30_000;
 /** How long the state of an unused group is kept, in ms; renewed when half of it has passed. */
 const GROUP_TTL_MS = 172_800_000;
+/** What an unused bucket holds, as time at its rate: a burst of one second, in ms. */
+const BURST_MS = 1_000;
+/** A group whose bucket is empty waits for the tokens of so many ms, so that it wakes workers 50 times a second at most. */
+const TOKENS_TOGETHER_MS = 20;
+/** Covers rounding: a double holds an epoch time to less than a thousandth of a ms. */
+const ROUNDING_MS = 0.01;
+/**
+ * The time until a bucket is full is this at most, in ms. A job that waits for no token can take one that isn't there;
+ * many of them must not keep the others waiting for longer.
+ */
+const MOST_MISSING_MS = 60_000;
+/** Jobs in one ZADD at most: Lua limits the arguments of a call. */
+const JOBS_AT_ONCE = 1_000;
 /** Jobs in work that a suspect group may have, even where its limit is higher, so that other suspects get slots too. */
 const SUSPECT_LIMIT = 10;
 /** A group whose jobs usually hold a slot for so long is slow, in ms. */
 export const SLOW_FROM_MS = 1_000;
-/**
- * How long a slow group is ready before a reserve looks at it again, in ms. A worker of the former version serves no
- * slow groups. By then it makes a quick one of it, so that nothing waits for ever when only former versions run.
- */
-const SLOW_RECHECK_MS = 60_000;
 /**
  * The distance between two turns of a tenant. Turns count up from the time (ms) at which the ring was empty. They are
  * taken more slowly than time passes, so a ring that was empty begins behind all turns of before.
@@ -26,34 +34,34 @@ const TURN_STEP = 2 ** -11;
 export const EXPRESS_MARK = '!';
 
 /**
- * Shared by all scripts of the queue; needs `local prefix`. The state of a group is one hash, `g:<group>`: `p` its
- * place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no waiting
- * jobs), `n` jobs in work, `lim` its limit while that is below the configured one, `ok` it has answered, `sus` suspect
- * until (ms), `fails` failures without an answer in a row, `open` '1' while its breaker is open, `wait` the time
- * between probes (ms), `probe` when the next probe may go (ms), `hold` paused until (ms), `holdAt` since when (ms), `took` how long its jobs hold a slot (ms, a decayed mean; absent while all are quick), `ten` the tenant
- * to which it belongs, `at` when it had its last turn (ms), `ttl` kept until (ms).
+ * Shared by all scripts of the queue; needs `local prefix`. The state of a group is one hash, `g:<group>`:
  *
- * A group with waiting jobs stands in exactly one of the rings or in `later`; a slow one that is ready in both. Every group in `later` has a time at
- * which a reserve looks at it again, so that no job waits for a signal that a dead process did not give.
+ * - `p` its place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no
+ *   waiting jobs), `n` jobs in work, `lim` its limit while that is below the configured one
+ * - `ok` it has answered, `sus` suspect until, `fails` failures without an answer in a row, `open` '1' while its breaker
+ *   is open, `wait` the time between probes, `probe` when the next probe may go
+ * - `hold` paused until, `holdAt` since when, `took` how long its jobs hold a slot (a decayed mean; absent while all are
+ *   quick)
+ * - `full` when its bucket of tokens is full again (see GCRA), `tok` when it has one again; both absent without a rate
+ * - `ten` the tenant to which it belongs, `at` when it had its last turn, `ttl` kept until
+ *
+ * Times are epoch ms, durations ms. A group with waiting jobs stands in exactly one of the rings or in `later`. Every
+ * group in `later` has a time at which a reserve looks at it again, so that no job waits for a signal that a dead
+ * process did not give.
  */
 export const GROUP_LUA = /* lua */ `
 local CLASS = ${CLASS_FACTOR}
-
--- The group to which a lane belongs, its rate and its own name (see LANE_LUA); any other group comes back alone.
-local function splitLane(group)
-  if not string.find(group, '~', 1, true) then return group end
-  return string.match(group, '^([^~]*)~(%d+)~(.*)$')
-end
+local URGENT, USUAL, BACKGROUND = 0, CLASS, 2 * CLASS
 
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
 local function readGroup(group)
-  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took', 'ten', 'at', 'holdAt')
+  local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took', 'ten', 'at', 'holdAt', 'full', 'tok')
   return {
     place = v[1], inWork = tonumber(v[2]) or 0, limit = tonumber(v[3]), hasAnswered = v[4] ~= false, suspectUntil = tonumber(v[5]) or 0,
     fails = tonumber(v[6]) or 0, isOpen = v[7] == '1', wait = tonumber(v[8]), probeAt = tonumber(v[9]) or 0, heldUntil = tonumber(v[10]) or 0,
     knownUntil = tonumber(v[11]) or 0, tookMs = tonumber(v[12]) or 0, tenant = v[13], servedAt = tonumber(v[14]) or 0,
-    heldAt = tonumber(v[15] or ''),
+    heldAt = tonumber(v[15] or ''), fullAt = tonumber(v[16]) or 0, tokenAt = tonumber(v[17]) or 0,
   }
 end
 
@@ -71,9 +79,11 @@ local function limitOf(group, state, now, limit)
 end
 
 -- Until when only urgent jobs may go.
-local function waitUntilOf(group, state)
+local function waitUntilOf(group, state, now)
   if isExpress(group) then return 0 end
-  return math.max(state.heldUntil, state.isOpen and state.probeAt or 0)
+  -- A token that is so far away was counted before the clock was set back, as a failover may do.
+  local tokenAt = state.tokenAt <= now + ${MOST_MISSING_MS} and state.tokenAt or 0
+  return math.max(state.heldUntil, tokenAt, state.isOpen and state.probeAt or 0)
 end
 
 -- When the first of a group's waiting jobs may go (ms), and its class if that is now; nil when none waits. Of several
@@ -151,7 +161,6 @@ local function put(group, state, place, now, at)
     redis.call('ZREM', setOf(former), group)
     if not isLater(former) and not state.isServed then leaveTurn(former, state) end
   end
-  if former == '3' and place ~= '3' and not isLater(place) then redis.call('ZREM', prefix .. 'later', group) end
   state.place = place
   if not place then
     if former then redis.call('HDEL', key, 'p') end
@@ -159,9 +168,8 @@ local function put(group, state, place, now, at)
   end
   if isLater(place) then
     if place == 'l' then standLater(group, at) else redis.call('ZADD', prefix .. 'later', at, group) end
-  else
-    if former ~= place then redis.call('ZADD', prefix .. 'ready:' .. place, turnIn(place, state, now), group) end
-    if place == '3' then redis.call('ZADD', prefix .. 'later', 'NX', now + ${SLOW_RECHECK_MS}, group) end
+  elseif former ~= place then
+    redis.call('ZADD', prefix .. 'ready:' .. place, turnIn(place, state, now), group)
     redis.call('ZADD', prefix .. 'wake:' .. place, 0, '0')
   end
   if former ~= place then redis.call('HSET', key, 'p', place) end
@@ -170,7 +178,7 @@ end
 
 -- Puts a group where it belongs. limit: the configured one, or nil where that is unknown; then a reserve checks it.
 local function place(group, state, now, limit)
-  local due, class = firstDue(group, now, waitUntilOf(group, state))
+  local due, class = firstDue(group, now, waitUntilOf(group, state, now))
   if not due then return put(group, state, nil, now) end
   if not class then return put(group, state, 'l', now, due) end
   if limit and state.inWork >= limitOf(group, state, now, limit) then
@@ -181,16 +189,125 @@ local function place(group, state, now, limit)
   end
   put(group, state, ringOf(group, state, now), now)
 end
+`;
 
+/**
+ * For scripts that add, remove or look for waiting jobs in the same step as other changes. Needs GROUP_LUA.
+ *
+ * `enqueue(entries, now, mode)` adds jobs. A job that waits already moves to the new score, unless the mode is 'NX'.
+ * Scores are URGENT, USUAL or BACKGROUND and the time at which the job is due. The caller must not add a job in work.
+ * Groups of a tenant share its turns. A group remembers its tenant, so it is enough to name it where it is at hand.
+ *
+ * `dequeue(group, ids, now)` removes jobs that wait. Both update `n` of the settings, the number of all waiting jobs.
+ *
+ * `isWaiting(group, id)`, `countDue(group, now)` and `firstWaiting(group, count)`, its first jobs, only look.
+ *
+ * `forgetGroup(group, now)` drops what is known of those who work off the group's jobs: they have changed.
+ */
+export const ENQUEUE_LUA = /* lua */ `
 -- Puts a group to which jobs were added. A ready group stays ready. A full one becomes ready when a slot is free.
--- tenant: to which the group belongs, or nil where that is unknown
 local function placeAdded(group, now, tenant)
+  local key = prefix .. 'g:' .. group
+  local known = redis.call('HGET', key, 'p')
+  if known and known ~= 'l' then return end
   local state = readGroup(group)
   if tenant and not state.tenant then
     state.tenant = tenant
-    redis.call('HSET', prefix .. 'g:' .. group, 'ten', tenant)
-    keep(prefix .. 'g:' .. group, state, now)
+    redis.call('HSET', key, 'ten', tenant)
+    keep(key, state, now)
   end
-  if not state.place or state.place == 'l' then place(group, state, now) end
+  place(group, state, now)
+end
+
+-- entries: list of {group, job id, score, the tenant to which the group belongs, or nil}   now (ms)   mode: 'NX', or nil
+local function enqueue(entries, now, mode)
+  local jobs, groups, tenants, added = {}, {}, {}, 0
+  for _, entry in ipairs(entries) do
+    local group = entry[1]
+    local list = jobs[group]
+    if not list then
+      -- It separates the parts of a handle. Nothing has been added yet.
+      if string.find(group, '|', 1, true) then error('the name of a group must not have a "|": ' .. group) end
+      list = {}
+      jobs[group] = list
+      groups[#groups + 1] = group
+    end
+    tenants[group] = tenants[group] or entry[4]
+    list[#list + 1] = entry[3]
+    list[#list + 1] = entry[2]
+  end
+  for _, group in ipairs(groups) do
+    local key, list = prefix .. 'q:' .. group, jobs[group]
+    for first = 1, #list, ${2 * JOBS_AT_ONCE} do
+      local last = math.min(#list, first + ${2 * JOBS_AT_ONCE - 1})
+      if mode then added = added + redis.call('ZADD', key, mode, unpack(list, first, last))
+      else added = added + redis.call('ZADD', key, unpack(list, first, last)) end
+    end
+    placeAdded(group, now, tenants[group])
+  end
+  if added > 0 then redis.call('HINCRBY', prefix .. 'queue', 'n', added) end
+end
+
+-- A job in work stays. ids: list. Returns the scores of the removed jobs by id.
+local function dequeue(group, ids, now)
+  local key, scores, removed = prefix .. 'q:' .. group, {}, 0
+  for _, id in ipairs(ids) do
+    local score = redis.call('ZSCORE', key, id)
+    if score then
+      scores[id] = score
+      removed = removed + redis.call('ZREM', key, id)
+    end
+  end
+  if removed > 0 then
+    redis.call('HINCRBY', prefix .. 'queue', 'n', -removed)
+    place(group, readGroup(group), now)
+  end
+  return scores
+end
+
+local function isWaiting(group, id) return redis.call('ZSCORE', prefix .. 'q:' .. group, id) ~= false end
+
+local function countDue(group, now)
+  local due = 0
+  for _, class in ipairs({ URGENT, USUAL, BACKGROUND }) do
+    due = due + redis.call('ZCOUNT', prefix .. 'q:' .. group, class, class + now)
+  end
+  return due
+end
+
+local function firstWaiting(group, count) return redis.call('ZRANGE', prefix .. 'q:' .. group, 0, count - 1) end
+
+local function forgetGroup(group, now)
+  local key = prefix .. 'g:' .. group
+  redis.call('HDEL', key, 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'holdAt', 'took')
+  local state = readGroup(group)
+  if state.place then place(group, state, now) end
+end
+`;
+
+/**
+ * The rate of a group, kept by whoever takes jobs from it. Needs GROUP_LUA.
+ *
+ * The bucket of tokens is one number, `full`: when it will be full again (GCRA). A job takes its token when it is
+ * reserved, and nothing gives one back. Urgent jobs wait for no token, but take one. While there is none, `tok` says
+ * when there is one again, and until then the group is as if it were paused.
+ */
+export const RATE_LUA = /* lua */ `
+-- The tokens in a bucket. perSecond: number
+local function tokensIn(state, perSecond, now)
+  if state.fullAt > now + ${2 * MOST_MISSING_MS} then state.fullAt = 0 end
+  local missing = math.max(0, state.fullAt - now)
+  return math.max(0, math.floor((${BURST_MS + ROUNDING_MS} - missing) * perSecond / 1000))
+end
+
+-- Takes so many tokens. Returns the fields of the group's hash to write.
+local function takeTokens(state, perSecond, now, count)
+  local interval = 1000 / perSecond
+  state.fullAt = math.min(math.max(state.fullAt, now) + interval * count, now + ${MOST_MISSING_MS})
+  state.tokenAt = 0
+  if tokensIn(state, perSecond, now) == 0 then
+    state.tokenAt = math.ceil(state.fullAt - ${BURST_MS} + interval * math.ceil(${TOKENS_TOGETHER_MS} / interval))
+  end
+  return 'full', state.fullAt, 'tok', state.tokenAt
 end
 `;

@@ -14,13 +14,14 @@ const FORGOTTEN_BELOW_MS = 50;
 /**
  * For scripts that end jobs in the same step in which they record the outcome. Needs GROUP_LUA.
  *
- * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group or lane, its id, and the score at which
- * it stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
+ * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group, its id, and the score at which it
+ * stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
  *
  * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
  * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil), tookMs (how long
- * the job held its slot; nil: unknown), hasSucceeded (ends a pause that is older than the job). Returns the change of its breaker: '', 'opened' or 'closed'. The outcome of a
- * lane's job is its group's.
+ * the job held its slot; nil: unknown), hasSucceeded (ends a pause that is older than the job). Returns the change of its breaker: '', 'opened' or 'closed'.
+ *
+ * `returnLease(handle, now)` lets a lease that was ended be held again, until now: its holder can still put the job back.
  */
 export const LEASE_LUA = /* lua */ `
 local function readHandle(handle)
@@ -28,21 +29,12 @@ local function readHandle(handle)
   return tonumber(score), group, id
 end
 
--- The ids of the jobs in work, as a set. There are as many as all workers have room for, so only rare scripts may call
--- this.
-local function jobsInWork()
-  local ids = {}
-  for _, handle in ipairs(redis.call('ZRANGE', prefix .. 'leases', 0, -1)) do
-    local _, _, id = readHandle(handle)
-    ids[id] = true
-  end
-  return ids
-end
-
 local function endLease(handle)
   local score, group, id = readHandle(handle)
   return redis.call('ZREM', prefix .. 'leases', handle) == 1, group, id, score
 end
+
+local function returnLease(handle, now) redis.call('ZADD', prefix .. 'leases', now, handle) end
 
 local function noteUnanswered(state, key, now, limit, finish)
   local fails = state.fails + 1
@@ -98,7 +90,6 @@ local function noteTook(state, key, tookMs, isNew)
 end
 
 local function settleGroup(group, now, limit, finish)
-  group = splitLane(group)
   local key, state = prefix .. 'g:' .. group, readGroup(group)
   local change, isOther, isNew = '', false, not state.hasAnswered and finish.outcome == 'answered'
   if finish.freed > 0 then

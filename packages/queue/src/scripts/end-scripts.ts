@@ -1,9 +1,5 @@
-import { ENQUEUE_LUA } from '../groups/enqueue-lua.ts';
-import { GROUP_LUA } from '../groups/group-lua.ts';
+import { ENQUEUE_LUA, GROUP_LUA } from '../groups/group-lua.ts';
 import { LEASE_LUA } from '../groups/lease-lua.ts';
-
-/** Lanes that one recovery looks at, at most: Redis does nothing else meanwhile. */
-const LANES_LOOKED_AT = 50;
 
 export const PUT_BACK_LUA = /* lua */ `
 -- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time.
@@ -69,8 +65,7 @@ return held
 `;
 
 export const RECOVER_LUA = /* lua */ `
--- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long. Also puts
--- some lanes where they belong, others each time: a worker of the former version takes their markers for jobs.
+-- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
 -- KEYS[1] leases (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most jobs to enqueue
 -- Returns their ids.
@@ -86,13 +81,5 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'L
   ids[#ids + 1] = id
 end
 enqueue(again, now)
-local lastLane = redis.call('HGET', prefix .. 'queue', 'lane')
-local lanes = redis.call('ZRANGE', prefix .. 'lanes', lastLane and '(' .. lastLane or '-', '+', 'BYLEX', 'LIMIT', 0, ${LANES_LOOKED_AT})
-for _, lane in ipairs(lanes) do
-  local base, rate, name = splitLane(lane)
-  placeLaneAdded(base, rate, name, now)
-end
-if #lanes == ${LANES_LOOKED_AT} then redis.call('HSET', prefix .. 'queue', 'lane', lanes[#lanes])
-elseif lastLane then redis.call('HDEL', prefix .. 'queue', 'lane') end
 return ids
 `;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { groupOfLane } from '../groups/lane.ts';
+import { GROUP_LUA } from '../groups/group-lua.ts';
 import { createQueueKeys } from '../queue-keys.ts';
-import { FIND_GROUP_LUA, LIST_GROUPS_LUA } from './group-scripts.ts';
 import type { QueueAccess } from '../script.ts';
+import { LOOK_LUA } from './look-lua.ts';
 
 /** The state of one group. Times are epoch ms. */
 export type GroupState = {
@@ -21,7 +21,7 @@ export type GroupState = {
   readonly heldUntil?: number;
   /** It is suspect at least until then; absent once that has passed. */
   readonly suspectUntil?: number;
-  /** Due jobs of the lane by which it was found that wait for a token; absent when there are none. */
+  /** Due jobs that wait for nothing but the rate; absent when there are none. */
   readonly waitingForRate?: number;
   /** Jobs that may be in work, while that is fewer than configured. */
   readonly limit?: number;
@@ -46,6 +46,56 @@ const Row = z.tuple([
   Count,
 ]);
 
+const ROW_LUA = /* lua */ `
+local function rowOf(group, seen)
+  local state, ofRate = seen.state, 0
+  if state.tokenAt > now and state.tokenAt >= waitUntilOf(group, state, now) then
+    ofRate = seen.due - redis.call('ZCOUNT', prefix .. 'q:' .. group, 0, now)
+  end
+  return {
+    group, seen.total, seen.due, state.inWork, state.isOpen and 1 or 0, state.fails, state.probeAt, state.heldUntil, state.suspectUntil,
+    seen.id or '', seen.dueAt or 0, ofRate, state.limit or 0,
+  }
+end
+`;
+
+export const LIST_GROUPS_LUA = /* lua */ `
+-- Lists groups with waiting jobs, those with the most first. Reads only, and of very many groups only some.
+-- KEYS[1] later (zset): names the slot
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] the most groups to return
+-- Returns for each {name, waiting jobs, due ones among them, jobs in work, 1 when its breaker is open, else 0, jobs
+-- without an answer in a row, when the next probe may go (ms), paused until (ms), suspect until (ms), the job that goes
+-- first, when that is due (ms), due jobs that wait for nothing but the rate, its limit while that is below the configured
+-- one, else 0}.
+local prefix, now, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+${GROUP_LUA}
+${LOOK_LUA}
+${ROW_LUA}
+local rows = {}
+for _, entry in ipairs((standing())) do
+  local seen = lookAt(entry[1], now)
+  if seen.id then rows[#rows + 1] = rowOf(entry[1], seen) end
+end
+table.sort(rows, function(a, b) return a[2] > b[2] or (a[2] == b[2] and a[1] < b[1]) end)
+local first = {}
+for index = 1, math.min(limit, #rows) do first[index] = rows[index] end
+return first
+`;
+
+export const FIND_GROUP_LUA = /* lua */ `
+-- Reads one group.
+-- KEYS[1] group (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] group
+-- Returns a row of LIST_GROUPS_LUA, with '' and 0 where no job waits. An empty list when the group is unknown.
+local prefix, now = ARGV[1], tonumber(ARGV[2])
+${GROUP_LUA}
+${LOOK_LUA}
+${ROW_LUA}
+local seen = lookAt(ARGV[3], now)
+if not seen.id and redis.call('EXISTS', KEYS[1]) == 0 then return {} end
+return rowOf(ARGV[3], seen)
+`;
+
 /** Reads the state of groups. Its scripts only read, and their work is bounded. */
 export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
   const keys = createQueueKeys(prefix);
@@ -60,10 +110,10 @@ export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
       const rows = z.array(Row).parse(await list([keys.later], [prefix, at, limit]));
       return rows.map((row) => toGroupState(row, at));
     },
-    /** By its name, or by that of a lane. Undefined when no job waits in the group and nothing is known of it. */
+    /** Undefined when no job waits in the group and nothing is known of it. */
     async find(group: string): Promise<GroupState | undefined> {
       const at = now();
-      const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(groupOfLane(group))], [prefix, at, group]));
+      const row = z.union([Row, z.tuple([])]).parse(await find([keys.group(group)], [prefix, at, group]));
       return row.length === 0 ? undefined : toGroupState(row, at);
     },
   };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { groupOfLane } from '../groups/lane.ts';
 import { RINGS, type QueueKeys, type Ring } from '../queue-keys.ts';
 import type { DefineScript } from '../script.ts';
 import { createReserveScript } from '../scripts/reserve-script.ts';
@@ -9,7 +8,6 @@ export type Reserved = {
   readonly id: string;
   /** Names the lease. A script that ends the job gives the lease back by it. */
   readonly handle: string;
-  /** Also of a lane's job; its handle names the lane. */
   readonly group: string;
   readonly ring: Ring;
   /** It goes through an open breaker, alone. */
@@ -76,7 +74,7 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
 }
 export type Reserve = ReturnType<typeof createReserve>;
 
-/** That of the second part of a handle, which is `score|group or lane|nonce|id`. */
+/** The second part of a handle, which is `score|group|nonce|id`. */
 function groupOf(handle: string): string {
-  return groupOfLane(handle.split('|', 2)[1] ?? '');
+  return handle.split('|', 2)[1] ?? '';
 }

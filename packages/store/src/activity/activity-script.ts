@@ -1,3 +1,4 @@
+import { GROUP_OF_LUA } from '../keyspace/groups.ts';
 import { SLOTS_AT } from '../stats/counter-layout.ts';
 
 /** What of an endpoint changes with its deliveries, or changes them. The first is whose it is. */
@@ -10,6 +11,7 @@ export const READ_ACTIVITY_LUA = /* lua */ `
 -- ARGV[1] prefix of the other keys, in the same slot   ARGV[2] workspace id   ARGV[3] endpoint id, '' for all
 -- Returns a text that is the same as long as nothing was seen to happen; nil: the workspace has no such endpoint.
 local prefix, workspace, wanted = ARGV[1], ARGV[2], ARGV[3]
+${GROUP_OF_LUA}
 local seen = {}
 local function note(fact)
   seen[#seen + 1] = tostring(fact)
@@ -41,7 +43,7 @@ local function noteEndpoint(id)
   -- A purge is marked as long as it is to be done. Each of its leases changes the mark.
   note(redis.call('ZSCORE', prefix .. 'purge', id))
   -- A redelivery or a replay waits here.
-  local waiting = prefix .. 'q:' .. (facts[2] or '')
+  local waiting = prefix .. 'q:' .. groupOf(id)
   noteAll(redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES'))
   note(redis.call('ZCARD', waiting))
   return true

@@ -1,5 +1,4 @@
 import type { Delivery, DeliveryId, HistoryReader, PastDelivery, WorkspaceId } from '@herald/core';
-import { groupOfLane } from '@herald/queue';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -86,11 +85,11 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     readContent: async (delivery: Delivery) => {
       const { workspaceId, endpointId, transitionId, erasedAt } = delivery;
       const keys = keyspace.of(workspaceId);
-      const [[url, changedAt, headersOf, group], present] = await Promise.all([
+      const [[url, changedAt, headersOf, origin], present] = await Promise.all([
         redis.hmget(keys.endpoint(endpointId), 'url', 'urlAt', 'hdrOf', 'dst'),
         redis.hget(keys.transition(transitionId), 'body'),
       ]);
-      const headerNames = readHeaderNames(headersOf, groupOfLane(group ?? ''));
+      const headerNames = readHeaderNames(headersOf, origin ?? '');
       const isPast = present === null && erasedAt === undefined;
       const body = isPast ? (await history?.findTransition(delivery))?.body : present;
       return {

@@ -1,11 +1,4 @@
-import {
-  DELIVERY_STATUSES,
-  DeliveryEvent,
-  TaskEventName,
-  type Delivery,
-  type DeliveryId,
-  type DestinationId,
-} from '@herald/core';
+import { DELIVERY_STATUSES, DeliveryEvent, TaskEventName, type Delivery, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import { ENDPOINT_FIELDS, readEndpoint, type EndpointRecord } from '../endpoints/endpoint-record.ts';
 
@@ -25,7 +18,6 @@ export type LoadedDelivery = {
   readonly traceparent?: string;
   /** Absent when it has been removed. */
   readonly endpoint?: EndpointRecord;
-  readonly destination: DestinationId;
   /** The request that reported the transition; for the log. */
   readonly requestId?: string;
 };
@@ -89,7 +81,6 @@ export function readLoadedDelivery(id: DeliveryId, reply: unknown, shared = newS
     body: transition.body,
     ...(trace !== undefined && { traceparent: trace }),
     ...(endpoint && { endpoint }),
-    destination: endpoint?.destination ?? '',
     ...(req !== undefined && { requestId: req }),
   };
 }

@@ -1,4 +1,4 @@
-import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
@@ -35,21 +35,25 @@ local function load(prefix, id)
 end
 `;
 
+/** How many deliveries a second a receiver takes. */
+const RATE_LUA = /* lua */ `
+local function rateOf(prefix, group) return tonumber(redis.call('HGET', prefix .. 'e:' .. group, 'rate') or '') end
+`;
+
 /** Where a delivery waits again after a turn in which nothing was recorded. */
 const DUE_AGAIN_LUA = /* lua */ `
--- Returns its score, or nil when nothing is left to do.
+-- Returns its score, or nil when nothing is left to do. Needs GROUP_LUA.
 local function dueAgain(prefix, id, now)
   local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due')
-  -- A pending redelivery is urgent, which is class 0.
-  if facts[2] then return now end
+  if facts[2] then return URGENT + now end
   if facts[1] ~= 'pending' then return nil end
-  return ${scoreOf('usual', 0)} + (facts[3] or 0)
+  return USUAL + (facts[3] or 0)
 end
 `;
 
 /** How the queue reads deliveries that it reserves (see `readLoadedDeliveries`), and where one waits again. */
 export function createDeliveryQueueScripts() {
-  return { loadLua: `${LOAD_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
+  return { loadLua: `${LOAD_LUA}${RATE_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
 }
 
 export const LOAD_DELIVERY_LUA = /* lua */ `

@@ -7,7 +7,6 @@ import {
   type Delivery,
   type DeliveryId,
   type DeliveryStatus,
-  type DestinationId,
   type NoticeDraft,
 } from '@herald/core';
 import { z } from 'zod';
@@ -26,16 +25,17 @@ import { RECORD_ATTEMPTS_LUA } from './record-attempt-script.ts';
 
 export type RecordedAttempt = {
   readonly delivery: Delivery;
-  readonly destination: DestinationId;
+  /** The group of its endpoint, as it was sent to. */
+  readonly group: string;
   readonly attempt: AttemptRecord;
   readonly verdict: AttemptVerdict;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether the destination answered at all. Absent when nothing went out, which says nothing about it. */
+  /** Whether the endpoint answered at all. Absent when nothing went out, which says nothing about it. */
   readonly answered?: boolean;
   /** The endpoint said that it is gone for good. */
   readonly gone: boolean;
-  /** Until when the destination asked to be left alone, epoch ms. */
+  /** Until when the receiver asked to be left alone, epoch ms. */
   readonly holdUntil?: number;
   /** It went out through an open breaker. */
   readonly isProbe: boolean;
@@ -51,8 +51,8 @@ export type RecordedAttempt = {
   readonly notice?: NoticeDraft;
   /** The delivery's lease in the queue; it ends with the record. */
   readonly lease: string;
-  /** Deliveries of one destination that may be in work, over all workers. */
-  readonly destinationLimit: number;
+  /** Deliveries of one group that may be in work, over all workers. */
+  readonly groupLimit: number;
 };
 
 /** `ended`: by this call. `settled`: it had ended before. The event is absent when Redis lost it. */
@@ -78,7 +78,7 @@ const RecordText = z.tuple([
   // `settled`: this very attempt ended the delivery. `recovered`: it succeeded after the delivery had failed or been
   // canceled. '': the delivery is still pending, or had ended before.
   z.enum(['', 'settled', 'recovered']),
-  // What this attempt did to the destination's breaker.
+  // What this attempt did to the breaker of its group.
   z.enum(['', 'opened', 'closed']),
   // The notice that this attempt made.
   z.enum(['', ...NOTICE_EVENTS]),

@@ -12,7 +12,7 @@ import { FIRST_ATTEMPT_LUA } from './first-attempt-lua.ts';
 const TELL_FAILING_AFTER_MS = 3_600_000;
 
 export const RECORD_ATTEMPTS_LUA = /* lua */ `
--- Record attempts, each with its effects on its delivery, endpoint and destination. The lease ends in the same step,
+-- Record attempts, each with its effects on its delivery, endpoint and group. The lease ends in the same step,
 -- and a delivery that is still pending, or has a pending redelivery, waits again: a crash never leaves it out of the
 -- queue. A second run, after a lost reply, does no harm: an attempt is logged and counted once, only a pending delivery
 -- moves on, and a failed try counts only if no other try has been recorded since it was decided.
@@ -53,18 +53,19 @@ local function countAttempt(owner, field, shardField, now)
   countedAt = math.max(countedAt, now)
 end
 
--- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the destination's breaker.
-local function trackGroups(input, group, held, isRepeated)
+-- Settle the slots, limits and breakers of an attempt's groups. Returns the change of the breaker.
+-- isNews: it was not recorded before, and went to the present url
+local function trackGroups(input, group, held, isNews)
   local outcome = nil
-  if not isRepeated and input.answered ~= nil then outcome = input.answered and 'answered' or 'unanswered' end
-  local limit, freed = input.destinationLimit, held and 1 or 0
-  local facts = { freed = freed, outcome = outcome, isProbe = input.isProbe, heldUntil = input.holdUntil, tookMs = input.tookMs }
+  if isNews and input.answered ~= nil then outcome = input.answered and 'answered' or 'unanswered' end
+  local limit, freed = input.groupLimit, held and 1 or 0
+  local facts = { freed = freed, outcome = outcome, isProbe = input.isProbe, heldUntil = isNews and input.holdUntil or nil, tookMs = input.tookMs }
   facts.hasSucceeded = outcome and input.verdict.kind == 'delivered'
-  if splitLane(group) == input.destination then return settleGroup(group, input.now, limit, facts) end
-  -- A test event, or an endpoint whose url changed while it waited: the lease's group is not the one it was sent to.
+  if group == input.group then return settleGroup(group, input.now, limit, facts) end
+  -- A test event, or a callback whose url changed while it waited: the lease's group is not the one it was sent to.
   settleGroup(group, input.now, limit, { freed = freed, isProbe = input.isProbe })
   facts.freed, facts.isProbe = 0, nil
-  return settleGroup(input.destination, input.now, limit, facts)
+  return settleGroup(input.group, input.now, limit, facts)
 end
 
 local function record(delivery, input, attempt, held, group)
@@ -80,7 +81,8 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and isLogged(delivery, attempt, first, known[7])
-  local notice, workspace = '', nil
+  -- off: why the endpoint gets nothing any more
+  local notice, workspace, isFormerUrl, off = '', nil, false, nil
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason, 'offBy', 'herald')
@@ -106,10 +108,12 @@ local function record(delivery, input, attempt, held, group)
     if isRepeated or not input.disableAfterMs then return '' end
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
     local on, hasFailed, told = facts[1], facts[2], tonumber(facts[4] or '')
+    off = not on and 'receiver_removed' or on ~= '1' and 'receiver_disabled' or nil
     if not on then return '' end
     workspace = facts[3]
     -- It went to a former url: neither its 410 nor its success is one of the present url.
-    if tonumber(facts[5] or '') ~= input.urlChangedAt then return '' end
+    isFormerUrl = tonumber(facts[5] or '') ~= input.urlChangedAt
+    if isFormerUrl then return '' end
     if verdict.kind == 'delivered' then
       if hasFailed then
         redis.call('HSET', endpoint, 'okAt', now, 'okFrom', now)
@@ -136,7 +140,7 @@ local function record(delivery, input, attempt, held, group)
     return ''
   end
 
-  if not status then return { 'missing', '', 0, '', '', trackGroups(input, group, held, isRepeated), '' } end
+  if not status then return { 'missing', '', 0, '', '', trackGroups(input, group, held, not isRepeated), '' } end
   local disabled = trackEndpoint()
 
   if not isRepeated then
@@ -176,6 +180,9 @@ local function record(delivery, input, attempt, held, group)
     reply = 'superseded'
   elseif disabled ~= '' then
     finish('canceled', 'receiver_disabled')
+  elseif verdict.kind == 'retry' and off then
+    -- While it was in work.
+    finish('canceled', off)
   elseif verdict.kind == 'retry' then
     due = verdict.at
     redis.call('HSET', delivery, 'n', tries + 1, 'due', due)
@@ -186,18 +193,14 @@ local function record(delivery, input, attempt, held, group)
     -- A delivery that still has to be sent must not expire.
     for _, key in ipairs({ delivery, delivery .. ':a', prefix .. 'x:' .. transition }) do redis.call('PERSIST', key) end
   end
-  local breaker = trackGroups(input, group, held, isRepeated)
+  local breaker = trackGroups(input, group, held, not isRepeated and not isFormerUrl)
   if held and (redeliveries > 0 or status == 'pending') then
-    -- The url may have changed meanwhile.
-    local current = redis.call('HGET', endpoint, 'dst') or input.destination
-    -- A pending redelivery is urgent, which is class 0.
-    local score = redeliveries > 0 and now or CLASS + (due or now)
-    enqueue({ { current, input.id, score, workspace } }, now)
+    local score = redeliveries > 0 and URGENT + now or USUAL + (due or now)
+    enqueue({ { groupOf(input.endpointId), input.id, score, workspace } }, now)
   end
   -- A removed receiver has no workspace any more, and gets no counters again. Callbacks (cb_) share those of theirs.
   if workspace and input.field then
-    local isCallback = string.byte(input.endpointId) == string.byte('c')
-    countAttempt(isCallback and prefix .. 'w:' .. workspace or endpoint, input.field, input.shardField, now)
+    countAttempt(isCallback(input.endpointId) and prefix .. 'w:' .. workspace or endpoint, input.field, input.shardField, now)
   end
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
@@ -209,7 +212,7 @@ local function recordOrKeep(delivery, json, attempt)
   local succeeded, reply = pcall(record, delivery, input, attempt, held, group)
   if succeeded then return reply end
   -- So that the worker can put the delivery back.
-  if held then redis.call('ZADD', prefix .. 'leases', input.now, input.lease) end
+  if held then returnLease(input.lease, input.now) end
   error(reply, 0)
 end
 

@@ -1,9 +1,7 @@
 import { PLATFORM } from '@herald/core';
-import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
-import { LEAVE_FORMER_LUA, PLACES_LUA } from '../keyspace/places-lua.ts';
-import { PLATFORM_GROUP } from '../keyspace/platform.ts';
-import { TEST_GROUP } from '../keyspace/test-group.ts';
+import { GROUP_OF_LUA } from '../keyspace/groups.ts';
 import { RESTORE_LUA } from './restore-lua.ts';
 
 export const REDELIVER_LUA = /* lua */ `
@@ -17,14 +15,12 @@ export const REDELIVER_LUA = /* lua */ `
 local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
-${LEASE_LUA}
-${PLACES_LUA}
-${LEAVE_FORMER_LUA}
+${GROUP_OF_LUA}
 ${RESTORE_LUA}
 ${LOCK_LUA}
-local names = redis.call('HMGET', KEYS[1], 'x', 'e')
+local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe')
 local past = not names[1] and ARGV[5] and cjson.decode(ARGV[5]) or nil
-if past then names = { past.transition, past.endpoint } end
+if past then names = { past.transition, past.endpoint, '', false } end
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
 local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
@@ -41,13 +37,12 @@ if on ~= '1' then
 end
 local refusal = past and restore(past, ARGV[6], ARGV[4])
 if refusal then return { refusal } end
-local places = isNotice and { '${PLATFORM_GROUP}' } or placesOf(prefix .. 'e:' .. names[2])
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end
-leaveFormer(places, { id }, now)
-if not jobsInWork()[id] and not redis.call('ZSCORE', prefix .. 'q:${TEST_GROUP}', id) then
-  -- Urgent, which is class 0.
-  enqueue({ { places[1], id, ARGV[4], not isNotice and ARGV[3] or nil } }, now)
+-- One that has something to do and doesn't wait here is in work, or waits as a test event.
+local group, isQueued = groupOf(names[2]), names[3] == 'pending' or names[4]
+if not isQueued or isWaiting(group, id) then
+  enqueue({ { group, id, URGENT + now, not isNotice and ARGV[3] or nil } }, now)
 end
 return { 'pending', facts[2] }
 `;

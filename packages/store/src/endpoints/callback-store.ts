@@ -11,10 +11,10 @@ import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';
 export function createCallbackStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
   const { redis, keyspace } = deps;
   const patch = defineReplicatedScript(deps, PATCH_CALLBACK_LUA);
-  const change = async (workspaceId: WorkspaceId, id: EndpointId, args: readonly ScriptArg[]) => {
+  const change = async (workspaceId: WorkspaceId, id: EndpointId, now: number, args: readonly ScriptArg[]) => {
     const keys = keyspace.of(workspaceId);
     const names = [keys.task(taskIdOfCallback(id)), keys.endpoint(id), keys.purge, keys.keyVersions];
-    return readPatchReply(id, await patch(names, [id, workspaceId, newRevision(), ...args]));
+    return readPatchReply(id, await patch(names, [id, newRevision(), keys.prefix, now, workspaceId, ...args]));
   };
   return {
     /** The callback, if it belongs to a Task of this workspace. */
@@ -27,13 +27,13 @@ export function createCallbackStore(deps: ReplicatedStoreDeps & { readonly keysp
      * @throws ReceiverLockedError
      */
     patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number) =>
-      await change(workspaceId, id, patchArgs(workspaceId, patched, now)),
+      await change(workspaceId, id, now, patchArgs(workspaceId, patched, now)),
     /** Disables it so that only `unlock` enables it again. False when the workspace has no such callback. */
     lock: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number) =>
-      await change(workspaceId, id, lockArgs(reason, now)),
+      await change(workspaceId, id, now, lockArgs(reason, now)),
     /** Enables it, also while it is locked. False when the workspace has no such callback. */
     unlock: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
-      await change(workspaceId, id, unlockArgs(now)),
+      await change(workspaceId, id, now, unlockArgs(now)),
   };
 }
 export type CallbackStore = ReturnType<typeof createCallbackStore>;

@@ -1,5 +1,5 @@
 import {
-  destinationOf,
+  originOf,
   ReceiverLockedError,
   type DisabledBy,
   type EndpointId,
@@ -10,7 +10,8 @@ import { z } from 'zod';
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import type { ScriptArg } from '../scripts/script.ts';
 import { toFields, type EndpointChange, type SealedHeaders } from './endpoint-record.ts';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { GROUP_OF_LUA, NEWEST_LUA } from '../keyspace/groups.ts';
 
 /** A patch whose headers are encrypted. */
 export type EndpointPatch = Omit<PatchReceiver, 'headers'> & {
@@ -40,7 +41,7 @@ export function patchArgs(workspaceId: WorkspaceId, patch: EndpointPatch, now: n
     ...(url !== undefined && {
       url,
       urlChangedAt: now,
-      group: destinationOf(workspaceId, url),
+      origin: originOf(workspaceId, url),
       healthySince: now,
       lastSuccessAt: null,
       ...NO_FAILURES,
@@ -68,7 +69,7 @@ export function unlockArgs(now: number): ScriptArg[] {
   return toArgs('pass', enabling(now), {});
 }
 
-/** The names alone: `patchEndpoint` adds the destination that they are for. */
+/** The names alone: `patchEndpoint` adds the origin that they are for. */
 function toHeaderFields({ names, encrypted }: SealedHeaders): EndpointChange {
   if (names.length === 0) return { encryptedHeaders: null, headersOf: null };
   return { encryptedHeaders: encrypted, headersOf: names.join(',') };
@@ -106,43 +107,54 @@ end
 
 /** Changes fields of a receiver or a callback. */
 export const PATCH_ENDPOINT_LUA = /* lua */ `
--- endpoint (hash)   purge: endpoints whose pending deliveries must end or move (zset)   keyVersions (hash)
--- id: the endpoint's
+-- endpoint (hash)   purge: endpoints whose waiting deliveries must end (zset)   keyVersions (hash)
+-- id: the endpoint's   now (ms)
 -- ARGV[first] 'obey': a lock refuses the change | 'pass': it doesn't
 -- ARGV[first+1] number n of fields to remove   then their names
 -- then a number m of names and values   then these: fields to set if it is enabled until now
 -- then names and values of the other fields to set
 -- Returns nil, or the reason of the lock that refused it, '' for none.
-${PLACES_LUA}
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${GROUP_OF_LUA}
+${NEWEST_LUA}
 ${COUNT_KEY_USE_LUA}
 ${LOCK_LUA}
-local function patchEndpoint(endpoint, purge, keyVersions, id, first)
+-- Follows a change of the url. What was known of the former one says nothing about it. The newest deliveries of a callback
+-- move to its new group; older ones go from the former one.
+local function followUrl(id, former, now)
+  local group = groupOf(id)
+  if not isCallback(id) then return forgetGroup(id, now) end
+  if group == former then return end
+  local entries, workspace = {}, redis.call('HGET', prefix .. 'e:' .. id, 'ws')
+  for each, score in pairs(dequeue(former, newestOf(prefix .. 'e:' .. id .. ':log'), now)) do
+    entries[#entries + 1] = { group, each, score, workspace }
+  end
+  enqueue(entries, now)
+end
+
+local function patchEndpoint(endpoint, purge, keyVersions, id, now, first)
   local lock = ARGV[first] == 'obey' and lockOf(endpoint)
   if lock then return lock end
-  local lastRemoved, before = first + 1 + tonumber(ARGV[first + 1]), placesOf(endpoint)
+  local lastRemoved, former = first + 1 + tonumber(ARGV[first + 1]), groupOf(id)
   local firstOnce = lastRemoved + 2
   local firstSet = firstOnce + tonumber(ARGV[lastRemoved + 1])
-  local wasEnabled = redis.call('HGET', endpoint, 'on') == '1'
+  local before = redis.call('HMGET', endpoint, 'on', 'url')
   for index = first + 2, lastRemoved do redis.call('HDEL', endpoint, ARGV[index]) end
   -- Disabled once more, it stays disabled as it was: by the first, for his reason, since then.
-  if wasEnabled and firstSet > firstOnce then redis.call('HSET', endpoint, unpack(ARGV, firstOnce, firstSet - 1)) end
+  if before[1] == '1' and firstSet > firstOnce then redis.call('HSET', endpoint, unpack(ARGV, firstOnce, firstSet - 1)) end
   if #ARGV >= firstSet then redis.call('HSET', endpoint, unpack(ARGV, firstSet)) end
-  local isMoved = movePlace(endpoint, before, id)
-  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf')
-  local destination = string.match(state[3] or '', '^[^~]*')
+  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf', 'url')
+  if before[2] and before[2] ~= state[5] then followUrl(id, former, now) end
   local headersOf = state[4] and string.match(state[4], '^(%S+) ')
   if state[4] and not headersOf then
-    -- New headers: names alone. They are for the destination that it has now, and for no other.
-    redis.call('HSET', endpoint, 'hdrOf', destination .. ' ' .. state[4])
+    -- New headers: names alone. They are for the origin that it has now, and for no other.
+    redis.call('HSET', endpoint, 'hdrOf', (state[3] or '') .. ' ' .. state[4])
     countKeyUse(keyVersions, endpoint, 'hdr')
-  elseif headersOf and headersOf ~= destination then
+  elseif headersOf and headersOf ~= state[3] then
     redis.call('HDEL', endpoint, 'hdr', 'hdrOf')
   end
-  if state[1] == '0' then
-    redis.call('ZADD', purge, state[2], id)
-  elseif isMoved then
-    redis.call('ZADD', purge, 0, id)
-  end
+  if state[1] == '0' then redis.call('ZADD', purge, state[2], id) end
   return nil
 end
 `;

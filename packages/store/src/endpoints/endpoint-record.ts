@@ -1,19 +1,19 @@
 import {
-  destinationOf,
   EVENT_NAMES,
-  type DestinationId,
+  groupOf,
+  originOf,
   type DisabledReason,
   type Endpoint,
   type EndpointId,
   type EventName,
   type Ordering,
+  type OriginId,
   type RateLimit,
 } from '@herald/core';
-import { groupOfLane, laneOf } from '@herald/queue';
 
 export type EndpointRecord = Endpoint & {
-  readonly destination: DestinationId;
-  /** Where its deliveries wait in the queue: the group of its destination, or its lane in it while it has a rate. */
+  readonly origin: OriginId;
+  /** Where its deliveries wait in the queue. */
   readonly group: string;
   readonly encryptedSecret: string;
   /** The headers of its own (see `createSealHeaders`); absent when it has none. */
@@ -50,7 +50,8 @@ const number = (name: string) => field<number>(name, Number, String);
 const INNER_FIELDS = {
   workspaceId: text('ws'),
   url: text('url'),
-  group: text('dst'),
+  /** Of a callback, the name of its group. Its own headers are for this origin. */
+  origin: text('dst'),
   events: field<readonly EventName[]>('events', readEvents, (events) => events.join(',')),
   description: text('desc'),
   enabled: field(
@@ -130,30 +131,25 @@ export function toFields(change: EndpointChange): { readonly removed: string[]; 
 /** The hash of a new endpoint, as names and values. */
 export function endpointFields(endpoint: Endpoint, encryptedSecret: string, headers?: SealedHeaders): string[] {
   const { id: _id, headerNames: _names, ...values } = endpoint;
-  const destination = destinationOf(endpoint.workspaceId, endpoint.url);
+  const origin = originOf(endpoint.workspaceId, endpoint.url);
   const { set } = toFields({
     ...values,
-    group: groupOf(endpoint, destination),
+    origin,
     encryptedSecret,
     ...(headers &&
       headers.names.length > 0 && {
         encryptedHeaders: headers.encrypted,
-        headersOf: `${destination} ${headers.names.join(',')}`,
+        headersOf: `${origin} ${headers.names.join(',')}`,
       }),
   });
   return set;
 }
 
-function groupOf({ id, rateLimit }: Endpoint, destination: DestinationId): string {
-  return rateLimit ? laneOf(destination, rateLimit.perSecond, id) : destination;
-}
-
 export function readEndpoint(id: EndpointId, hash: Hash): EndpointRecord | undefined {
   const { ws, url, events, desc, on, at, sec, dst, sec2, sec2To, hdr, hdrOf, fails } = hash;
   if (ws === undefined || url === undefined || sec === undefined) return undefined;
-  const group = dst ?? destinationOf(ws, url);
-  const destination = groupOfLane(group);
-  const headerNames = readHeaderNames(hdrOf, destination);
+  const origin = dst ?? originOf(ws, url);
+  const headerNames = readHeaderNames(hdrOf, origin);
   return {
     id,
     workspaceId: ws,
@@ -163,8 +159,8 @@ export function readEndpoint(id: EndpointId, hash: Hash): EndpointRecord | undef
     enabled: on === '1',
     createdAt: Number(at),
     ...(headerNames && hdr !== undefined && { headerNames, encryptedHeaders: hdr }),
-    destination,
-    group,
+    origin,
+    group: groupOf(id, origin),
     encryptedSecret: sec,
     ...(sec2 !== undefined && { previousSecret: { encrypted: sec2, until: Number(sec2To) } }),
     ...readOptional(OPTIONAL, hash),
@@ -185,16 +181,12 @@ function readOptional<Table>(entries: Entries<Table>, hash: Hash): Optional<Tabl
 }
 
 /**
- * The names of an endpoint's own headers. `hdrOf` is the destination for which they were given, a blank, and the names.
- * Undefined when there are none, or when they are another destination's: an API of the former version doesn't remove
- * them with the url, and no other host may get them.
+ * The names of an endpoint's own headers. `hdrOf` is the origin for which they were given, a blank, and the names.
+ * Undefined when there are none, or when they are another origin's: no other host may get them.
  */
-export function readHeaderNames(
-  hdrOf: string | null | undefined,
-  destination: DestinationId,
-): readonly string[] | undefined {
+export function readHeaderNames(hdrOf: string | null | undefined, origin: OriginId): readonly string[] | undefined {
   const [of, names] = hdrOf?.split(' ') ?? [];
-  return of === destination ? names?.split(',') : undefined;
+  return of === origin ? names?.split(',') : undefined;
 }
 
 export function readEvents(text: string | undefined): EventName[] {

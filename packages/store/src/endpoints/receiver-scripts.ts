@@ -1,6 +1,5 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
 import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';
 
 /** Removed receivers that the list of a workspace's deliveries still has: each costs every page a look into its log. */
@@ -27,37 +26,32 @@ return 'registered'
 export const PATCH_RECEIVER_LUA = /* lua */ `
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] endpoints whose pending deliveries must end or move (zset)   KEYS[5] key versions (hash)
--- ARGV[1] receiver id   ARGV[2] new version   ARGV[3..] see patchEndpoint
+-- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] key versions (hash)
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] prefix   ARGV[4] now (ms)   ARGV[5..] see patchEndpoint
 -- Returns {'patched'} | {'missing'} | {'locked', reason, '' for none}.
+local prefix = ARGV[3]
 ${PATCH_ENDPOINT_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return { 'missing' } end
-local lock = patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], 3)
+local lock = patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], tonumber(ARGV[4]), 5)
 if lock then return { 'locked', lock } end
 changeVersion(KEYS[3], ARGV[2])
 return { 'patched' }
 `;
 
 export const REMOVE_RECEIVER_LUA = /* lua */ `
--- Remove a receiver. Its deliveries keep their records, and a purge ends the pending ones. The receiver's hash names
--- the groups in which they wait, so the mark for the purge takes these over (see readPurgeMark).
+-- Remove a receiver. Its deliveries keep their records, and a purge ends the waiting ones.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
--- KEYS[4] endpoints whose pending deliveries must end (zset)   KEYS[5] its log (zset)
+-- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] its log (zset)
 -- KEYS[6] removed receivers whose logs still have deliveries (zset)   KEYS[7] its counters (string)
 -- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
 -- Returns 'removed' | 'missing'.
-${PLACES_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
-local mark = ARGV[1]
-for _, place in ipairs(placesOf(KEYS[2])) do
-  if place ~= '' then mark = mark .. '|' .. place end
-end
 redis.call('DEL', KEYS[2])
 redis.call('UNLINK', KEYS[7])
 changeVersion(KEYS[3], ARGV[2])
-redis.call('ZADD', KEYS[4], ARGV[3], mark)
+redis.call('ZADD', KEYS[4], ARGV[3], ARGV[1])
 -- The newest part of the log may have moved to the history.
 local logTtl = math.max(redis.call('PTTL', KEYS[5]), redis.call('PTTL', KEYS[5] .. ':segments'))
 if logTtl > 0 then

@@ -37,10 +37,10 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     return found.filter((record) => record !== undefined);
   };
 
-  const change = async (workspaceId: WorkspaceId, id: EndpointId, args: readonly ScriptArg[]) => {
-    const { purge, keyVersions } = keyspace.of(workspaceId);
+  const change = async (workspaceId: WorkspaceId, id: EndpointId, now: number, args: readonly ScriptArg[]) => {
+    const { prefix, purge, keyVersions } = keyspace.of(workspaceId);
     const keys = [...keysOf(workspaceId, id), purge, keyVersions];
-    return readPatchReply(id, await patch(keys, [id, newRevision(), ...args]));
+    return readPatchReply(id, await patch(keys, [id, newRevision(), prefix, now, ...args]));
   };
 
   return {
@@ -65,13 +65,13 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
      * @throws ReceiverLockedError
      */
     patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number) =>
-      await change(workspaceId, id, patchArgs(workspaceId, patched, now)),
+      await change(workspaceId, id, now, patchArgs(workspaceId, patched, now)),
     /** Disables it so that only `unlock` enables it again. False when the workspace has no such receiver. */
     lock: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number) =>
-      await change(workspaceId, id, lockArgs(reason, now)),
+      await change(workspaceId, id, now, lockArgs(reason, now)),
     /** Enables it, also while it is locked. False when the workspace has no such receiver. */
     unlock: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
-      await change(workspaceId, id, unlockArgs(now)),
+      await change(workspaceId, id, now, unlockArgs(now)),
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
       const { purge, endpointLog, removedReceivers, endpointStats } = keyspace.of(workspaceId);
       const ofReceiver = [purge, endpointLog(id), removedReceivers(workspaceId), endpointStats(id)];

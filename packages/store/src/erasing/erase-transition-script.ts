@@ -1,14 +1,13 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
 
 /** Fields of a transition that tell nothing of its content. */
 const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased'];
 
 export const ERASE_TRANSITION_LUA = /* lua */ `
 -- Erase the body of a transition, cancel its pending deliveries and drop its pending redeliveries: without a body there
--- is nothing to send. One in work is being sent; its worker leaves out the answer when it records the attempt. A
--- delivery of a removed endpoint may stay in the queue; the worker that gets it drops it. A second run changes nothing.
+-- is nothing to send. One in work is being sent; its worker leaves out the answer when it records the attempt. A second
+-- run changes nothing.
 -- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] when its Task was erased (ms)
 -- ARGV[5] transition id   ARGV[6..n+5] delivery ids
@@ -17,7 +16,6 @@ local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${SETTLE_LUA}
-${PLACES_LUA}
 local event = redis.call('HGET', KEYS[1], 'ev')
 if not event then return { '', 0 } end
 redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
@@ -25,10 +23,6 @@ local kept, canceled = {}, 0
 for _, name in ipairs({ ${KEPT.map((name) => `'${name}'`).join(', ')} }) do kept[name] = true end
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
   if not kept[name] then redis.call('HDEL', KEYS[1], name) end
-end
-
-local function leaveQueue(endpoint, id)
-  for _, place in ipairs(placesOf(prefix .. 'e:' .. endpoint)) do dequeue(place, { id }, now) end
 end
 
 for index = 6, #ARGV do
@@ -43,7 +37,7 @@ for index = 6, #ARGV do
     -- The redelivery kept it from expiring.
     retain(id, ARGV[2], ARGV[3], true)
   end
-  if facts[1] == 'pending' or facts[2] then leaveQueue(facts[3], id) end
+  if facts[1] == 'pending' or facts[2] then dequeue(groupOf(facts[3]), { id }, now) end
 end
 if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then retainTransition(KEYS[1], ARGV[3], true) end
 return { event, canceled }

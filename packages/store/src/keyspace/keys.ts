@@ -84,7 +84,7 @@ export function createShardKeys(tag: string) {
     history: `${prefix}history`,
     /** string: the lease of the worker that moves them */
     mover: `${prefix}mover`,
-    /** zset: marks of the endpoints whose pending deliveries must end or move, by the time at which that became so */
+    /** zset: ids of the endpoints whose waiting deliveries must end, by the time at which that became so */
     purge: `${prefix}purge`,
     /** stream: who did what to the shard's workspaces, and in the first shard to none of them; see `ADD_ENTRY_LUA` */
     audit: `${prefix}audit`,

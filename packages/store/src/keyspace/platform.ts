@@ -1,8 +1,5 @@
 import { PLATFORM, type WorkspaceId } from '@herald/core';
 
-/** The group of notices in the queue. No destination has such a name. */
-export const PLATFORM_GROUP = PLATFORM;
-
 /** The end of the name of the owner of the notices about a workspace. */
 export const PLATFORM_OWNER = `:${PLATFORM}`;
 

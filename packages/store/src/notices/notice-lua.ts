@@ -1,5 +1,5 @@
 import { PLATFORM } from '@herald/core';
-import { PLATFORM_GROUP, PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { PLATFORM_OWNER } from '../keyspace/platform.ts';
 
 /**
  * Makes a notice to the platform, in the script that makes the fact: a crash leaves both or neither. Needs GROUP_LUA,
@@ -38,6 +38,6 @@ local function tellPlatform(draft, workspace, event, since, now, more)
   redis.call('ZADD', log, now, id)
   redis.call('ZREMRANGEBYSCORE', log, '-inf', now - draft.logTtl)
   redis.call('PEXPIRE', log, draft.logTtl)
-  enqueue({ { '${PLATFORM_GROUP}', id, CLASS + now } }, now)
+  enqueue({ { '${PLATFORM}', id, USUAL + now } }, now)
 end
 `;

@@ -1,18 +1,9 @@
-import {
-  type Delivery,
-  type DeliveryId,
-  type DestinationId,
-  type EndpointId,
-  isNotice,
-  type PastDelivery,
-} from '@herald/core';
+import { groupOf, isNotice, type Delivery, type DeliveryId, type EndpointId, type PastDelivery } from '@herald/core';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
-import { groupOfLane } from '@herald/queue';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
-import { PLATFORM_GROUP } from '../keyspace/platform.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 
 /** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */
@@ -32,10 +23,8 @@ export type DeliveryDescription = {
   readonly lastOutcome?: string;
   /** The delivery in front of which it may not go. */
   readonly waitingFor?: DeliveryId;
-  /** The destination of the endpoint now; absent when the endpoint was removed. */
-  readonly destination?: DestinationId;
-  /** Where it waits: the group of the destination, or the endpoint's lane in it; absent when the endpoint was removed. */
-  readonly group?: string;
+  /** Where it waits. */
+  readonly group: string;
 };
 
 /**
@@ -77,7 +66,7 @@ export async function describeDelivery(
   return describe(past.delivery, { attempts: past.attempts.length, lastAttempt, endpoint });
 }
 
-/** Url, whether it is enabled, and its group in the queue. */
+/** Url, whether it is enabled, and its origin. */
 const readEndpointFacts = (redis: RedisClient, keys: ShardKeys, id: EndpointId) =>
   redis.hmget(keys.endpoint(id), 'url', 'on', 'dst');
 
@@ -89,7 +78,8 @@ type Found = {
 };
 
 function describe(delivery: Delivery, { attempts, lastAttempt, endpoint, waitingFor }: Found): DeliveryDescription {
-  const [url, on, group] = endpoint;
+  const [url, on, origin] = endpoint;
+  const { endpointId } = delivery;
   const lastOutcome = lastAttempt?.status === undefined ? lastAttempt?.error : String(lastAttempt.status);
   const log = {
     attempts,
@@ -102,8 +92,7 @@ function describe(delivery: Delivery, { attempts, lastAttempt, endpoint, waiting
       host: 'NOTICE_URL',
       endpointState: 'enabled',
       ...log,
-      destination: PLATFORM_GROUP,
-      group: PLATFORM_GROUP,
+      group: endpointId,
     };
   }
   return {
@@ -112,6 +101,6 @@ function describe(delivery: Delivery, { attempts, lastAttempt, endpoint, waiting
     ...(url != null && { host: URL.parse(url)?.host ?? '' }),
     endpointState: url == null ? 'removed' : on === '1' ? 'enabled' : 'disabled',
     ...log,
-    ...(group != null && { destination: groupOfLane(group), group }),
+    group: groupOf(endpointId, origin ?? endpointId),
   };
 }

@@ -4,7 +4,7 @@ const QUEUE = { shard: 0, queue: 'deliveries', waiting: 0, active: 0, delayed: 0
 const REST: PendingWork = {
   workers: 1,
   queues: [QUEUE],
-  unanswered: { destinations: 0, deliveries: 0 },
+  unanswered: { receivers: 0, deliveries: 0 },
   failedLately: 0,
 };
 
@@ -13,7 +13,7 @@ test.each<[code: string, change: Partial<PendingWork>]>([
   ['queue_stuck', { queues: [{ ...QUEUE, oldestDueMs: 31_000 }] }],
   ['queue_behind', { queues: [{ ...QUEUE, active: 1, oldestDueMs: 31_000 }] }],
   ['queue_paused', { queues: [{ ...QUEUE, isPaused: true }] }],
-  ['breaker_open', { unanswered: { destinations: 2, deliveries: 5 } }],
+  ['breaker_open', { unanswered: { receivers: 2, deliveries: 5 } }],
   ['deliveries_failed', { failedLately: 3 }],
 ])('%s says what is wrong and what to do', (code, change) => {
   const work = { ...REST, ...change };

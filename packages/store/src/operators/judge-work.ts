@@ -28,8 +28,8 @@ export type PendingWork = {
   /** Workers seen lately. */
   readonly workers: number;
   readonly queues: readonly QueueWork[];
-  /** Destinations with an open breaker, and what waits for them. */
-  readonly unanswered: { readonly destinations: number; readonly deliveries: number };
+  /** Receivers with an open breaker, and what waits for them. Callbacks to one origin count as one. */
+  readonly unanswered: { readonly receivers: number; readonly deliveries: number };
   readonly failedLately: number;
 };
 
@@ -47,12 +47,12 @@ export function judgeWorkers({ workers, queues }: PendingWork): WorkFinding[] {
 
 export function judgeWork({ workers, queues, unanswered, failedLately }: PendingWork): WorkFinding[] {
   const findings = workers > 0 ? queues.flatMap((queue) => judgeQueue(queue) ?? []) : [];
-  const { destinations, deliveries } = unanswered;
-  if (destinations > 0) {
+  const { receivers, deliveries } = unanswered;
+  if (receivers > 0) {
     findings.push({
       level: 'warning',
       code: 'breaker_open',
-      text: `${countOf(destinations, 'destination')} without an answer, for which ${countOf(deliveries, 'delivery')} must wait`,
+      text: `${countOf(receivers, 'receiver')} without an answer, for which ${countOf(deliveries, 'delivery')} must wait`,
       whatToDo: '"herald queues" names them; nothing else is held up',
     });
   }

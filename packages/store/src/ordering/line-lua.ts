@@ -1,5 +1,4 @@
-import { scoreOf } from '@herald/queue';
-import { PLACES_LUA } from '../keyspace/places-lua.ts';
+import { GROUP_OF_LUA } from '../keyspace/groups.ts';
 
 /**
  * The pending deliveries of one Task to one endpoint stand in a line, if the endpoint asks for order: a zset, scored by
@@ -7,8 +6,7 @@ import { PLACES_LUA } from '../keyspace/places-lua.ts';
  * after them. A delivery leaves when it is settled, in the same step.
  *
  * `lineOf(prefix, endpoint, task)` names the line. `firstInLine(prefix, line)` returns the id of its first and what
- * its record says, or nil. It drops members that are no longer pending: a process of a former version, which knows no
- * lines, may have settled them.
+ * its record says, or nil. It drops members that are no longer pending.
  */
 export const LINE_LUA = /* lua */ `
 local function lineOf(prefix, endpoint, task) return prefix .. 'o:' .. endpoint .. ':' .. task end
@@ -32,19 +30,15 @@ end
 /**
  * Needs GROUP_LUA, ENQUEUE_LUA, LINE_LUA and `local prefix`.
  *
- * `moveWaiting(id, endpoint, score, now)` moves a delivery within the group in which it waits. One in work stays as it
- * is, as does a pending redelivery: that goes first anyway.
+ * `moveWaiting(id, endpoint, score, now)` moves a delivery within its group, if it waits there. One in work stays as it
+ * is.
  *
  * `advance(line, now)` makes the first of a line due, if it has waited for its turn until now. Returns its id, or nil.
  */
-export const ADVANCE_LUA = /* lua */ `${PLACES_LUA}
+export const ADVANCE_LUA = /* lua */ `${GROUP_OF_LUA}
 local function moveWaiting(id, endpoint, score, now)
-  for _, place in ipairs(placesOf(prefix .. 'e:' .. endpoint)) do
-    if redis.call('ZSCORE', prefix .. 'q:' .. place, id) then
-      enqueue({ { place, id, score } }, now)
-      return
-    end
-  end
+  local group = groupOf(endpoint)
+  if isWaiting(group, id) then enqueue({ { group, id, score } }, now) end
 end
 
 local function advance(line, now)
@@ -52,7 +46,7 @@ local function advance(line, now)
   -- One that has been tried goes by its schedule.
   if id and first.isUntried and first.due > now then
     redis.call('HSET', prefix .. 'd:' .. id, 'due', now)
-    local class = first.isReplayed and ${scoreOf('background', 0)} or ${scoreOf('usual', 0)}
+    local class = first.isReplayed and BACKGROUND or USUAL
     if not first.isOwed then moveWaiting(id, first.endpoint, class + now, now) end
   end
   return id

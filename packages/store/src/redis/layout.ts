@@ -1,8 +1,8 @@
 /**
  * How data is laid out within a shard. Raise it with every change that the version before can't work with. The first
- * process that starts takes the data over (`upgrade`). Layout 1, BullMQ's lists beside backlogs, was never recorded.
+ * process that starts takes the data over (`upgrade`). In layout 2 a group was a workspace and an origin.
  */
-export const LAYOUT = 2;
+export const LAYOUT = 3;
 
 /** The name of a connection. It tells processes of a former layout apart: their names have no layout. */
 export function nameConnection(name: string): string {

@@ -1,8 +1,8 @@
 /**
- * Puts replayed deliveries in their lines. Needs GROUP_LUA, ENQUEUE_LUA, LINE_LUA, ADVANCE_LUA, `local prefix` and
- * `BACKGROUND`, the score of the class of replayed deliveries.
+ * Puts replayed deliveries in their lines. Needs GROUP_LUA, ENQUEUE_LUA, LINE_LUA, ADVANCE_LUA and
+ * `local prefix`.
  *
- * `createReplayOrder(endpoint, timeout, now, inWork)` (timeout, now: ms; inWork: ids of the deliveries in work) returns
+ * `createReplayOrder(endpoint, timeout, now)` (timeout, now: ms) returns
  * `join(id, place, transition)`, to be called once a record is pending, and `settleTurns()`, to be called once all have
  * joined. The latter sets when each is due, and returns these times by id. A delivery that was first so far, waits and
  * has not been tried, waits again behind those that came before it.
@@ -13,7 +13,7 @@ local function sequenceIn(body)
   return string.match(body or '', '^{"id":"[^"]*","event":"[^"]*","created_at":"[^"]*","sequence":(%d+),')
 end
 
-local function createReplayOrder(endpoint, timeout, now, inWork)
+local function createReplayOrder(endpoint, timeout, now)
   -- Former first ones, and those that joined, by line.
   local former, joined = {}, {}
 
@@ -40,9 +40,9 @@ local function createReplayOrder(endpoint, timeout, now, inWork)
         dueAt[id] = id == first and now or now + timeout
         redis.call('HSET', prefix .. 'd:' .. id, 'due', dueAt[id])
       end
-      if before and before.id ~= first and before.known.isUntried and not before.known.isOwed and not inWork[before.id] then
+      if before and before.id ~= first and before.known.isUntried and not before.known.isOwed and isWaiting(groupOf(endpoint), before.id) then
         redis.call('HSET', prefix .. 'd:' .. before.id, 'due', now + timeout)
-        local class = before.known.isReplayed and BACKGROUND or CLASS
+        local class = before.known.isReplayed and BACKGROUND or USUAL
         moveWaiting(before.id, endpoint, class + now + timeout, now)
       end
     end

@@ -1,14 +1,10 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
-import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
-import { LEAVE_FORMER_LUA } from '../keyspace/places-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
-
-/** Replayed deliveries wait behind all live ones. */
-const BACKGROUND = scoreOf('background', 0);
 
 export const CREATE_REPLAY_LUA = /* lua */ `
 -- Record what is to be replayed, for a worker to carry out. A second run leaves what the first one wrote.
@@ -27,7 +23,7 @@ if endpoint[2] ~= '1' then
   return lock and { 'locked', lock } or { 'disabled' }
 end
 if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then
-  -- Checked here and not where a replay ends, because an earlier release ends replays without knowing the limit.
+  -- Checked here and not where a replay ends: that happens in several scripts.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
     if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
   end
@@ -55,11 +51,8 @@ export const STEP_REPLAY_LUA = /* lua */ `
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
-${LEASE_LUA}
 ${LINE_LUA}
 ${ADVANCE_LUA}
-${LEAVE_FORMER_LUA}
-local BACKGROUND = ${BACKGROUND}
 ${REPLAY_ORDER_LUA}
 ${RESTORE_LUA}
 ${READ_LOG_LUA}
@@ -77,14 +70,11 @@ if replay.s ~= 'running' then
   redis.call('ZREM', KEYS[2], ARGV[2])
   return { 'ended', 0 }
 end
-local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'dst', 'ord', 'ordTo')
+local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'ord', 'ordTo')
 if endpoint[1] ~= '1' then return finish('stopped', 0) end
 -- What waits for its turn, or for its next try, delays nobody.
-local due = 0
-for class = 0, 2 do
-  due = due + redis.call('ZCOUNT', prefix .. 'q:' .. endpoint[2], class * CLASS, class * CLASS + now)
-end
-if due > tonumber(ARGV[5]) then return { 'wait', 0 } end
+local group = groupOf(replay.e)
+if countDue(group, now) > tonumber(ARGV[5]) then return { 'wait', 0 } end
 
 -- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local limit = tonumber(ARGV[4])
@@ -112,36 +102,35 @@ if given then
 end
 local found = given and given.entries or findInLog()
 if not found then return { 'stepped', 0 } end
-local inWork, entries, replayedIds = jobsInWork(), {}, {}
-local timeout = tonumber(endpoint[4] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
-local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now), inWork)
+local entries, replayedIds = {}, {}
+local timeout = tonumber(endpoint[3] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
+local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now))
 local seen, replayed, lastAt, lastId = #found, 0, replay.lastAt, replay.lastId
 for _, entry in ipairs(found) do
   local id, record = entry.id, prefix .. 'd:' .. entry.id
   lastAt, lastId = entry.at, id
   if entry.isPast and entry.past then restore(entry.past, ARGV[entry.body] or '', now) end
-  local facts = redis.call('HMGET', record, 's', 'x', 'o')
+  local facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe')
   local transition = prefix .. 'x:' .. (facts[2] or '')
   local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
   if wanted and redis.call('HEXISTS', transition, 'body') == 1
     and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
     replayed = replayed + 1
-    replayedIds[replayed] = id
+    -- One that is owed and doesn't wait is in work: it is enqueued when its attempt is recorded.
+    if not facts[4] or isWaiting(group, id) then replayedIds[#replayedIds + 1] = id end
     redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
     redis.call('HDEL', record, 'end', 'why', 'o', 'rel')
-    if endpoint[3] then join(id, facts[3], transition) end
+    if endpoint[2] then join(id, facts[3], transition) end
     if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
     redis.call('HINCRBY', transition, 'open', 1)
     for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
   end
 end
 local dueAt = settleTurns()
--- One that ended without its lease may still wait.
-local stood = leaveFormer(placesOf(prefix .. 'e:' .. replay.e), replayedIds, tonumber(now))
 for _, id in ipairs(replayedIds) do
-  -- A delivery in work is enqueued when its attempt is recorded.
-  if not inWork[id] then entries[#entries + 1] = { endpoint[2], id, stood[id] or BACKGROUND + (dueAt[id] or now), replay.ws } end
+  entries[#entries + 1] = { group, id, BACKGROUND + (dueAt[id] or now), replay.ws }
 end
+-- One that ended without its lease may still wait.
 enqueue(entries, tonumber(now), 'NX')
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)

@@ -7,13 +7,3 @@ local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], ARGV[2], id) end
 return ids
 `;
-
-export const FINISH_CLAIMED_LUA = /* lua */ `
--- Remove work that was done under a lease. Work that was added again meanwhile stays.
--- KEYS[1] work (zset: id → due, ms)
--- ARGV[1] id   ARGV[2] the lease's end (ms)
--- Returns 1 when it was removed, else 0.
-local dueAt = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not dueAt or tonumber(dueAt) ~= tonumber(ARGV[2]) then return 0 end
-return redis.call('ZREM', KEYS[1], ARGV[1])
-`;

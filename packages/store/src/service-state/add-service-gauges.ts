@@ -28,10 +28,15 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
       'shard',
       'queue',
     ),
-    destinations: gauge('herald_destinations', 'Destinations with waiting deliveries.', 'shard', 'state'),
-    deliveries: gauge('herald_destination_due_deliveries', 'Deliveries that are due, and wait.', 'shard', 'state'),
+    receivers: gauge(
+      'herald_waiting_receivers',
+      'Receivers with waiting deliveries; callbacks of a workspace to one origin count as one.',
+      'shard',
+      'state',
+    ),
+    deliveries: gauge('herald_receiver_due_deliveries', 'Deliveries that are due, and wait.', 'shard', 'state'),
     oldest: gauge(
-      'herald_destination_oldest_due_seconds',
+      'herald_receiver_oldest_due_seconds',
       'For how long the oldest of these has been due.',
       'shard',
       'state',
@@ -61,11 +66,11 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     perShard.oldestDue.set({ shard, queue: QUEUE }, secondsSince(queue.oldestDueAt));
     for (const state of GROUP_HEALTHS) {
       const { groups, due, oldestDueAt } = queue.byHealth[state];
-      perShard.destinations.set({ shard, state }, groups);
+      perShard.receivers.set({ shard, state }, groups);
       perShard.deliveries.set({ shard, state }, due);
       perShard.oldest.set({ shard, state }, secondsSince(oldestDueAt));
     }
-    perShard.destinations.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
+    perShard.receivers.set({ shard, state: 'not_looked_at' }, queue.groupsNotLookedAt);
     perShard.replays.set({ shard }, runningReplays);
     perShard.settled.set({ shard }, settled.count);
     perShard.setAside.set({ shard }, settled.aside);

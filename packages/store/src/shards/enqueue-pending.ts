@@ -1,10 +1,11 @@
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
+import { GROUP_OF_LUA, TEST_GROUP } from '../keyspace/groups.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import type { AwaitCopies } from './await-copies.ts';
-import { ENQUEUE_PENDING_LUA } from './enqueue-pending-script.ts';
 import { readKeyName } from './key-name.ts';
 
 export type EnqueuePendingDeps = {
@@ -16,16 +17,51 @@ export type EnqueuePendingDeps = {
   readonly now: () => number;
 };
 
+export const ENQUEUE_PENDING_LUA = /* lua */ `
+-- Enqueue those of the given deliveries that have something to do, each in its group and due when its record says. None
+-- of them is in work. May run twice: what waits stays where it is.
+-- KEYS[1..n] deliveries (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] their ids
+-- Returns {number of deliveries enqueued, the group of one of them or ''}.
+local prefix, now = ARGV[1], tonumber(ARGV[2])
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${GROUP_OF_LUA}
+local entries = {}
+for index, key in ipairs(KEYS) do
+  local id = ARGV[index + 2]
+  local status, owed, transition, endpoint, due, replayedAt, tries =
+    unpack(redis.call('HMGET', key, 's', 'owe', 'x', 'e', 'due', 'from', 'n'))
+  local isOwed = (tonumber(owed or '') or 0) > 0
+  if endpoint and (isOwed or status == 'pending') then
+    local isTest = not isOwed and redis.call('HGET', prefix .. 'x:' .. transition, 'ev') == 'webhook.test'
+    local group = isTest and '${TEST_GROUP}' or groupOf(endpoint)
+    if not isWaiting(group, id) then
+      -- A test event is sent at once or never: a worker that finds it claimed cancels it.
+      if isTest then redis.call('HSETNX', key, 'claim', now) end
+      local score = URGENT + now
+      if not isOwed and not isTest then
+        -- A replay sets 'from' and resets the tries: without a try since then, it goes behind all live ones.
+        score = (replayedAt and tonumber(tries) == 0 and BACKGROUND or USUAL) + (tonumber(due or '') or now)
+      end
+      local workspace = not isTest and redis.call('HGET', prefix .. 'e:' .. endpoint, 'ws')
+      entries[#entries + 1] = { group, id, score, workspace or nil }
+    end
+  end
+end
+enqueue(entries, now)
+return { #entries, entries[1] and entries[1][1] or '' }
+`;
+
 /** Deliveries of one script: Redis does nothing else meanwhile. */
 const PAGE = 200;
 
 const Reply = z.tuple([z.number(), z.string()]);
 
 /**
- * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery, and is neither
- * waiting nor in work. The record says when it is due, and whether it is background again: it was replayed, and not
- * tried since. Each step is complete in itself, so another walk completes one that was killed. Workers may work
- * meanwhile.
+ * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery. The record says
+ * when it is due, and whether it is background again: it was replayed, and not tried since. Each step is complete in
+ * itself, so another walk completes one that was killed. No worker works meanwhile.
  * @returns deliveries enqueued
  */
 export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> {

@@ -1,7 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { LAYOUT, layoutOfConnection } from '../redis/layout.ts';
 import { ifPermitted } from '../redis/read-info.ts';
@@ -36,22 +34,11 @@ export function createFindRunning(deps: FindRunningDeps): FindRunning {
   return createFindAlive(deps, findConnected, () => deps.presence.list());
 }
 
-/**
- * Finds APIs and workers of former versions, and processes that reshard. Release 0.1.0 shows itself by its connections.
- * Only its workers leave signs.
- * @param isFirst no process of this version has worked on the data yet, so that every worker that shows itself is of a
- * former one
- */
-export function createFindFormer(deps: FindRunningDeps, isFirst: boolean): FindRunning {
-  const { redis, presence } = deps;
+/** Finds APIs and workers of former versions, and processes that reshard. */
+export function createFindFormer(deps: FindRunningDeps): FindRunning {
   const isFormer = (name: string) => name === RESHARDER || (layoutOfConnection(name) ?? LAYOUT) < LAYOUT;
   const findConnected = async (master: Redis) => (await listConnections(master)).filter(({ name }) => isFormer(name));
-  const listSigns = async (): Promise<Sign[]> => {
-    const processes = (await presence.list()).filter(({ layout }) => layout < LAYOUT);
-    if (!isFirst) return processes;
-    const workers = readScoredIds(await redis.zrange(GLOBAL_KEYS.workers, 0, '-1', 'WITHSCORES'));
-    return [...processes, ...workers.map(({ id, score }) => ({ name: `worker:${id}`, sign: score }))];
-  };
+  const listSigns = async () => (await deps.presence.list()).filter(({ layout }) => layout < LAYOUT);
   return createFindAlive(deps, findConnected, listSigns);
 }
 

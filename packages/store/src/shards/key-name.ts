@@ -56,8 +56,6 @@ export const KEY_KINDS = {
   delivery: { step: 'attached', name: /^d:([^:]+)$/ },
   attempts: { step: 'attached', name: /^d:([^:]+):a$/ },
   mover: { step: 'rebuilt', name: /^mover$/ },
-  bucket: { step: 'rebuilt', name: /^m:([^:]*)$/ },
-  lanes: { step: 'rebuilt', name: /^lanes$/ },
   waiting: { step: 'rebuilt', name: /^q:([^:]*)$/ },
   ready: { step: 'rebuilt', name: /^ready:(\d)$/ },
   turns: { step: 'rebuilt', name: /^turns:(\d)$/ },

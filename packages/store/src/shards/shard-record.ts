@@ -7,13 +7,13 @@ import { defineScript } from '../scripts/script.ts';
 const Count = z.coerce.number().int().min(1).max(SHARD_LIMIT);
 const Layout = z.coerce.number().int().min(1);
 
-/** The record of the shards in Redis; empty in a new Redis, and in one that only releases up to 0.1.0 have used. */
+/** The record of the shards in Redis; empty in a new Redis, and in one that only 0.1.0 has used. */
 const ShardRecord = z.object({
   /** The SHARDS that the data is laid out for; during resharding, the former one. */
   count: Count.exactOptional(),
   /** The data is being resharded to this number: a key may be in its former place or in the new one. */
   movingTo: Count.exactOptional(),
-  /** How the data is laid out within a shard; absent where only former versions have worked. */
+  /** How the data is laid out within a shard; absent where that is not known. */
   layout: Layout.exactOptional(),
   /** The data of a former version is being taken over into this layout. */
   upgradingTo: Layout.exactOptional(),
@@ -41,7 +41,7 @@ const FINISH_UPGRADE_LUA = /* lua */ `
 -- Returns 1, or 0 when another process has recorded it.
 if redis.call('HGET', KEYS[1], 'upgradingTo') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'layout', ARGV[1])
-redis.call('HDEL', KEYS[1], 'upgradingTo', 'movingTo')
+redis.call('HDEL', KEYS[1], 'upgradingTo')
 return 1
 `;
 
@@ -62,10 +62,7 @@ export function createShardRecordStore(redis: RedisClient) {
   const finishUpgrade = defineScript(redis, FINISH_UPGRADE_LUA);
   const readKnown = async (): Promise<KnownData> => {
     const fields = await redis.hgetall(key);
-    const { movingTo, ...record } = ShardRecord.parse(fields);
-    // While data is taken over, `movingTo` is a sign for former versions alone.
-    const isResharded = movingTo !== undefined && record.upgradingTo === undefined;
-    return { record: isResharded ? { ...record, movingTo } : record, ...DataId.parse(fields) };
+    return { record: ShardRecord.parse(fields), ...DataId.parse(fields) };
   };
   const read = async () => (await readKnown()).record;
   return {
@@ -105,14 +102,13 @@ export function createShardRecordStore(redis: RedisClient) {
       const replies = (await redis.multi().hset(key, 'count', to).hdel(key, 'movingTo', 'trailCopied').exec()) ?? [];
       for (const [error] of replies) if (error) throw error;
     },
-    /** Records that the data is being taken over. Former versions take it for resharding, and don't start. */
+    /** Records that the data is being taken over. Former versions then take it for that of a newer one. */
     async beginUpgrade(layout: number): Promise<void> {
-      const { count = 1 } = await read();
-      await redis.hset(key, 'upgradingTo', layout, 'movingTo', count);
+      await redis.hset(key, 'upgradingTo', layout);
     },
     /** Takes a beginning back, before anything was changed. */
     async dropUpgrade(): Promise<void> {
-      await redis.hdel(key, 'upgradingTo', 'movingTo');
+      await redis.hdel(key, 'upgradingTo');
     },
     /** Does nothing when another process has finished it. */
     async finishUpgrade(layout: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
-import { TEST_GROUP } from '../keyspace/test-group.ts';
+import { TEST_GROUP } from '../keyspace/groups.ts';
 
 export const CREATE_TEST_EVENT_LUA = /* lua */ `
 -- Write a test event and its one delivery, and enqueue it. A second run leaves what the first one wrote.
@@ -23,8 +23,7 @@ redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at'
 if ARGV[9] then redis.call('HSET', KEYS[1], 'as', ARGV[9]) end
 redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
 appendToLog(KEYS[3], ARGV[7], { ARGV[5], ARGV[2] })
--- Urgent, which is class 0.
-enqueue({ { '${TEST_GROUP}', ARGV[2], ARGV[5] } }, tonumber(ARGV[5]))
+enqueue({ { '${TEST_GROUP}', ARGV[2], URGENT + ARGV[5] } }, tonumber(ARGV[5]))
 return { 'created' }
 `;
 

@@ -10,14 +10,14 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- fact, frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all,
 -- whatever happens to the others. A second run, after a lost reply, finds a conflict and changes nothing.
 -- KEYS[1] leases of the queue (zset): names the slot
--- ARGV[1] JSON: { prefix, recordTtl (see retain), logTtl, now (ms), score (at which deliveries wait) }
+-- ARGV[1] JSON: { prefix, recordTtl (see retain), logTtl, now (ms) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
 --   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), taskTtl,
 --     callback (id), callbackTtl, change: [field, value, ...], fact?, factValue?, isRaised? (the fact may be known, as
 --     one that emitted nothing), factLimit? (most facts before this one),
 --     transition?: { id, event, sequence, fields: [field, value, ...],
---       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', destination, of an ordered one: how long it
---         waits for its turn], ...] } }
+--       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', of an ordered one: how long it waits for its
+--         turn], ...] } }
 -- ARGV[2n+1] its body, or ''
 -- All other keys start with prefix and are in the same slot.
 -- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (of
@@ -55,23 +55,27 @@ local function joinLine(transition, id, endpoint, timeout, now)
   local line, due = lineOf(prefix, endpoint, transition.task), tonumber(now) + tonumber(timeout)
   redis.call('ZADD', line, transition.sequence, id)
   redis.call('HSET', prefix .. 'd:' .. id, 'o', transition.sequence)
-  if advance(line, tonumber(now)) == id then return common.score end
+  if advance(line, tonumber(now)) == id then return USUAL + tonumber(common.now) end
   redis.call('HSET', prefix .. 'd:' .. id, 'due', due)
-  return CLASS + due
+  return USUAL + due
 end
 
-local function deliver(transition, now, isCallbackOn)
+-- findCallbackGroup: nil when the callback is disabled
+local function deliver(transition, now, findCallbackGroup)
   local pending, canceled = 0, 0
   for _, delivery in ipairs(transition.deliveries) do
-    local id, endpoint, status, destination, timeout = unpack(delivery)
-    local isCallback = endpoint == transition.callback
-    if isCallback and not isCallbackOn() then status = 'canceled' end
+    local id, endpoint, status, timeout = unpack(delivery)
+    local isCallback, group = endpoint == transition.callback, endpoint
+    if isCallback then
+      group = findCallbackGroup()
+      if not group then status = 'canceled' end
+    end
     local record = prefix .. 'd:' .. id
     if status == 'pending' then
       pending = pending + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
-      local score = timeout and joinLine(transition, id, endpoint, timeout, now) or common.score
-      entries[#entries + 1] = { destination, id, score, transition.workspace }
+      local score = timeout and joinLine(transition, id, endpoint, timeout, now) or USUAL + tonumber(common.now)
+      entries[#entries + 1] = { group, id, score, transition.workspace }
     else
       canceled = canceled + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
@@ -110,8 +114,11 @@ local function commit(input, body)
   local transition = input.transition
   if not transition then return { 'accepted', 0 } end
   transition.callback, transition.workspace, transition.task = input.callback, input.workspace, input.task
-  local function isCallbackOn() return redis.call('HGET', callback, 'on') == '1' end
-  local pending, canceled = deliver(transition, input.now, isCallbackOn)
+  local function findCallbackGroup()
+    local facts = redis.call('HMGET', callback, 'on', 'dst')
+    return facts[1] == '1' and (facts[2] or input.callback) or nil
+  end
+  local pending, canceled = deliver(transition, input.now, findCallbackGroup)
   local key = prefix .. 'x:' .. transition.id
   redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
   if pending == 0 then retainTransition(key, common.recordTtl) end

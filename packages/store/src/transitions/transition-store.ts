@@ -2,7 +2,6 @@ import {
   callbackIdOf,
   deliveryIdOf,
   isTerminal,
-  type DestinationId,
   type EndpointId,
   type KnownFact,
   type TaskEventName,
@@ -11,7 +10,6 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
-import { scoreOf } from '@herald/queue';
 import { z } from 'zod';
 import { takeFields } from '../deliveries/delivery-record.ts';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
@@ -32,8 +30,6 @@ export const FACT_LIMIT = 10_000;
 /** An endpoint that a transition goes to. A disabled one gets a canceled delivery, which a replay can send. */
 export type Target = {
   readonly endpointId: EndpointId;
-  /** The group of its destination, or its lane in it. */
-  readonly destination: DestinationId;
   readonly enabled: boolean;
   /** How long the delivery waits for those of the same Task before it, in ms; absent: it goes at once. */
   readonly orderingTimeoutMs?: number;
@@ -112,7 +108,7 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
       const logTtl = String(deliveryRetention.logMs);
       const call = async (inputs: readonly CommitInput[]) => {
         const at = clock();
-        const common = { prefix: keys.prefix, recordTtl, logTtl, now: String(at), score: String(scoreOf('usual', at)) };
+        const common = { prefix: keys.prefix, recordTtl, logTtl, now: String(at) };
         const args = inputs.flatMap(({ input, body }) => [JSON.stringify(input), body]);
         return CommitReplies.parse(await accept([keys.queue.leases], [JSON.stringify(common), ...args]));
       };
@@ -189,11 +185,10 @@ function toTransition(
   if (requestId !== undefined) fields.push('req', requestId);
   fields.push('eps', targets.map(({ endpointId }) => endpointId).join(','));
   if (traceparent !== undefined) fields.push('trace', traceparent);
-  const deliveries = targets.map(({ endpointId, destination, enabled, orderingTimeoutMs }) => [
+  const deliveries = targets.map(({ endpointId, enabled, orderingTimeoutMs }) => [
     deliveryIdOf(transitionId, endpointId),
     endpointId,
     enabled ? 'pending' : 'canceled',
-    destination,
     ...(orderingTimeoutMs === undefined ? [] : [String(orderingTimeoutMs)]),
   ]);
   return { id: transitionId, event, sequence: String(sequence), fields, deliveries };

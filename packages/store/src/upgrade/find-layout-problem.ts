@@ -1,20 +1,21 @@
 import { error, type Finding } from '@herald/runtime/findings/finding';
+import { SHARD_TAGS } from '../keyspace/shards.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { LAYOUT } from '../redis/layout.ts';
 import { isUnrecorded } from '../shards/data-loss.ts';
 import type { ShardRecord } from '../shards/shard-record.ts';
-import { hasFormerKeys } from './former-keys.ts';
 
 /**
  * Finds why a command that takes no data over must not touch the data.
  * @returns undefined when the data has the layout of this version, or there is none
  */
 export async function findLayoutProblem(redis: RedisClient, record: ShardRecord): Promise<Finding | undefined> {
-  if (!isUnrecorded(record) || record.upgradingTo !== undefined) return judgeLayout(record);
-  return (await hasFormerKeys(redis)) ? FORMER : undefined;
+  const unreadable = await findUnreadable(redis, record);
+  if (unreadable) return unreadable;
+  return isUnrecorded(record) && record.upgradingTo === undefined ? undefined : judgeLayout(record);
 }
 
-/** The same by the record alone. */
+/** Finds why this version must not touch the data, by the record alone. */
 export function judgeLayout(record: ShardRecord): Finding | undefined {
   const newer = judgeNewer(record);
   if (newer) return newer;
@@ -23,8 +24,15 @@ export function judgeLayout(record: ShardRecord): Finding | undefined {
   return record.movingTo === undefined ? FORMER : describeFormerResharding(record.movingTo);
 }
 
-/** Finds that this version can't read the data. */
-export function judgeNewer({ layout = 1, upgradingTo = 1 }: ShardRecord): Finding | undefined {
+/** Finds that this version can't take the data over: a newer one has written it, or 0.1.0. */
+export async function findUnreadable(redis: RedisClient, record: ShardRecord): Promise<Finding | undefined> {
+  const newer = judgeNewer(record);
+  if (newer || record.layout !== undefined) return newer;
+  const found = await Promise.all(SHARD_TAGS.map((tag) => redis.exists(FIRST_SIGNS.map((name) => `{${tag}}:${name}`))));
+  return found.some((count) => count > 0) ? FIRST : undefined;
+}
+
+function judgeNewer({ layout = 1, upgradingTo = 1 }: ShardRecord): Finding | undefined {
   const newest = Math.max(layout, upgradingTo);
   if (newest <= LAYOUT) return undefined;
   return error(
@@ -32,6 +40,14 @@ export function judgeNewer({ layout = 1, upgradingTo = 1 }: ShardRecord): Findin
     `The data in this Redis is laid out by a newer version of Herald (layout ${newest}; this one knows ${LAYOUT}); start that version.`,
   );
 }
+
+/** At least one of these exists in a shard as soon as a process of 0.1.0 has done anything there. */
+const FIRST_SIGNS = ['deliveries:meta', 'tests:meta', 'open', 'owed', 'backlogs'];
+
+const FIRST = error(
+  'layout_former',
+  'The data in this Redis is that of Herald 0.1.0, which this version does not take over; start 0.2.0 on it first.',
+);
 
 const FORMER = error(
   'layout_former',
@@ -46,6 +62,6 @@ const UNDER_WAY = error(
 function describeFormerResharding(to: number): Finding {
   return error(
     'layout_former',
-    `A former version of Herald began to reshard the data in this Redis to ${to} shards; finish that with "herald shards move --to ${to}" of that version.`,
+    `A former version of Herald began to reshard the data in this Redis to ${to} shards; finish that with "herald shards reshard --to ${to}" of that version.`,
   );
 }

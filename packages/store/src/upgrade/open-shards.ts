@@ -14,8 +14,7 @@ import { createLossMark, DATA_GONE, isUnrecorded, judgeLoss, LOSS_KNOWN } from '
 import { judgeShards } from '../shards/judge-shards.ts';
 import { createProcessPresence, SEEN_EVERY_MS, type ProcessRole } from '../shards/process-presence.ts';
 import { createShardRecordStore, type ShardRecord, type ShardRecordStore } from '../shards/shard-record.ts';
-import { judgeLayout } from './find-layout-problem.ts';
-import { hasFormerKeys } from './former-keys.ts';
+import { findUnreadable, judgeLayout } from './find-layout-problem.ts';
 import { takeOverData } from './take-over-data.ts';
 
 export type OpenShardsDeps = {
@@ -97,9 +96,7 @@ export async function openShards(deps: OpenShardsDeps) {
     else if (!loss && known.dataId === undefined) await records.identify(openedId);
     if (loss?.sentence !== lost?.sentence) showLoss(loss);
     lost = loss;
-    // A process that takes over what a former version has left again does no harm to processes that work meanwhile.
-    const isTakenOver = known.record.upgradingTo === LAYOUT;
-    const problem = refusalOf(known.record) ?? (isTakenOver ? undefined : judgeLayout(known.record));
+    const problem = refusalOf(known.record) ?? judgeLayout(known.record);
     // Other data was not resharded, whatever number it is laid out for.
     const found = loss ? undefined : problem;
     if (found && !resharded) {
@@ -151,15 +148,18 @@ export async function openShards(deps: OpenShardsDeps) {
 export type OpenShards = Awaited<ReturnType<typeof openShards>>;
 
 /**
- * Reads the record. An empty Redis first gets this process's number and layout. A Redis that an earlier release has
- * filled gets the number if it fits; its layout is recorded when its data is taken over.
- * @throws ConfigError when the data is laid out for another number
+ * Reads the record. An empty Redis first gets this process's number and layout. A Redis with data gets the number if it
+ * fits; its layout is recorded when its data is taken over.
+ * @throws ConfigError when the data is laid out for another number, or is of 0.1.0
  */
 export async function learnRecord(redis: RedisClient, records: ShardRecordStore, shardCount: number) {
   const record = await records.read();
   if (!isUnrecorded(record)) return record;
-  const found = judgeShards({ record, counts: await findShardCounts(redis) }, shardCount);
+  const unreadable = await findUnreadable(redis, record);
+  if (unreadable) throw new ConfigError(unreadable.sentence);
+  const counts = await findShardCounts(redis);
+  const found = judgeShards({ record, counts }, shardCount);
   const refusal = found.find(({ level }) => level === 'error');
   if (refusal) throw new ConfigError(refusal.sentence);
-  return await records.enter(shardCount, (await hasFormerKeys(redis)) ? undefined : LAYOUT);
+  return await records.enter(shardCount, counts.sampled > 0 ? undefined : LAYOUT);
 }

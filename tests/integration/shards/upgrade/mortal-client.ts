@@ -2,7 +2,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 
 /** What is no command. */
 const LOCAL = new Set(['on', 'off', 'once', 'disconnect']);
-const WRITES = new Set(['evalsha', 'hset', 'hdel', 'hsetnx', 'unlink', 'set']);
+const WRITES = new Set(['evalsha', 'hset', 'hdel', 'hsetnx', 'unlink', 'set', 'zadd', 'zrem']);
 
 /** A client whose process dies before its n-th write: that and all that comes after it never reaches Redis. */
 export function createMortalClient(redis: RedisClient, dieAt = Infinity) {

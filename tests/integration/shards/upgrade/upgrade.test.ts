@@ -14,7 +14,6 @@ import { restoreSnapshot, takeSnapshot } from '../../../support/redis-snapshot.t
 import { listKeys } from '../../../support/start-topology.ts';
 import { expectQueue } from '../expect-queue.ts';
 import { fillWorkspace, type FilledWorkspace } from '../fill-workspace.ts';
-import { readPlaces } from '../read-places.ts';
 import { newWorkspaceIdIn, startData, type Data } from '../start-data.ts';
 import { createMortalClient } from './mortal-client.ts';
 import { writeFormerLayout } from './write-former-layout.ts';
@@ -53,42 +52,57 @@ async function open(redis: RedisClient = data.redis, role: 'api' | 'worker' = 'w
 }
 
 async function expectTakenOver(): Promise<void> {
-  await expectQueue(data.redis, SHARDS, filled);
-  const unknown = (await listKeys(data.redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
+  const { redis } = data;
+  await expectQueue(redis, SHARDS, filled);
+  const unknown = (await listKeys(redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
   expect(unknown).toEqual([]);
-  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2 });
+  expect(await createShardRecordStore(redis).read()).toEqual({ count: SHARDS, layout: 3 });
+  for (const { workspaceId, limited, slow, gone } of filled) {
+    const keys = createKeyspace(SHARDS).of(workspaceId);
+    expect(await redis.hget(keys.endpoint(limited.id), 'dst')).toBe(limited.origin);
+    expect(await redis.hexists(keys.endpoint(slow.id), 'dstWas')).toBe(0);
+    expect(await redis.zscore(keys.purge, gone.id)).not.toBeNull();
+    expect((await redis.zrange(keys.purge, '0', '-1')).filter((id) => id.includes('|'))).toEqual([]);
+  }
 }
 
-test('whatever waited, was in work, delayed, held back or promised in the former layout is in the queue once, and nothing else', async () => {
-  const settled = await data.redis.hgetall(
-    createKeyspace(SHARDS)
-      .of(filled[0]?.workspaceId ?? '')
-      .delivery(filled[0]?.failed ?? ''),
-  );
+test('whatever waited, was in work, delayed, in order, held back or behind a rate is in the queue once, and nothing else', async () => {
+  const { delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
+  const settled = await data.redis.hgetall(delivery(filled[0]?.failed ?? ''));
   expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   await expectTakenOver();
-  const { delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
   expect(await data.redis.hgetall(delivery(filled[0]?.failed ?? ''))).toEqual(settled);
   expect(await data.redis.hexists(queue.settings, 'paused')).toBe(0);
-  // What is known of a destination is forgotten some day, as before.
-  expect(await data.redis.pttl(queue.group(filled[0]?.slow.destination ?? ''))).toBeGreaterThan(3_600_000);
+  // What is known of an endpoint is forgotten some day, as before.
+  const ttl = await data.redis.pttl(queue.group(filled[0]?.slow.id ?? ''));
+  expect(ttl).toBeGreaterThan(3_600_000);
   expect((await open()).events).toEqual([]);
   await expectTakenOver();
 });
 
 test('what an operator has paused stays paused', async () => {
   const [first, second] = createKeyspace(SHARDS).shards;
-  await data.redis.hset(`${second?.prefix ?? ''}deliveries:meta`, 'paused', 1);
+  await data.redis.hset(second?.queue.settings ?? '', 'paused', 1);
   await open();
   expect(await data.redis.hget(second?.queue.settings ?? '', 'paused')).toBe('1');
   expect(await data.redis.hexists(first?.queue.settings ?? '', 'paused')).toBe(0);
 });
 
-test('data of the unreleased version, which has recorded its SHARDS, is taken over as well', async () => {
-  await data.redis.hset(GLOBAL_KEYS.shards, { count: SHARDS, dataId: 'known' });
+test('data of which nobody recorded the layout is taken over as well', async () => {
+  await data.redis.del(GLOBAL_KEYS.shards);
   expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   await expectTakenOver();
-  expect(await data.redis.hget(GLOBAL_KEYS.shards, 'dataId')).toBe('known');
+});
+
+test.each(['with its SHARDS', 'without'])('data of 0.1.0 is refused, %s', async (how) => {
+  await data.redis.del(GLOBAL_KEYS.shards);
+  if (how !== 'without') await data.redis.hset(GLOBAL_KEYS.shards, 'count', SHARDS);
+  await data.redis.hset(`${createKeyspace(SHARDS).shards[1]?.prefix ?? ''}deliveries:meta`, 'paused', 1);
+  const before = Object.fromEntries(await dumpRedis(data.redis));
+  await expect(open()).rejects.toThrow('that of Herald 0.1.0, which this version does not take over; start 0.2.0');
+  expect(Object.fromEntries(await dumpRedis(data.redis))).toEqual(before);
+  const record = await createShardRecordStore(data.redis).read();
+  expect((await findLayoutProblem(data.redis, record))?.code).toBe('layout_former');
 });
 
 test('a process that dies before any of its writes is followed by another, which completes it', async () => {
@@ -97,7 +111,7 @@ test('a process that dies before any of its writes is followed by another, which
   await open(whole.redis);
   const writes = whole.countWrites();
   expect(writes).toBeGreaterThan(30);
-  for (let dieAt = 1; dieAt <= writes; dieAt++) {
+  for (let dieAt = 1; dieAt <= writes; dieAt += dieAt < 6 || dieAt > writes - 4 ? 1 : Math.ceil(writes / 16)) {
     await Promise.all(opened.splice(0).map((each) => each.close()));
     await restoreSnapshot(data.redis, snapshot);
     await expect(open(createMortalClient(data.redis, dieAt).redis)).rejects.toThrow('killed');
@@ -119,15 +133,12 @@ test('of processes that start at once one does it, and the others wait for it', 
   await expectTakenOver();
 });
 
-test('while it is under way no process of a former version starts, which takes it for resharding', async () => {
-  // At the deletion of what the former version had.
-  const { redis } = createMortalClient(data.redis, 12);
-  await expect(open(redis)).rejects.toThrow('killed');
-  expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toEqual({
-    count: String(SHARDS),
-    movingTo: String(SHARDS),
-    upgradingTo: '2',
-  });
+/** Long after its first change, and long before its last. */
+const HALFWAY = 40;
+
+test('while it is under way no process of a former version starts: it knows of a newer layout', async () => {
+  await expect(open(createMortalClient(data.redis, HALFWAY).redis)).rejects.toThrow('killed');
+  expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toMatchObject({ layout: '2', upgradingTo: '3' });
   const record = await createShardRecordStore(data.redis).read();
   expect(await findLayoutProblem(data.redis, record)).toMatchObject({ code: 'layout_upgrading' });
 });
@@ -135,75 +146,47 @@ test('while it is under way no process of a former version starts, which takes i
 describe('beside a process of a former version', () => {
   test('that is connected, nothing is changed', async () => {
     const [other = data.stores.second.redis] = mastersOf(data.stores.second.redis);
-    await other.client('SETNAME', 'herald-api-queue');
+    await other.client('SETNAME', 'herald-api-queue/2');
     const before = Object.fromEntries(await dumpRedis(data.redis));
     const refusal: unknown = await open().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ConfigError);
     expect((refusal as Error).message).toMatch(
-      /^A former version of Herald works on this Redis: herald-api-queue at .*$/,
+      /^A former version of Herald works on this Redis: herald-api-queue\/2 at .*$/,
     );
-    // SHARDS is recorded before.
-    const after = { ...before, [GLOBAL_KEYS.shards]: '{"count":"2"}' };
-    expect(Object.fromEntries(await dumpRedis(data.redis))).toEqual(after);
+    expect(Object.fromEntries(await dumpRedis(data.redis))).toEqual(before);
   });
 
-  test.each([
-    ['that shows itself', GLOBAL_KEYS.processes, 'api:3f'],
-    ['of the first release, a worker,', GLOBAL_KEYS.workers, '5e'],
-  ])('%s nothing is changed', async (_, key, member) => {
+  test('that shows itself, nothing is changed', async () => {
     const living = { isOn: true };
     const life = (async () => {
       while (living.isOn) {
-        await data.redis.zadd(key, Date.now(), member);
+        await data.redis.zadd(GLOBAL_KEYS.processes, Date.now(), 'api:2:3f');
         await pause(20);
       }
     })();
     const refusal: unknown = await open().catch((error: unknown) => error);
     living.isOn = false;
     await life;
-    expect(refusal).toMatchObject({ message: expect.stringContaining(member) as string });
-    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS });
+    expect(refusal).toMatchObject({ message: expect.stringContaining('api:2:3f') as string });
+    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2 });
   });
 
   test('a half of it that is done already stays marked as such', async () => {
-    await expect(open(createMortalClient(data.redis, 12).redis)).rejects.toThrow('killed');
+    await expect(open(createMortalClient(data.redis, HALFWAY).redis)).rejects.toThrow('killed');
     await data.redis.del(GLOBAL_KEYS.upgrade);
     const [other = data.stores.second.redis] = mastersOf(data.stores.second.redis);
-    await other.client('SETNAME', 'herald-worker');
+    await other.client('SETNAME', 'herald-worker/2');
     await expect(open()).rejects.toThrow('A former version');
-    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, upgradingTo: 2 });
+    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2, upgradingTo: 3 });
   });
-});
-
-test('what a former version has left after a rollback is taken over beside those that work, and harms none of them', async () => {
-  const running = await open();
-  const [first] = filled;
-  if (!first) throw new Error('there are two');
-  const keys = createKeyspace(SHARDS).of(first.workspaceId);
-  // In work with the new version; a worker of the former one would have left nothing of it.
-  const handle = `1|${first.good.destination}|nonce|${first.waiting}`;
-  await data.redis.zrem(keys.queue.waiting(first.good.destination), first.waiting);
-  await data.redis.zadd(keys.queue.leases, Date.now() + 60_000, handle);
-  // Accepted by the former version: nowhere in the queue.
-  await data.redis.zrem(keys.queue.waiting(first.good.destination), first.delayed);
-  // It waits for a url from before, until the purge moves it.
-  await data.stores.receivers.patch(first.workspaceId, first.slow.id, { url: 'https://new.example.com/' }, Date.now());
-  await data.redis.zadd(`${keys.prefix}open`, 1, 'trn_a');
-  expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
-  expect((await readPlaces(data.redis)).waiting.get(first.heldBack)?.group).toBe(first.slow.destination);
-  expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.delayed)).not.toBeNull();
-  expect(await data.redis.zscore(keys.queue.waiting(first.good.destination), first.waiting)).toBeNull();
-  expect(await data.redis.exists(`${keys.prefix}open`)).toBe(0);
-  expect(running.findProblem()).toBeUndefined();
-  expect(running.events).toEqual(['info upgrade.began', 'info upgrade.ended']);
 });
 
 test('data of a newer version is refused, and a process that runs lets it alone', async () => {
   const running = await open();
-  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 3);
+  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 4);
   const refusal: unknown = await open().catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ConfigError);
-  expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 3; this one knows 2)');
+  expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 4; this one knows 3)');
   await waitFor('the process to notice', () => running.findProblem()?.code === 'layout_newer');
   expect(running.events.slice(-2)).toEqual(['error shards.resharded layout_newer', 'onResharded']);
 });
@@ -211,7 +194,7 @@ test('data of a newer version is refused, and a process that runs lets it alone'
 test('a new Redis has the layout at once', async () => {
   await data.redis.flushall();
   expect((await open()).events).toEqual([]);
-  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2 });
+  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 3 });
 });
 
 test('who only reads is told what to do with data of a former version', async () => {
@@ -221,10 +204,8 @@ test('who only reads is told what to do with data of a former version', async ()
   };
   const stopAll = 'stop every API and worker of that version, and start one of this: it takes the data over.';
   expect(await problem()).toContain(stopAll);
-  await data.redis.hset(GLOBAL_KEYS.shards, 'count', SHARDS);
-  expect(await problem()).toContain(stopAll);
   await data.redis.hset(GLOBAL_KEYS.shards, 'movingTo', 4);
-  expect(await problem()).toContain('finish that with "herald shards move --to 4" of that version');
+  expect(await problem()).toContain('finish that with "herald shards reshard --to 4" of that version');
   await data.redis.hdel(GLOBAL_KEYS.shards, 'movingTo');
   await open();
   expect(await problem()).toBeUndefined();

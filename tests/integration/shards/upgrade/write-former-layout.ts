@@ -1,65 +1,49 @@
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { readKeyName } from '@herald/store/shards/key-name';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { Queue } from 'bullmq';
 import { listKeys } from '../../../support/start-topology.ts';
-import type { FilledWorkspace } from '../fill-workspace.ts';
+import { placesOf, type FilledWorkspace } from '../fill-workspace.ts';
 
-const QUEUE_KINDS = new Set(['waiting', 'ready', 'wake', 'later', 'leases', 'settings', 'group', 'bucket', 'lanes']);
-/** What a former version had waiting for a destination that was live stood so far before what was replayed. */
-const LIVE_BEFORE_REPLAYED_MS = 1e12;
-const BREAKER_TTL_MS = 90_000_000;
+const QUEUE_KINDS = new Set(['waiting', 'ready', 'turns', 'wake', 'later', 'leases', 'settings', 'group']);
+/** Where the fields of a group that expired are kept, in ms. */
+const GROUP_TTL_MS = 90_000_000;
+const LEASE_MS = 20_000;
 
-/** Lays the queue out as a former version did: BullMQ's lists, backlogs, breakers and marks. */
+/** Lays the queue out as in layout 2: the groups are origins, and a receiver with a rate has a lane in one. */
 export async function writeFormerLayout(
   redis: RedisClient,
   shardCount: number,
   filled: readonly FilledWorkspace[],
 ): Promise<void> {
   for (const name of await listKeys(redis)) if (QUEUE_KINDS.has(readKeyName(name)?.kind ?? '')) await redis.del(name);
-  await redis.del(GLOBAL_KEYS.shards);
+  await redis.hset(GLOBAL_KEYS.shards, { count: shardCount, layout: 2 });
   for (const each of filled) await writeWorkspace(redis, shardCount, each);
 }
 
 async function writeWorkspace(redis: RedisClient, shardCount: number, filled: FilledWorkspace): Promise<void> {
-  const { prefix, delivery } = createKeyspace(shardCount).of(filled.workspaceId);
-  const { now, good, slow } = filled;
-  const open = async (name: string) => {
-    const queue = new Queue(name, { connection: redis, prefix: prefix.slice(0, -1) });
-    await queue.waitUntilReady();
-    return queue;
-  };
-  const [deliveries, tests] = [await open('deliveries'), await open('tests')];
-  const add = async (id: string, dueAt = now) => {
-    await deliveries.add('task.done', {}, { jobId: id, timestamp: now, delay: Math.max(0, dueAt - Date.now()) });
-  };
-  await add(filled.inWork);
-  // A worker died with it.
-  await redis.lmove(deliveries.toKey('wait'), deliveries.toKey('active'), 'RIGHT', 'LEFT');
-  await redis.set(deliveries.toKey(`${filled.inWork}:lock`), 'token', 'PX', 30_000);
-  await add(filled.waiting);
-  await add(filled.ofDisabled);
-  await add(filled.delayed, now + 3_600_000);
-  await add(filled.retriedReplay, now + 3_000);
-  await tests.add('webhook.test', {}, { jobId: filled.testEvent });
-
-  const wait = async (destination: string, id: string, score: number) => {
-    await redis.zadd(`${prefix}b:${destination}`, score, id);
-    await redis.zadd(`${prefix}backlogs`, now, destination);
-  };
-  await wait(slow.destination, filled.heldBack, now - LIVE_BEFORE_REPLAYED_MS);
-  await wait(good.destination, filled.replayed, now + 2_000);
-  await redis.hset(`${prefix}k:${slow.destination}`, filled.breaker);
-  await redis.pexpire(`${prefix}k:${slow.destination}`, BREAKER_TTL_MS);
-  await redis.hset(`${prefix}k:${good.destination}`, 'unknown', '1'); // nothing of it is to be copied
-
-  await redis.zadd(`${prefix}owed`, now + 1_000, filled.redelivered);
-  const pending = [filled.waiting, filled.inWork, filled.delayed, filled.heldBack, filled.ofRemoved, filled.testEvent];
-  for (const id of pending) {
-    const transition = await redis.hget(delivery(id), 'x');
-    await redis.zadd(`${prefix}open`, now + 60_000, transition ?? '');
-    // An API died before it added the job.
-    if (id === filled.ofRemoved) await redis.zadd(`${prefix}owed`, now, transition ?? '');
+  const { prefix, queue, endpoint, purge } = createKeyspace(shardCount).of(filled.workspaceId);
+  const { good, slow, off, gone, inOrder, limited, inWork, now } = filled;
+  const lane = `${limited.origin}~10~${limited.id}`;
+  const formerOf = new Map([good, slow, off, gone, inOrder].map(({ id, origin }) => [id, origin]));
+  formerOf.set(limited.id, lane);
+  for (const [id, { group: name, score }] of placesOf(filled)) {
+    const group = formerOf.get(name) ?? name;
+    if (id === inWork) await redis.zadd(queue.leases, now + LEASE_MS, `${score}|${group}|nonce|${id}`);
+    else await redis.zadd(queue.waiting(group), score, id);
+    const [base = ''] = group.split('~');
+    await redis.hset(queue.group(base), { p: '1', n: id === inWork ? 1 : 0, ten: filled.workspaceId });
+    await redis.pexpire(queue.group(base), GROUP_TTL_MS);
+    await redis.zadd(queue.ready(1), now, base);
+    await redis.zadd(queue.turns(1), now, filled.workspaceId);
+    await redis.hincrby(queue.settings, 'n', 1);
   }
-  await Promise.all([deliveries, tests].map((queue) => queue.close()));
+  await redis.zadd(queue.waiting(limited.origin), 1e13 + now, `~1~10~${limited.id}`);
+  await redis.zadd(queue.later, now, lane);
+  await redis.zadd(`${prefix}lanes`, 0, lane);
+  await redis.set(`${prefix}m:${limited.origin}~${limited.id}`, now + 1_000);
+  await redis.hset(endpoint(limited.id), 'dst', lane);
+  await redis.hset(endpoint(slow.id), 'dstWas', `${good.origin}|${lane}`);
+  await redis.hset(queue.group(slow.origin), { ...filled.breaker, sus: now + GROUP_TTL_MS });
+  await redis.zrem(purge, gone.id);
+  await redis.zadd(purge, now, `${gone.id}|${gone.origin}`);
 }

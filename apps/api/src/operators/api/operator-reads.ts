@@ -1,15 +1,15 @@
 import type { AuditTrail } from '@herald/store/audit/audit-trail';
-import type { createDestinationView } from '@herald/store/operators/destination-view';
+import type { createGroupView } from '@herald/store/operators/group-view';
 import type { createFailedView } from '@herald/store/operators/failed-view';
 import type { Search } from '@herald/store/operators/search';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
 import { readAuditCursor, toAuditPage, type AuditPage, type ListAudit } from './audit-rows.ts';
-import { toDestinationRow, type DestinationList } from './destination-rows.ts';
+import { toWaitingRow, type WaitingReceiverList } from './waiting-rows.ts';
 import { toFailedRow, type FailedPage } from './failed-rows.ts';
 import type { SearchResults } from './search-view.ts';
 
 export type OperatorReadsDeps = {
-  readonly destinations: ReturnType<typeof createDestinationView>;
+  readonly groups: ReturnType<typeof createGroupView>;
   readonly failed: ReturnType<typeof createFailedView>;
   readonly search: Search;
   readonly trail: Pick<AuditTrail, 'list'>;
@@ -18,7 +18,7 @@ export type OperatorReadsDeps = {
 };
 
 /** What operators look up. */
-export function createOperatorReads({ destinations, failed, search, trail, now }: OperatorReadsDeps) {
+export function createOperatorReads({ groups, failed, search, trail, now }: OperatorReadsDeps) {
   return {
     async search(text: string): Promise<SearchResults> {
       const { found, isComplete } = await search.find(text);
@@ -27,9 +27,9 @@ export function createOperatorReads({ destinations, failed, search, trail, now }
     async listAudit({ workspace: workspaceId, by, since, limit, cursor }: ListAudit): Promise<AuditPage> {
       return toAuditPage(await trail.list({ workspaceId, by, since, before: readAuditCursor(cursor), limit }));
     },
-    async listDestinations(limit: number, find = ''): Promise<DestinationList['destinations']> {
+    async listWaiting(limit: number, find = ''): Promise<WaitingReceiverList['receivers']> {
       const at = now();
-      const rows = (await destinations.list()).map((destination) => toDestinationRow(destination, at));
+      const rows = (await groups.list()).map((group) => toWaitingRow(group, at));
       const part = find.toLowerCase();
       const isWanted = (text: string | null) => text?.toLowerCase().includes(part) === true;
       return rows

@@ -2,7 +2,7 @@ import { operation, type RouteTable } from '../../routing/operation.ts';
 import { OpenWorkspace, PortalLinkView } from '../../portal-links/portal-link-view.ts';
 import type { ManagePortalLinks } from '../../portal-links/manage-portal-links.ts';
 import { AuditPage, ListAudit } from './audit-rows.ts';
-import { DestinationList, ListDestinations } from './destination-rows.ts';
+import { ListWaitingReceivers, WaitingReceiverList } from './waiting-rows.ts';
 import { FailedPage, ListFailed } from './failed-rows.ts';
 import type { ReadOverview as ReadServiceOverview } from './read-overview.ts';
 import type { OperatorReads } from './operator-reads.ts';
@@ -30,13 +30,14 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
         return await readOverview(window);
       },
     }),
-    operation('listDestinations', 'GET /destinations', {
-      summary: 'List the destinations with waiting deliveries',
-      description: 'Those with the most first. Of very many, only those that are served soonest.',
-      query: ListDestinations,
-      answer: { status: 200, description: 'The destinations.', schema: DestinationList },
+    operation('listWaitingReceivers', 'GET /receivers', {
+      summary: 'List the receivers with waiting deliveries',
+      description:
+        'Those with the most first. Of very many, only those that are served soonest. The callbacks of a workspace to one origin count as one.',
+      query: ListWaitingReceivers,
+      answer: { status: 200, description: 'The receivers.', schema: WaitingReceiverList },
       async handle({ reads }, _req, _res, { limit, find }) {
-        return { destinations: await reads.listDestinations(limit, find) };
+        return { receivers: await reads.listWaiting(limit, find) };
       },
     }),
     operation('search', 'GET /search', {

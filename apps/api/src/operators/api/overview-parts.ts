@@ -22,7 +22,7 @@ export function toPendingWork({ at, workers, shards }: ServiceState, failedLatel
       oldestDueMs: Math.max(0, at - oldestDueAt),
       isPaused,
     })),
-    unanswered: { destinations: sumOfOpen('groups'), deliveries: sumOfOpen('due') },
+    unanswered: { receivers: sumOfOpen('groups'), deliveries: sumOfOpen('due') },
     failedLately,
   };
 }

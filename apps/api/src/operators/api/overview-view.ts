@@ -32,7 +32,7 @@ export const OverviewView = z
         arrivalP99Ms: Ms,
         waiting: Count.meta({ description: 'Deliveries that are due and wait only for a worker or a slot.' }),
         active: Count.meta({ description: 'Deliveries in work.' }),
-        delayed: Count.meta({ description: 'Deliveries that are not due, or whose destination is left alone.' }),
+        delayed: Count.meta({ description: 'Deliveries that are not due, or whose receiver is left alone.' }),
         oldestDueMs: Ms,
         isPaused: z.boolean(),
       })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SearchText } from './destination-rows.ts';
+import { SearchText } from './waiting-rows.ts';
 
 /** Query of the search. */
 export const Search = z.strictObject({ q: SearchText });

@@ -20,7 +20,7 @@ export type BoardDeps = DeliveryJobsDeps & {
 };
 
 const DESCRIPTION =
-  'Delayed: until the next try, for their turn or the rate of their receiver, or while the destination is left alone. Failed: the latest 1,000. A pause holds all but test events.';
+  'Delayed: until the next try, for their turn or the rate of their receiver, or while the receiver is left alone. Failed: the latest 1,000. A pause holds all but test events.';
 const READ_ONLY = { label: 'read-only', color: '#475569' };
 const CAN_WRITE = { label: 'changes are allowed', color: '#b45309' };
 

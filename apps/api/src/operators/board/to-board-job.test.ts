@@ -24,8 +24,7 @@ function describeOne(delivery: Delivery, more: Partial<DeliveryDescription> = {}
     host: 'a.example',
     endpointState: 'enabled',
     attempts: 2,
-    destination: 'dst_a',
-    group: 'dst_a',
+    group: 'wh_a',
     ...more,
   };
 }
@@ -37,7 +36,7 @@ test('one that is tried again shows when, and what came of the last attempt', ()
     addedAt: 1_000,
     dueAt: 60_000,
     attemptsMade: 2,
-    groups: ['dst_a'],
+    groups: ['wh_a'],
     failedReason: 'answered 500',
     data: { status: 'pending', workspace: 'ws_a' },
   });
@@ -75,8 +74,7 @@ test('one that was delivered has completed, without an error', () => {
 
 test('one that was canceled without an attempt has failed, and says why', () => {
   const canceled = { ...unscheduled, status: 'canceled', settledAt: 9_000, reason: 'receiver_removed' } as const;
-  const { destination: _gone, ...description } = describeOne(canceled, { endpointState: 'removed' });
-  expect(toBoardJob(description)).toMatchObject({
+  expect(toBoardJob(describeOne(canceled, { endpointState: 'removed' }))).toMatchObject({
     ended: 'failed',
     failedReason: 'receiver_removed',
     startedAt: 1_000,
@@ -85,12 +83,12 @@ test('one that was canceled without an attempt has failed, and says why', () => 
 
 test('one that has ended and is sent once more waits in its group', () => {
   const again = { ...unscheduled, status: 'failed', settledAt: 9_000, owedAttempts: 1 } as const;
-  expect(toBoardJob(describeOne(again)).groups).toEqual(['dst_a']);
+  expect(toBoardJob(describeOne(again)).groups).toEqual(['wh_a']);
 });
 
-test('a test event waits in a group of its own, or in its destination’s once it is sent again', () => {
+test('a test event waits in a group of its own, or in its endpoint’s once it is sent again', () => {
   const { taskId: _none, ...test } = { ...pending, event: 'webhook.test' as const };
-  expect(toBoardJob(describeOne(test)).groups).toEqual(['!tests', 'dst_a']);
+  expect(toBoardJob(describeOne(test)).groups).toEqual(['!tests', 'wh_a']);
 });
 
 const shown: Delivery = {
@@ -115,6 +113,7 @@ test('a pending delivery shows where it goes, what came of it so far, and when i
     endpointState: 'enabled',
     attempts: 3,
     lastOutcome: '503',
+    group: 'wh_a',
   } as const;
   expect(toTitle(description)).toBe('task.done → a.example:8443');
   expect(toFacts(description)).toEqual({
@@ -141,7 +140,7 @@ test('a settled one whose endpoint is gone says so, and why', () => {
     reason: 'receiver_removed',
     owedAttempts: 1,
   } as const;
-  const facts = toFacts({ delivery: settled, endpointState: 'removed', attempts: 0 });
+  const facts = toFacts({ delivery: settled, endpointState: 'removed', attempts: 0, group: 'wh_a' });
   expect(facts).toMatchObject({
     host: '(removed)',
     endpointState: 'removed',

@@ -1,4 +1,4 @@
-import { TEST_GROUP } from '@herald/store/keyspace/test-group';
+import { TEST_GROUP } from '@herald/store/keyspace/groups';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { BoardJob } from '@herald/queue';
 import { toTime } from '../../http/to-time.ts';
@@ -32,7 +32,7 @@ function whyFailed({ delivery: { reason }, lastAttempt }: DeliveryDescription): 
 /** The groups in which it can wait: none if nothing is to be sent. */
 function groupsOf({ delivery, group }: DeliveryDescription): readonly string[] {
   if (delivery.status !== 'pending' && delivery.owedAttempts === 0) return [];
-  return [...(delivery.event === 'webhook.test' ? [TEST_GROUP] : []), ...(group === undefined ? [] : [group])];
+  return [...(delivery.event === 'webhook.test' ? [TEST_GROUP] : []), group];
 }
 
 /** The data of a job, in the order in which people read it. */

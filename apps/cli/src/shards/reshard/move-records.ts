@@ -1,11 +1,10 @@
-import { deliveryIdOf } from '@herald/core';
-import { EXPRESS_MARK, groupOfLane } from '@herald/queue';
+import { deliveryIdOf, groupOf } from '@herald/core';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createShardKeys, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
-import { PLATFORM_GROUP } from '@herald/store/keyspace/platform';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { walkKeys } from '@herald/store/redis/walk-keys';
 import type { AwaitCopies } from '@herald/store/shards/await-copies';
+import { forgetPlace } from '@herald/store/shards/forget-places';
 import { copyKey, copySortedSet } from './copy-key.ts';
 import { KEY_KINDS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
 import type { Owners } from './owners.ts';
@@ -36,7 +35,7 @@ export function keyInShard(key: string, from: ShardKeys, to: ShardKeys): string 
 export async function moveLists(deps: MoveDeps): Promise<number> {
   const { redis, target, owners, awaitCopies } = deps;
   return await walkShardKeys(deps, 'lists', async ({ shard, kind, id }, name) => {
-    if (await forgetPlaces(redis, kind, id, name)) return 0;
+    if (await forgetPlace(redis, kind, id, name)) return 0;
     if (KEY_KINDS[kind].step !== 'list') return 0;
     const from = keysOf(shard);
     const owner = await ownerOfList(owners, from, { kind, id }, name);
@@ -78,20 +77,6 @@ async function partsOf(redis: RedisClient, keys: ShardKeys, log: string): Promis
 }
 
 /**
- * Deletes the places of deliveries in the queue. Other fields of a destination's group stay, such as an open breaker.
- * @returns true for a key of the queue
- */
-async function forgetPlaces(redis: RedisClient, kind: KeyName['kind'], id: string, name: string): Promise<boolean> {
-  const isDestination = id !== '' && id !== PLATFORM_GROUP && !id.startsWith(EXPRESS_MARK);
-  if (KEY_KINDS[kind].step === 'rebuilt' || (kind === 'group' && !isDestination)) await redis.unlink(name);
-  else if (kind === 'group') await redis.hdel(name, 'p', 'n');
-  // The number of waiting deliveries.
-  else if (kind === 'settings') await redis.hdel(name, 'n');
-  else return false;
-  return true;
-}
-
-/**
  * Moves the records, each with its attached keys. A record is deleted last: it tells where the attached keys belong.
  * @returns keys moved
  */
@@ -130,10 +115,9 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'callbackStats':
       return { owner: id, attached: [] };
     case 'endpoint': {
-      const [owner, destination, former] = await redis.hmget(keys.endpoint(id), 'ws', 'dst', 'dstWas');
-      const places = [destination, ...(former?.split('|') ?? [])].filter((each) => each != null);
-      const destinations = [...new Set(places.map(groupOfLane))];
-      return { owner: owner ?? undefined, attached: [...destinations.map(keys.queue.group), keys.endpointStats(id)] };
+      const [owner, origin] = await redis.hmget(keys.endpoint(id), 'ws', 'dst');
+      const group = keys.queue.group(groupOf(id, origin ?? id));
+      return { owner: owner ?? undefined, attached: [group, keys.endpointStats(id)] };
     }
     case 'replay':
       return { owner: await owners.ofRecord(keys.replay(id)), attached: [] };

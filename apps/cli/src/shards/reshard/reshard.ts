@@ -15,7 +15,7 @@ import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createShardRecordStore, type ShardRecordStore } from '@herald/store/shards/shard-record';
 import { splitIndexes } from './split-indexes.ts';
-import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
+import { findLayoutProblem, judgeLayout } from '@herald/store/upgrade/find-layout-problem';
 
 /** After so many rounds through all keys, another process must be writing. */
 const ROUND_LIMIT = 5;
@@ -60,7 +60,10 @@ export async function reshard(deps: ReshardDeps, given: number, to: number): Pro
     throw new ConfigError(describeResharding(known, known.movingTo));
   }
   refuseRunning(await findRunning());
-  const { count: from = given, movingTo } = await learnRecord(redis, records, given);
+  const learned = await learnRecord(redis, records, given);
+  const problem = judgeLayout(learned);
+  if (problem) throw new ConfigError(problem.sentence);
+  const { count: from = given, movingTo } = learned;
   if (movingTo === undefined && from === to) return inPlace;
   if (movingTo === undefined) {
     await records.beginResharding(to);

@@ -1,5 +1,4 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
-import { readPurgeMark } from '@herald/store/purges/purge-store';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import { readScoredIds } from '@herald/store/keyspace/scored-ids';
 import type { KindsOf } from '@herald/store/shards/key-name';
@@ -28,10 +27,7 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
     keysIn: (keys) => [keys.portalWorkspaces],
     ownerOf: (_owners, _keys, workspaceId) => Promise.resolve(workspaceId),
   },
-  purge: {
-    keysIn: (keys) => [keys.purge],
-    ownerOf: (owners, keys, mark) => owners.ofEndpoint(keys, readPurgeMark(mark).endpointId),
-  },
+  purge: { keysIn: (keys) => [keys.purge], ownerOf: (owners, keys, id) => owners.ofEndpoint(keys, id) },
 };
 
 /**

@@ -6,25 +6,25 @@ import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
 import { OpenButton } from './open-button.tsx';
-import { useDestinations } from './queries.ts';
+import { useWaitingReceivers } from './queries.ts';
 
-type Destination = Schemas['Destination'];
+type WaitingReceiver = Schemas['WaitingReceiver'];
 
 /** Where deliveries wait, and why. What is looked for lives in the address. */
-export function DestinationsPage() {
+export function ReceiversPage() {
   const [query, setQuery] = useSearchParams();
   const find = query.get('find') ?? '';
-  const asked = useDestinations(find);
-  const { destinations: title, findDestination, noDestination, noDestinationFound } = adminTexts;
+  const asked = useWaitingReceivers(find);
+  const { receivers: title, findReceiver, noReceiver, noReceiverFound } = adminTexts;
   return (
     <>
       <header class="page-head">
         <h1>{title}</h1>
         <input
-          class="find-destination mono"
+          class="find-receiver mono"
           type="search"
-          aria-label={findDestination}
-          placeholder={findDestination}
+          aria-label={findReceiver}
+          placeholder={findReceiver}
           maxLength={256}
           value={find}
           onInput={({ currentTarget: { value } }) => {
@@ -33,13 +33,13 @@ export function DestinationsPage() {
         />
       </header>
       <Loaded of={asked}>
-        {({ destinations }) =>
-          destinations.length === 0 ? (
+        {({ receivers }) =>
+          receivers.length === 0 ? (
             <div class="empty">
-              <p>{find === '' ? noDestination : noDestinationFound}</p>
+              <p>{find === '' ? noReceiver : noReceiverFound}</p>
             </div>
           ) : (
-            <DestinationTable rows={destinations} />
+            <ReceiverTable rows={receivers} />
           )
         }
       </Loaded>
@@ -47,10 +47,10 @@ export function DestinationsPage() {
   );
 }
 
-function DestinationTable({ rows }: { readonly rows: readonly Destination[] }) {
-  const { destinations, destinationHeadings: headings } = adminTexts;
+function ReceiverTable({ rows }: { readonly rows: readonly WaitingReceiver[] }) {
+  const { receivers, receiverHeadings: headings, kinds } = adminTexts;
   return (
-    <table class="rows" aria-label={destinations}>
+    <table class="rows" aria-label={receivers}>
       <thead>
         <tr>
           <th scope="col">{headings.host}</th>
@@ -70,7 +70,7 @@ function DestinationTable({ rows }: { readonly rows: readonly Destination[] }) {
       <tbody>
         {rows.map((row) => (
           <tr key={row.group}>
-            <td class="col-destination">
+            <td class="col-receiver">
               {row.workspaceId === null ? (
                 <code>{row.group}</code>
               ) : (
@@ -79,7 +79,9 @@ function DestinationTable({ rows }: { readonly rows: readonly Destination[] }) {
                 </OpenButton>
               )}
               <br />
-              <code class="quiet">{row.workspaceId}</code>
+              <code class="quiet">
+                {row.kind === 'receiver' ? row.group : kinds[row.kind]} {row.workspaceId}
+              </code>
             </td>
             <td>
               <State row={row} />
@@ -95,7 +97,7 @@ function DestinationTable({ rows }: { readonly rows: readonly Destination[] }) {
   );
 }
 
-function State({ row: { breaker, nextProbeAt, pausedUntil, suspectUntil } }: { readonly row: Destination }) {
+function State({ row: { breaker, nextProbeAt, pausedUntil, suspectUntil } }: { readonly row: WaitingReceiver }) {
   const { states, probe, until } = adminTexts;
   const timed = (word: string, at: string | undefined) =>
     at !== undefined && (

@@ -1,7 +1,15 @@
-import { toDestinationRow } from './destination-rows.ts';
+import { toWaitingRow } from './waiting-rows.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
-const WAITING = { group: 'g', waiting: 3, due: 2, inWork: 0, isOpen: false, unanswered: 0 };
+const WAITING = {
+  group: 'wh_a',
+  kind: 'receiver',
+  waiting: 3,
+  due: 2,
+  inWork: 0,
+  isOpen: false,
+  unanswered: 0,
+} as const;
 
 test.each([
   {
@@ -11,11 +19,12 @@ test.each([
   },
   { what: 'a hold', state: { heldUntil: NOW + 1, due: 0 }, why: 'It asked to be left alone' },
   { what: 'a hold that is over', state: { heldUntil: NOW }, why: 'It waits for a free worker' },
+  { what: 'its rate', state: { waitingForRate: 2 }, why: 'It gets no more a second' },
   { what: 'times to come', state: { due: 0, suspectUntil: NOW + 1 }, why: 'Nothing is due yet' },
   { what: 'suspicion', state: { suspectUntil: NOW + 1, inWork: 1 }, why: 'It gave no answer lately, or is slow' },
   { what: 'suspicion that is over', state: { suspectUntil: NOW, inWork: 1 }, why: 'Others of it are being sent' },
   { what: 'its limit', state: { inWork: 1 }, why: 'Others of it are being sent' },
   { what: 'nothing else', state: {}, why: 'It waits for a free worker' },
 ])('deliveries that wait because of $what say so', ({ state, why }) => {
-  expect(toDestinationRow({ ...WAITING, ...state }, NOW).why).toContain(why);
+  expect(toWaitingRow({ ...WAITING, ...state }, NOW).why).toContain(why);
 });

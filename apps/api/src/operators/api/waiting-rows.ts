@@ -1,6 +1,6 @@
 import { DeliveryIdText, PageLimit } from '@herald/core';
 import { workspaceOfOwner } from '@herald/store/keyspace/platform';
-import type { DestinationDescription } from '@herald/store/operators/destination-view';
+import type { GroupDescription } from '@herald/store/operators/group-view';
 import { z } from 'zod';
 import { TimeText, toTime } from '../../http/to-time.ts';
 
@@ -11,15 +11,18 @@ export const SearchText = z
   .max(256)
   .meta({ description: 'An id, or a part of a host or of a workspace.', examples: ['hooks.example.com'] });
 
-/** Query of the destinations. */
-export const ListDestinations = z.strictObject({ limit: PageLimit, find: SearchText.exactOptional() });
+/** Query of the receivers with waiting deliveries. */
+export const ListWaitingReceivers = z.strictObject({ limit: PageLimit, find: SearchText.exactOptional() });
 
 const Count = z.int().min(0);
 
-/** A destination with waiting deliveries. */
-const DestinationRow = z
+/** A receiver with waiting deliveries, or callbacks. */
+const WaitingReceiverRow = z
   .strictObject({
-    group: z.string().meta({ description: 'Its name in the queue.' }),
+    group: z.string().meta({ description: 'Its name in the queue: of a receiver, its id.' }),
+    kind: z
+      .enum(['receiver', 'callbacks', 'notices'])
+      .meta({ description: '`callbacks`: those of a workspace to one origin.' }),
     workspaceId: z.string().nullable().meta({ description: 'Null when nothing tells.' }),
     host: z.string().nullable(),
     limit: z
@@ -38,22 +41,23 @@ const DestinationRow = z
     first: z.strictObject({ id: DeliveryIdText, dueAt: TimeText }).exactOptional(),
     why: z.string().meta({ description: 'What keeps its deliveries waiting, as a sentence.' }),
   })
-  .meta({ id: 'Destination', description: 'A workspace and the origin of a url: what waits for it, and why.' });
+  .meta({
+    id: 'WaitingReceiver',
+    description: 'A receiver, or the callbacks of a workspace to one origin: what waits for it, and why.',
+  });
 
-export const DestinationList = z
-  .strictObject({ destinations: z.array(DestinationRow) })
-  .meta({ id: 'DestinationList' });
-export type DestinationList = z.infer<typeof DestinationList>;
+export const WaitingReceiverList = z
+  .strictObject({ receivers: z.array(WaitingReceiverRow) })
+  .meta({ id: 'WaitingReceiverList' });
+export type WaitingReceiverList = z.infer<typeof WaitingReceiverList>;
 
 /** @param now epoch ms */
-export function toDestinationRow(
-  destination: DestinationDescription,
-  now: number,
-): DestinationList['destinations'][number] {
-  const { group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil } = destination;
-  const { first, delivery, limit } = destination;
+export function toWaitingRow(found: GroupDescription, now: number): WaitingReceiverList['receivers'][number] {
+  const { group, kind, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil } = found;
+  const { first, delivery, limit } = found;
   return {
     group,
+    kind,
     workspaceId: delivery ? workspaceOfOwner(delivery.delivery.workspaceId) : null,
     host: delivery?.host ?? null,
     ...(limit !== undefined && { limit }),
@@ -66,12 +70,12 @@ export function toDestinationRow(
     ...(suspectUntil !== undefined && { suspectUntil: toTime(suspectUntil) }),
     unanswered,
     ...(first && { first: { id: first.id, dueAt: toTime(first.dueAt) } }),
-    why: explainWait(destination, now),
+    why: explainWait(found, now),
   };
 }
 
 function explainWait(
-  { isOpen, unanswered, heldUntil, suspectUntil, due, inWork }: DestinationDescription,
+  { isOpen, unanswered, heldUntil, suspectUntil, due, inWork, waitingForRate }: GroupDescription,
   now: number,
 ): string {
   if (isOpen) {
@@ -79,6 +83,7 @@ function explainWait(
   }
   if (heldUntil !== undefined && heldUntil > now) return 'It asked to be left alone for a while (Retry-After).';
   if (due === 0) return 'Nothing is due yet.';
+  if (waitingForRate !== undefined) return 'It gets no more a second than its rate limit says.';
   if (suspectUntil !== undefined && suspectUntil > now) {
     return 'It gave no answer lately, or is slow: it gets few slots at a time.';
   }
