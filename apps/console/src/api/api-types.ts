@@ -1371,10 +1371,7 @@ export interface components {
             approvalRequests: components["schemas"]["ApprovalRequest"][];
             /** @default [] */
             decisionItems?: components["schemas"]["DecisionItem"][];
-            /**
-             * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
-             * @default false
-             */
+            /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
             apiResolvable?: boolean;
             outcome: components["schemas"]["Outcome"];
         };
@@ -1454,10 +1451,7 @@ export interface components {
                 approvalRequests: components["schemas"]["ApprovalRequest"][];
                 /** @default [] */
                 decisionItems?: components["schemas"]["DecisionItem"][];
-                /**
-                 * @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.
-                 * @default false
-                 */
+                /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
                 apiResolvable?: boolean;
                 outcome: components["schemas"]["Outcome"];
                 taskId: string;

@@ -127,16 +127,24 @@ test.each<{ status: TaskStatus; open: number; reported: number; known: boolean; 
   },
 );
 
-test('a higher action version replaces the open action with its own requests', () => {
-  const state = taskThatIs('requires_action', { action: { version: 1, primary: 'old', approvals: ['old'] } });
-  const action = { version: 2, primary: 'main', approvals: ['side', 'main'], apiResolvable: false };
-  expect(accepted(state, actionRequired(2)).change).toStrictEqual({
-    status: 'requires_action',
-    sequence: 8,
-    action,
-    interim: outcome,
-  });
-});
+test.each([
+  { says: false, has: { apiResolvable: false } },
+  { says: true, has: {} },
+  { says: undefined, has: {} },
+])(
+  'a higher action version replaces the open action with its own requests; of $says it keeps $has',
+  ({ says, has }) => {
+    const state = taskThatIs('requires_action', { action: { version: 1, primary: 'old', approvals: ['old'] } });
+    const action = { version: 2, primary: 'main', approvals: ['side', 'main'], ...has };
+    const report = { ...actionRequired(2), ...(says !== undefined && { apiResolvable: says }) };
+    expect(accepted(state, report).change).toStrictEqual({
+      status: 'requires_action',
+      sequence: 8,
+      action,
+      interim: outcome,
+    });
+  },
+);
 
 test.each<{ report: TransitionReport; event: string | undefined; sequence: number; status?: TaskStatus }>([
   { report: REPORTS.start, event: undefined, sequence: 7, status: 'queued' },

@@ -136,7 +136,7 @@ function openAction({ actionVersion, approvalRequests, apiResolvable }: ActionRe
     version: actionVersion,
     primary,
     approvals: approvalRequests.map(({ id }) => id),
-    ...(!apiResolvable && { apiResolvable }),
+    ...(apiResolvable === false && { apiResolvable }),
   };
 }
 

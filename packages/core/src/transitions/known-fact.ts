@@ -20,7 +20,8 @@ const DIGITS = 7;
  */
 export function digestOf(report: TransitionReport): string | undefined {
   if (report.type !== 'checkpoint' && report.type !== 'action_required') return undefined;
-  const bits = Number.parseInt(hash('sha256', canonicalJson(report)).slice(0, 8), 16);
+  const said = report.type === 'action_required' ? { ...report, apiResolvable: report.apiResolvable ?? false } : report;
+  const bits = Number.parseInt(hash('sha256', canonicalJson(said)).slice(0, 8), 16);
   return String(bits % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 

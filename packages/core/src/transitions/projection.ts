@@ -46,7 +46,7 @@ export function projectAction(report: ActionRequiredReport, actionUrl: string) {
     approval_request: projectApprovalRequest(primary),
     action_version: report.actionVersion,
     decision_items: report.decisionItems.map(projectDecisionItem),
-    api_resolvable: report.apiResolvable,
+    api_resolvable: report.apiResolvable ?? false,
     action_url: actionUrl,
   };
 }

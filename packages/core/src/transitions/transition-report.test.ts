@@ -44,7 +44,6 @@ test.each<{ when: string; body: unknown; report?: object }>([
       ...action,
       approvalRequests: [primary, { ...request, id: 'a2', primary: false }],
       decisionItems: [],
-      apiResolvable: false,
     },
   },
   {
@@ -169,7 +168,7 @@ test('a __proto__ within an outcome or a request is dropped, and nothing is inhe
     outcome: withProto(outcome, { progress: 'canary' }),
     approvalRequests: [withProto(primary, { description: 'canary' })],
   });
-  expect(report).toStrictEqual({ ...action, decisionItems: [], apiResolvable: false });
+  expect(report).toStrictEqual({ ...action, decisionItems: [] });
   expect(report).not.toHaveProperty('outcome.progress');
   expect(report).not.toHaveProperty('approvalRequests.0.description');
 });

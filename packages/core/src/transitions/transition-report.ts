@@ -66,10 +66,14 @@ const ActionRequired = z
       .meta({ description: 'Rises with every new action of the Task.', examples: [1] }),
     approvalRequests: z.array(ApprovalRequest).min(1).max(50),
     decisionItems: z.array(DecisionItem).max(100).default([]),
-    apiResolvable: z.boolean().default(false).meta({
-      description:
-        'Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Public-safe.',
-    }),
+    apiResolvable: z
+      .boolean()
+      .meta({
+        description:
+          'Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. ' +
+          'Left out: receivers are told false, and a key is not refused. Public-safe.',
+      })
+      .exactOptional(),
     outcome: Outcome,
   })
   .refine(({ approvalRequests }) => approvalRequests.filter(({ primary }) => primary).length === 1, {
