@@ -527,13 +527,28 @@ describe('a pending redelivery', () => {
     await expectConsistent();
   });
 
-  test('of a pending delivery counts as its next try', async () => {
-    const receiver = await engine.register();
-    const id = await engine.acceptOne(receiver, NOW);
-    await engine.log.redeliver(receiver.workspaceId, id, NOW);
-    await engine.record(id, { now: NOW, verdict: retryAt(NOW + 300), answered: true });
-    expect((await engine.load(id)).delivery).toMatchObject({ tries: 1, nextAttemptAt: NOW + 300, owedAttempts: 0 });
-  });
+  test.each<AttemptVerdict>([retryAt(NOW + 900), { kind: 'failed', reason: 'schedule_exhausted' }])(
+    'of a pending delivery that fails leaves its tries and its next try, nine times in a row, whatever the verdict: %j',
+    async (verdict) => {
+      const receiver = await engine.register();
+      const id = await engine.acceptOne(receiver, NOW);
+      await engine.record(id, { now: NOW, verdict: retryAt(NOW + 300), answered: true });
+      for (let count = 1; count <= 9; count++) {
+        await engine.log.redeliver(receiver.workspaceId, id, NOW);
+        expect(await engine.record(id, { now: NOW + count, verdict, answered: true })).toMatchObject({
+          kind: 'recorded',
+          status: 'pending',
+        });
+      }
+      const scheduled = { status: 'pending', tries: 1, nextAttemptAt: NOW + 300, owedAttempts: 0 };
+      expect((await engine.load(id)).delivery).toMatchObject(scheduled);
+      expect(await readAttempts(engine.redis, engine.keys, id)).toHaveLength(10);
+      // The schedule goes on.
+      await engine.record(id, { now: NOW + 300, verdict: retryAt(NOW + 600), answered: true });
+      expect((await engine.load(id)).delivery).toMatchObject({ tries: 2, nextAttemptAt: NOW + 600 });
+      await expectConsistent();
+    },
+  );
 });
 
 /** What one attempt leaves, beside the delivery's own record. */
@@ -571,7 +586,7 @@ test('an attempt whose record is sent twice, since the connection broke before t
   };
   await engine.worker.deliveries.record(failure);
   const before = await readTraces(id, receiver);
-  expect(before).toMatchObject([{ length: 1 }, '1', { fails: '1' }, { n: '1', owe: '1' }, [id]]);
+  expect(before).toMatchObject([{ length: 1 }, '1', { fails: '1' }, { n: '0', owe: '1' }, [id]]);
   await engine.worker.deliveries.record(failure);
   expect(await readTraces(id, receiver)).toEqual(before);
 });

@@ -141,7 +141,7 @@ describe('an attempt that is recorded', () => {
       isRedelivery: true,
       groupLimit: LIMIT,
     });
-    expect(reply).toMatchObject({ kind: 'superseded', status: 'pending', pendingRedeliveries: 0 });
+    expect(reply).toMatchObject({ kind: 'recorded', status: 'pending', pendingRedeliveries: 0 });
     expect(await take(NOW + 20)).toEqual([0]);
     await expectSound();
   });

@@ -158,6 +158,5 @@ test('one that is in work as a redelivery when it is replayed goes on as its rec
   await replay();
   const lease = job?.handle ?? '';
   await engine.record(second, { now: LATER, lease, verdict: { kind: 'retry', at: LATER + 5 }, answered: true });
-  expect((await deliverAll(LATER)).flat()).toContain(first);
-  expect((await deliverAll(LATER + 50)).flat()).toContain(second);
+  expect(await deliverAll(LATER)).toEqual([expect.arrayContaining([first]), expect.arrayContaining([second])]);
 });

@@ -51,7 +51,9 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       audit: 'path',
       summary: 'Make one more attempt now',
       description:
-        'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.',
+        'Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash. It ' +
+        'stands beside the schedule: a success makes the delivery `delivered`, a failure leaves its status, `tries` and ' +
+        '`nextAttemptAt`.',
       body: NoBody,
       answer: { status: 202, description: 'The delivery, with one more pending redelivery.', schema: DeliveryView },
       problems: [

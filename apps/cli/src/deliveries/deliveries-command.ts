@@ -108,7 +108,7 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, now }: 
     });
   deliveries
     .command('redeliver')
-    .description('make one more attempt now, with the same id and the same bytes, in any status of the delivery')
+    .description('make one more attempt now, with the same id and the same bytes, beside the schedule')
     .argument('<id>', 'of the delivery', readDeliveryId)
     .addHelpText('after', examples('herald deliveries redeliver dlv_ixeizp4snsuommspdcs6oacmpu52wjbz'))
     .action(async (id: DeliveryId, { json }: JsonOption) => {

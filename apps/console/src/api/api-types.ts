@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * Make one more attempt now
-         * @description Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash.
+         * @description Sends the same bytes under the same delivery id. After the 202, the attempt is made even if processes crash. It stands beside the schedule: a success makes the delivery `delivered`, a failure leaves its status, `tries` and `nextAttemptAt`.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */

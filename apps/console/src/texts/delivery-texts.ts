@@ -48,7 +48,7 @@ export const deliveryTexts = {
   someRefused: (count: number, why: string) => `${count} could not be redelivered: ${why}`,
   redeliver: 'Redeliver',
   redelivering: 'Asking…',
-  redeliverHint: 'Sends the same bytes under the same id, now.',
+  redeliverHint: 'Sends the same bytes under the same id, now. If it fails, the schedule goes on as it is.',
   owed: (count: number) => (count === 1 ? 'A redelivery is on its way.' : `${count} redeliveries are on their way.`),
   summary: {
     delivered: (attempts: number, length: string) =>

@@ -176,13 +176,15 @@ local function record(delivery, input, attempt, held, group)
     local key = prefix .. 'x:' .. transition
     retain(input.id, now, input.ttl)
     if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, input.ttl) end
-  elseif tries ~= input.tries and verdict.kind ~= 'delivered' then
+  elseif tries ~= input.tries and verdict.kind ~= 'delivered' and not input.isRedelivery then
     reply = 'superseded'
   elseif disabled ~= '' then
     finish('canceled', 'receiver_disabled')
   elseif verdict.kind == 'retry' and off then
     -- While it was in work.
     finish('canceled', off)
+  elseif input.isRedelivery and verdict.kind ~= 'delivered' then
+    -- A redelivery stands beside the schedule: tries and next try stay as they were.
   elseif verdict.kind == 'retry' then
     due = verdict.at
     redis.call('HSET', delivery, 'n', tries + 1, 'due', due)
