@@ -154,6 +154,11 @@ export function createGroupBackend(options: GroupBackendOptions) {
     /** Notes that the owner's own script has ended the job and its lease. */
     ended: end,
 
+    /** Renews no lease any more: what is still held has ended, and Redis could not be told. */
+    letGo(): void {
+      for (const token of held.keys()) end(token, 'unsent');
+    },
+
     /** Reserves nothing until `resume`, and gives back the jobs that were not started. BullMQ must be paused too. */
     hold: reservations.stop,
     resume: reservations.resume,

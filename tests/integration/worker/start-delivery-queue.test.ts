@@ -131,6 +131,7 @@ test.each<ProcessVerdict>([{ kind: 'recorded', end: 'answered' }, { kind: 'finis
     answer.resolve(undefined);
     await stopped;
     expect(ended).toEqual(['dlv_a', 'stopped']);
+    expect(queue.inWork()).toBe(0);
   },
 );
 

@@ -105,6 +105,7 @@ export function startDeliveryQueue(deps: DeliveryQueueDeps) {
       await worker.close();
       // BullMQ itself waits for no job when its own connection breaks at this moment.
       if (inWork > 0) await idle.promise;
+      backend.letGo();
     },
   };
 }
