@@ -99,7 +99,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
 
   const start = (job: Held, token: string): unknown[] => {
     held.set(token, job);
-    renewing ??= setInterval(() => void renew(), RENEWED_AFTER * leaseMs);
+    renewing ??= setInterval(() => void renew(), RENEWED_AFTER * leaseMs).unref();
     return [toJobJson(job.reserved.id), job.reserved.id, 0, 0];
   };
 
