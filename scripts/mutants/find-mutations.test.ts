@@ -14,6 +14,13 @@ test.each([
   ['type A = true;', []],
   ['await a();', ['void a();', ';']],
   ['const a = await b();', ['const a = b();']],
+  ['const a = async () => await b();', []],
+  ['async function a() { return await b(); }', []],
+  [
+    'async function a() { try { return await b(); } finally {} }',
+    ['async function a() { try { return b(); } finally {} }'],
+  ],
+  ['async function a() { using b = c; return await d(b); }', ['async function a() { using b = c; return d(b); }']],
   ['setInterval(a, 1);', [';', 'setTimeout(a, 1);']],
   ['const a = b().finally(c);', ['const a = b();']],
   ["const a = b.set(key, value, 'PX', 1_000, 'NX');", ["const a = b.set(key, value, 'NX');"]],

@@ -81,7 +81,7 @@ export function findMutations(path: string, text: string): Mutation[] {
       if (isOneLine(source, node)) replace(kindOf(expression), node, ';');
     } else if (ts.isAwaitExpression(node)) {
       // Mostly the compiler sees it.
-      if (!ts.isExpressionStatement(node.parent)) replace('await', node, textOf(node.expression));
+      if (!ts.isExpressionStatement(node.parent) && !isReturned(node)) replace('await', node, textOf(node.expression));
     } else if (ts.isCallExpression(node)) {
       found.push(...findInCall(source, node));
     } else if (ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node)) {
@@ -92,6 +92,23 @@ export function findMutations(path: string, text: string): Mutation[] {
   };
   visit(source);
   return found;
+}
+
+/** Whether who called waits for it all the same: nothing of the function comes after it. */
+function isReturned(node: ts.AwaitExpression): boolean {
+  const { parent } = node;
+  if (ts.isArrowFunction(parent)) return true;
+  if (!ts.isReturnStatement(parent)) return false;
+  for (let outer: ts.Node = parent; !ts.isFunctionLike(outer) && !ts.isSourceFile(outer); outer = outer.parent) {
+    if (ts.isTryStatement(outer)) return false;
+    if (ts.isBlock(outer) && outer.statements.some(isUsing)) return false;
+  }
+  return true;
+}
+
+/** Whether it releases something at the end of its block. */
+function isUsing(statement: ts.Statement): boolean {
+  return ts.isVariableStatement(statement) && /^(await )?using\b/.test(statement.getText());
 }
 
 function isAwaited(node: ts.Expression): boolean {
