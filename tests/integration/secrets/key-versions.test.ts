@@ -101,3 +101,11 @@ test('a key version is forgotten only as it was read: a secret encrypted with it
   expect(await vault.keyVersions.forget(again ?? read)).toBe('forgotten');
   expect(await vault.keyVersions.list()).toEqual([]);
 });
+
+test('a key version that can’t be written is told of', async () => {
+  await using vault = await startVault();
+  const [keys] = vault.keyspace.shards;
+  if (!keys) throw new Error('there is one');
+  await vault.redis.set(keys.keyVersions, 'no hash');
+  await expect(vault.keyVersions.add(keys, new Map([['a', 1]]))).rejects.toThrow('WRONGTYPE');
+});
