@@ -198,6 +198,9 @@ describe('herald deliveries', () => {
     expect(await list(...of, '--event', 'task.canceled')).toEqual([]);
     expect(await list(...of, '--since', '1h')).toHaveLength(2);
     expect(await list(...of, '--since', '2100-01-01T00:00:00Z')).toEqual([]);
+    expect(await list(...of, '--until', '1h')).toEqual([]);
+    expect(await list('--task', delivered.taskId, '--until', '1h')).toEqual([]);
+    expect(await list(...of, '--since', 'today', '--until', '2100-01-01')).toHaveLength(2);
     const limited = await run('deliveries', 'list', ...of, '--limit', '1');
     expect(limited.stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(['id', second]);
     expect(limited).toMatchObject({

@@ -6,16 +6,32 @@ test.each([
   ['2h', NOW - 7_200_000],
   ['2030-01-31T12:00:00Z', NOW],
   ['2030-01-31T14:00+02:00', NOW],
+  ['today', new Date(NOW).setHours(0, 0, 0, 0)],
+  ['2030-01-30', new Date(NOW - 86_400_000).setHours(0, 0, 0, 0)],
+  ['2030-01-30 14:00', new Date(NOW - 86_400_000).setHours(14, 0, 0, 0)],
+  ['2030-01-30T14:00:30', new Date(NOW - 86_400_000).setHours(14, 0, 30, 0)],
 ])('the time %s', (text, at) => {
   expect(timeReader(() => NOW)(text)).toBe(at);
 });
 
-test.each(['', 'today', '2030-01-31', '2030-13-31T12:00:00Z', '2030-01-31T12:00:00', '-2h', '1893456000000'])(
+test.each(['', 'yesterday', '24:00', '7:5', '2030-13-31', '2030-13-31T12:00:00Z', '-2h', '1893456000000'])(
   'the time %j is refused with two examples',
   (text) => {
-    expect(() => timeReader(() => NOW)(text)).toThrow(/such as 2h or 3d, or a time such as 2030/);
+    expect(() => timeReader(() => NOW)(text)).toThrow(
+      /such as 2h or 3d, a time of the clock such as 14:00, or one such as 2030/,
+    );
   },
 );
+
+test('a time of the clock is the last one', () => {
+  const read = timeReader(() => NOW);
+  const clockOf = (ms: number) => {
+    const at = new Date(ms);
+    return `${at.getHours()}:${String(at.getMinutes()).padStart(2, '0')}`;
+  };
+  for (const agoMs of [0, 3_600_000, 23 * 3_600_000]) expect(read(clockOf(NOW - agoMs))).toBe(NOW - agoMs);
+  expect(read(clockOf(NOW + 60_000))).toBe(NOW + 60_000 - 86_400_000);
+});
 
 test.each([
   ['1', 1],

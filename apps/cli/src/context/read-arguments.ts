@@ -44,16 +44,29 @@ export const readEndpointId = argumentReader(
   'must be the id of a receiver, such as wh_01m7wyndtadddfeszmz5b3xx5r, or of a callback (cb_…)',
 );
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+/** Without a zone, it is that of this machine. */
+const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/;
+const DAY_MS = 86_400_000;
 
-/** A time such as `2030-01-31T12:00:00Z`, or how long ago it was, such as `2h`; as epoch ms. */
+/**
+ * A time such as `2030-01-31T12:00:00Z`, a day (its beginning), what a clock showed last, such as `14:00`, or how long
+ * ago it was, such as `2h`; as epoch ms.
+ */
 export function timeReader(now: () => number) {
   return argumentReader((text) => {
     const agoMs = readDuration(text);
     if (agoMs !== undefined) return now() - agoMs;
-    const at = INSTANT.test(text) ? Date.parse(text) : NaN;
+    const [, hours, minutes] = CLOCK.exec(text === 'today' ? '0:00' : text) ?? [];
+    if (hours !== undefined) {
+      const at = new Date(now()).setHours(Number(hours), Number(minutes), 0, 0);
+      return at <= now() ? at : at - DAY_MS;
+    }
+    // A day alone would be one of UTC.
+    const whole = text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T');
+    const at = INSTANT.test(text) ? Date.parse(whole) : NaN;
     return Number.isNaN(at) ? undefined : at;
-  }, 'must be how long ago, such as 2h or 3d, or a time such as 2030-01-31T12:00:00Z');
+  }, 'must be how long ago, such as 2h or 3d, a time of the clock such as 14:00, or one such as 2030-01-31T12:00:00Z');
 }
 
 /** One or more of `items`, separated by commas. */

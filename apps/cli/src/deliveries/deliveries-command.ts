@@ -57,13 +57,14 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, now }: 
     )
     .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
     .addOption(new Option('--event <name>', 'of this event').choices(DeliveryEvent.options))
-    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
+    .option('--since <time>', 'accepted since then: a time, or how long ago, such as 14:00 or 2h', timeReader(now))
+    .option('--until <time>', 'accepted before then', timeReader(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
     .addHelpText(
       'after',
       examples(
         'herald deliveries list --status failed                    those that failed lately, of all workspaces',
-        'herald deliveries list --workspace ws_x --since 2h',
+        'herald deliveries list --workspace ws_x --since 14:00 --until 15:30',
         'herald deliveries list --receiver wh_… --status pending --event task.done',
       ),
     )

@@ -16,7 +16,7 @@ import { createTaskStore } from '@herald/store/tasks/task-store';
 import { describeDelivery, type DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 
-export type DeliveriesWanted = Omit<DeliveryFilter, 'until'> & {
+export type DeliveriesWanted = DeliveryFilter & {
   readonly receiver?: EndpointId;
   readonly task?: TaskId;
   readonly workspace?: WorkspaceId;
@@ -109,7 +109,7 @@ function selectFrom(all: readonly DeliveryDescription[], wanted: DeliveriesWante
   return { list: found.slice(0, wanted.limit), hasMore: found.length > wanted.limit, isPartial: false };
 }
 
-function matches(delivery: Delivery, { status, event, since = 0 }: DeliveryFilter): boolean {
+function matches(delivery: Delivery, { status, event, since = 0, until = Infinity }: DeliveryFilter): boolean {
   const isWanted = (status ?? delivery.status) === delivery.status && (event ?? delivery.event) === delivery.event;
-  return isWanted && since <= delivery.createdAt;
+  return isWanted && since <= delivery.createdAt && delivery.createdAt < until;
 }

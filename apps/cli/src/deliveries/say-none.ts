@@ -1,7 +1,7 @@
 import type { DeliveriesWanted } from './list-deliveries.ts';
 
 /** A list without a delivery, in a sentence that repeats what was asked for. */
-export function sayNone({ status, event, since, receiver, task, workspace, notices }: DeliveriesWanted): string {
+export function sayNone({ status, event, since, until, receiver, task, workspace, notices }: DeliveriesWanted): string {
   const of = receiver ?? task ?? workspace;
   const words = [
     'No',
@@ -10,6 +10,7 @@ export function sayNone({ status, event, since, receiver, task, workspace, notic
     notices ? 'notices' : 'deliveries',
     of === undefined ? undefined : `of ${of}`,
     since === undefined ? undefined : `since ${new Date(since).toISOString()}`,
+    until === undefined ? undefined : `until ${new Date(until).toISOString()}`,
   ];
   return `${words.filter((word) => word !== undefined).join(' ')}.`;
 }
