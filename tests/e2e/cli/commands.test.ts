@@ -320,6 +320,7 @@ test('herald queues counts what waits, shard by shard and receiver by receiver, 
   expect(stdout).toMatch(/^shard\tqueue\twaiting/);
   expect(stdout).toMatch(/^receiver\thost\tworkspace\tdeliveries\tdue\tstate/m);
   expect(stdout).toMatch(/^workers seen lately\t1$/m);
+  expect(stdout).toMatch(/^accepted, delivered a second\t\d+\.\d, \d+\.\d\nwhat is due is sent in\tnothing is due$/m);
 });
 
 test.each<[string, readonly string[], RegExp]>([

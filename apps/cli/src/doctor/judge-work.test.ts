@@ -12,6 +12,9 @@ const QUEUE: QueueLine = {
 };
 const QUEUES: Queues = {
   workers: 1,
+  acceptedPerSecond: 0,
+  deliveredPerSecond: 0,
+  emptyInMs: 0,
   queues: [QUEUE],
   receivers: [],
   receiverCount: 0,

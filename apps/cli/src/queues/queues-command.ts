@@ -84,8 +84,14 @@ function relativeTo(time: Date | null, now: number): string {
   return relativeText(Math.max(now, time?.getTime() ?? now), now);
 }
 
-function toServiceFacts({ workers, runningReplays, failedLately, receiverCount }: Queues) {
+function toServiceFacts(queues: Queues) {
+  const { workers, runningReplays, failedLately, receiverCount } = queues;
+  const { acceptedPerSecond, deliveredPerSecond, emptyInMs } = queues;
+  const emptyIn =
+    emptyInMs === null ? doubtful('not at this rate') : emptyInMs === 0 ? 'nothing is due' : spanText(emptyInMs);
   return {
+    'accepted, delivered a second': `${acceptedPerSecond.toFixed(1)}, ${deliveredPerSecond.toFixed(1)}`,
+    'what is due is sent in': emptyIn,
     'workers seen lately': workers === 0 ? bad('0') : good(String(workers)),
     'receivers with waiting deliveries': receiverCount,
     'replays under way': runningReplays,

@@ -2,6 +2,8 @@ import { createGroupView, type GroupDescription } from '@herald/store/operators/
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { timeToEmpty, toServiceRates } from '@herald/store/stats/service-rates';
+import { createStatsReader } from '@herald/store/stats/stats-reader';
 import type { Herald } from '../context/open-herald.ts';
 import { toDate } from '../output/time-text.ts';
 
@@ -10,13 +12,19 @@ export async function readQueues({ config, redis, keyspace, now }: Herald) {
   const readState = createServiceStateReader({ redis, keyspace, presence: createWorkerPresence(redis), now });
   const groups = createGroupView({ redis, keyspace, now });
   const at = now();
-  const [state, waiting, failedLately] = await Promise.all([
+  const [state, minutes, waiting, failedLately] = await Promise.all([
     readState(),
+    createStatsReader({ redis, keyspace, now }).ofService('1h'),
     groups.list(),
     createFailedView({ redis, keyspace, keepMs: config.retentionMs }).count(at),
   ]);
+  const { acceptedPerSecond, deliveredPerSecond } = toServiceRates(minutes, at);
+  const due = state.shards.reduce((total, { queue }) => total + queue.waiting + queue.active, 0);
   return {
     workers: state.workers,
+    acceptedPerSecond,
+    deliveredPerSecond,
+    emptyInMs: timeToEmpty(due, { acceptedPerSecond, deliveredPerSecond }) ?? null,
     queues: state.shards.map(({ queue: { waiting, active, delayed, oldestDueAt = state.at, isPaused } }, shard) => ({
       shard,
       queue: 'deliveries',

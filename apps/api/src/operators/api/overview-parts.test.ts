@@ -1,6 +1,7 @@
 import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
 import { FIELDS } from '@herald/store/stats/counter-layout';
-import { toMemory, toProcess, toRates } from './overview-parts.ts';
+import { toServiceRates } from '@herald/store/stats/service-rates';
+import { toMemory, toProcess } from './overview-parts.ts';
 
 const MINUTE_MS = 60_000;
 const AT = 1_900_000_000_000 - (1_900_000_000_000 % MINUTE_MS) + 30_000;
@@ -16,14 +17,14 @@ test('rates are of the last whole minute and what has passed of the present one'
     bucket(1, { [SHARD_FIELDS.accepted]: 120, [SHARD_FIELDS.failed]: 20, [ARRIVAL_BINS.fieldOf(100)]: 50 }),
     bucket(0, { [SHARD_FIELDS.accepted]: 60, [SHARD_FIELDS.deliveredLater]: 10 }),
   ];
-  const rates = toRates(minutes, AT);
+  const rates = toServiceRates(minutes, AT);
   expect(rates).toMatchObject({ acceptedPerSecond: 2, deliveredPerSecond: 60 / 90, successRate: 0.75 });
   expect(rates.arrivalP99Ms).toBeGreaterThan(64);
   expect(rates.arrivalP99Ms).toBeLessThanOrEqual(128);
 });
 
 test('where nothing happened there is no success rate and no time to arrival', () => {
-  expect(toRates([bucket(1, {}), bucket(0, {})], AT)).toEqual({ acceptedPerSecond: 0, deliveredPerSecond: 0 });
+  expect(toServiceRates([bucket(1, {}), bucket(0, {})], AT)).toEqual({ acceptedPerSecond: 0, deliveredPerSecond: 0 });
 });
 
 test.each([

@@ -1,12 +1,11 @@
 import type { PendingWork } from '@herald/store/operators/judge-work';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import type { SeenProcess } from '@herald/store/shards/process-presence';
-import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
-import { addCounts, type CountedBucket } from '@herald/store/stats/counter-layout';
+import { ARRIVAL_BINS } from '@herald/store/stats/attempt-fields';
+import type { CountedBucket } from '@herald/store/stats/counter-layout';
+import { toServiceCounts } from '@herald/store/stats/service-rates';
 import { toTime } from '../../http/to-time.ts';
 import type { OverviewView } from './overview-view.ts';
-
-const MINUTE_MS = 60_000;
 
 export function toPendingWork({ at, workers, shards }: ServiceState, failedLately: number): PendingWork {
   const sumOfOpen = (name: 'groups' | 'due') =>
@@ -40,38 +39,13 @@ export function toBacklog({ queues }: PendingWork) {
   };
 }
 
-/** Of the last whole minute and the present one. @param at epoch ms */
-export function toRates(minutes: readonly CountedBucket[], at: number) {
-  const counts = minutes.slice(-2).reduce<number[]>((sum, bucket) => addCounts(sum, bucket.counts), []);
-  const seconds = (MINUTE_MS + (at % MINUTE_MS)) / 1_000;
-  const { accepted, delivered, failedAttempts } = toCounts(counts);
-  const attempts = delivered + failedAttempts;
-  const [p50Ms, p99Ms] = [ARRIVAL_BINS.quantile(counts, 0.5), ARRIVAL_BINS.quantile(counts, 0.99)];
-  return {
-    acceptedPerSecond: accepted / seconds,
-    deliveredPerSecond: delivered / seconds,
-    ...(attempts > 0 && { successRate: delivered / attempts }),
-    ...(p50Ms !== undefined && { arrivalP50Ms: p50Ms }),
-    ...(p99Ms !== undefined && { arrivalP99Ms: p99Ms }),
-  };
-}
-
 export function toBucket({ at, counts }: CountedBucket): OverviewView['buckets'][number] {
   const [p50Ms, p99Ms] = [ARRIVAL_BINS.quantile(counts, 0.5), ARRIVAL_BINS.quantile(counts, 0.99)];
   return {
     at: toTime(at),
-    ...toCounts(counts),
+    ...toServiceCounts(counts),
     ...(p50Ms !== undefined && { p50Ms }),
     ...(p99Ms !== undefined && { p99Ms }),
-  };
-}
-
-function toCounts(counts: readonly number[]) {
-  const of = (field: number) => counts[field] ?? 0;
-  return {
-    accepted: of(SHARD_FIELDS.accepted),
-    delivered: ARRIVAL_BINS.sum(counts) + of(SHARD_FIELDS.deliveredLater),
-    failedAttempts: of(SHARD_FIELDS.failed),
   };
 }
 

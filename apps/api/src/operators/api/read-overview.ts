@@ -6,9 +6,10 @@ import type { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { GONE_AFTER_MS, type ProcessPresence } from '@herald/store/shards/process-presence';
+import { toServiceRates } from '@herald/store/stats/service-rates';
 import type { StatsReader } from '@herald/store/stats/stats-reader';
 import { toTime } from '../../http/to-time.ts';
-import { toBacklog, toBucket, toMemory, toPendingWork, toProcess, toRates } from './overview-parts.ts';
+import { toBacklog, toBucket, toMemory, toPendingWork, toProcess } from './overview-parts.ts';
 import type { OverviewView } from './overview-view.ts';
 
 /** However many pages ask, Redis is asked at most once in this time, in ms. */
@@ -46,7 +47,7 @@ export function createReadOverview(deps: ReadOverviewDeps) {
       at: toTime(at),
       window,
       bucketSeconds: window === '1h' ? 60 : 900,
-      now: { ...toRates(minutes, at), ...toBacklog(work) },
+      now: { ...toServiceRates(minutes, at), ...toBacklog(work) },
       processes: seen.filter(({ sign }) => sign > at - GONE_AFTER_MS).map(toProcess),
       redis: toMemory(state.memory, state.memory && noteMemory(at, state.memory.usedBytes)),
       buckets: buckets.map(toBucket),
