@@ -23,7 +23,6 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
     'ADD_ENTRY_LUA, when the trail is full',
     'PATCH_RECEIVER_LUA, when its url changes',
     'REDELIVER_LUA',
-    'ROTATE_SECRET_LUA',
   ],
   'its slot moves': [],
   'Redis forgot it': [],

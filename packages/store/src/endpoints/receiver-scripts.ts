@@ -70,6 +70,8 @@ export const ROTATE_SECRET_LUA = /* lua */ `
 -- Returns 'rotated' | 'missing'.
 ${COUNT_KEY_USE_LUA}
 if redis.call('HGET', KEYS[1], 'ws') ~= ARGV[1] then return 'missing' end
+-- No secret is encrypted to the same text twice: this call was sent again, after its reply was lost.
+if redis.call('HGET', KEYS[1], 'sec') == ARGV[2] then return 'rotated' end
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[1], 'sec2', 'sec2To')
 else
