@@ -160,6 +160,18 @@ describe('the search', () => {
     });
   });
 
+  test('finds the Task of a transition, whose id is in every body', async () => {
+    const receiver = await engine.register();
+    const task = await engine.createTask(receiver.workspaceId);
+    const [delivery = ''] = await task.accept([receiver], START);
+    const { transitionId } = (await engine.load(delivery)).delivery;
+    expect(await searchFor().find(transitionId)).toEqual({
+      found: [{ kind: 'task', id: task.id, workspaceId: receiver.workspaceId, label: task.id }],
+      isComplete: true,
+    });
+    expect(await searchFor().find(`trn_${'a'.repeat(32)}`)).toEqual({ found: [], isComplete: true });
+  });
+
   test('says that there may be more when its time is up, and when it has found enough', async () => {
     await engine.register({ url: 'https://hooks.acme.example/in' });
     expect(await searchFor(0).find('nowhere')).toEqual({ found: [], isComplete: false });

@@ -4,6 +4,7 @@ import {
   isCallbackId,
   type TaskId,
   taskIdOfCallback,
+  TransitionIdText,
   type WorkspaceId,
 } from '@herald/core';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
@@ -48,6 +49,11 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
   };
   const findTask = async (id: TaskId) =>
     toFound('task', id, (await redis.get(GLOBAL_KEYS.taskWorkspace(id))) ?? (await history?.findOwnerOfTask(id)));
+  /** The Task of a transition: the `id` of every body that a customer gets. Nothing in it names its shard. */
+  const findTransition = async (id: string): Promise<Found[]> => {
+    const rows = await Promise.all(keyspace.shards.map(({ transition }) => redis.hmget(transition(id), 'ws', 'task')));
+    return rows.flatMap(([workspaceId, taskId]) => (taskId == null ? [] : toFound('task', taskId, workspaceId)));
+  };
   const findReceiver = async (id: string): Promise<Found[]> => {
     const workspaceId = await owners.ofEndpoint(id);
     if (workspaceId === undefined) return [];
@@ -80,6 +86,7 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
       const complete = (found: readonly Found[]) => ({ found, isComplete: true });
       if (ID_PATTERNS.delivery.test(id)) return complete(toFound('delivery', id, await owners.ofDelivery(id)));
       if (ID_PATTERNS.receiver.test(id)) return complete(await findReceiver(id));
+      if (TransitionIdText.safeParse(id).success) return complete(await findTransition(id));
       const taskId = isCallbackId(id) ? taskIdOfCallback(id) : id;
       if (ID_PATTERNS.task.test(taskId)) return complete(await findTask(taskId));
       const isWorkspace = ID_PATTERNS.workspace.test(id) && (await isKnownWorkspace(id));
