@@ -1,5 +1,5 @@
 /** What people look for before they install a package. */
-const NEEDED = ['name', 'version', 'description', 'license', 'keywords', 'repository', 'engines'];
+const NEEDED = ['name', 'version', 'description', 'license', 'keywords', 'repository', 'homepage', 'bugs', 'engines'];
 
 /** Dependencies of any kind: a private one can't be installed, and names what is nobody's business. */
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
