@@ -6,7 +6,7 @@ import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditHistory } from '@herald/store/audit/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
-import type { HistoryReader } from '@herald/store/deliveries/history-reader';
+import type { HistoryReader } from '@herald/core';
 
 /** Lists and details share them. */
 const CONNECTIONS = 5;
