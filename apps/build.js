@@ -11,7 +11,7 @@ import { build as buildPage } from 'vite';
 const PROGRAMS = ['api', 'worker', 'cli'];
 
 /** They read files that lie beside their own. */
-const WITH_FILES = [/^@bull-board\//, /^swagger-ui-dist/, /^node-pg-migrate/];
+const WITH_FILES = [/^@bull-board\/ui/, /^swagger-ui-dist/, /^node-pg-migrate/];
 
 // An image is built without the history: its command names the commit.
 const { HERALD_COMMIT: givenCommit = '' } = process.env;
@@ -30,6 +30,8 @@ const outputs = await bundle(
     input: join(folderOf(app), 'src/main.ts'),
     platform: 'node',
     external: WITH_FILES,
+    // bull-board's default folder, which is not used.
+    checks: { eval: false },
     resolve: { conditionNames: ['source', 'node'] },
     transform: { define: { HERALD_COMMIT: JSON.stringify(COMMIT) } },
     output: { dir: join(folderOf(app), 'dist'), entryFileNames: 'main.js', sourcemap: true },

@@ -211,10 +211,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       config.operator &&
       operatorRedis &&
       readServiceState &&
-      base.board &&
       createOperatorDeps({
         operator: config.operator,
-        createBoard: base.board.createBoard,
         readReadiness,
         redis: operatorRedis,
         keyspace,

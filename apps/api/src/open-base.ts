@@ -83,7 +83,5 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
     history,
     historyMark,
     tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
-    // Without operator pages neither bull-board nor BullMQ is loaded.
-    board: config.operator && (await import('./operators/board/create-board.ts')),
   };
 }

@@ -1,6 +1,5 @@
 import type { Express } from 'express';
 import { createApp, createOperatorApp } from '../create-app.ts';
-import { createBoard } from '../operators/board/create-board.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import { admitEverybody, createRouter } from '../routing/create-router.ts';
 import { createOpenApiDocument, type DocumentPart } from './create-document.ts';
@@ -71,7 +70,7 @@ function createContext(operatorListener?: { host: string; port: number }) {
     keyspace: { shards: [] },
     untrustedProxy: { note: () => undefined },
     exposition: {},
-    operators: { createBoard, operator: { user: 'olga', password: 'correct horse', canWrite: true } },
+    operators: { operator: { user: 'olga', password: 'correct horse', canWrite: true } },
   } as never;
 }
 const OF_THEIR_OWN = { host: '127.0.0.1', port: 8082 };

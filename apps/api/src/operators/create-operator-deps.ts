@@ -1,6 +1,6 @@
 import type { OperatorConfig } from '@herald/config/operator-env';
 import { createAuditTrail, type AuditHistory } from '@herald/store/audit/audit-trail';
-import type { HistoryReader } from '@herald/store/deliveries/history-reader';
+import type { HistoryReader } from '@herald/core';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createGroupView } from '@herald/store/operators/group-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
@@ -13,11 +13,9 @@ import { createProcessPresence } from '@herald/store/shards/process-presence';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { createOperatorReads } from './api/operator-reads.ts';
 import { createReadOverview } from './api/read-overview.ts';
-import type { createBoard } from './board/create-board.ts';
 
 export type OperatorDepsOptions = {
   readonly operator: OperatorConfig;
-  readonly createBoard: typeof createBoard;
   /** Apart from the connection of requests. */
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
@@ -34,12 +32,11 @@ export type OperatorDepsOptions = {
 };
 
 /** What the operator pages are made of. */
-export function createOperatorDeps({ operator, createBoard, readServiceState, ...shared }: OperatorDepsOptions) {
+export function createOperatorDeps({ operator, readServiceState, ...shared }: OperatorDepsOptions) {
   const { redis, readReadiness, now } = shared;
   const failed = createFailedView(shared);
   return {
     operator,
-    createBoard,
     redis,
     readOverview: createReadOverview({
       readServiceState,

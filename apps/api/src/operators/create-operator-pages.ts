@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiConfig } from '@herald/config/api-config';
 import type { OperatorConfig } from '@herald/config/operator-env';
 import type { Exposition } from '@herald/store/service-state/create-exposition';
-import { Router } from 'express';
+import { Router, type RequestHandler } from 'express';
 import type { BuiltFiles } from '../console/built-files.ts';
 import { createAdminRoutes } from '../console/console-routes.ts';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
@@ -45,7 +45,7 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     router.use(createMetricsRoute({ exposition, token: config.metricsToken, guard, failures }));
   }
   if (!operators || !guard) return router;
-  const { createBoard, operator, redis } = operators;
+  const { operator, redis } = operators;
   router.use(
     OPERATOR_ROUTES.path,
     ...guard,
@@ -56,9 +56,19 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     ),
     refuseUnknownPath,
   );
-  router.use(BOARD_PATH, atRoute(BOARD_PATH), ...guard, createBoard({ ...deps, redis, canWrite: operator.canWrite }));
+  router.use(BOARD_PATH, atRoute(BOARD_PATH), ...guard, openBoard({ ...deps, redis, canWrite: operator.canWrite }));
   router.use('/admin', ...guard, createAdminRoutes(deps.builtConsole));
   return router;
+}
+
+/** Loaded when somebody opens it: bull-board and BullMQ take memory that few processes need. */
+function openBoard(deps: BoardDeps): RequestHandler {
+  let loading: Promise<RequestHandler> | undefined;
+  return async (req, res, next) => {
+    loading ??= import('./board/create-board.ts').then(({ createBoard }) => createBoard(deps));
+    const show = await loading;
+    await show(req, res, next);
+  };
 }
 
 function createGuard({ config, logger, now }: OperatorPagesDeps, operator: OperatorConfig) {

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { defineScript } from '@herald/store/scripts/script';
 import { nameConnection } from '@herald/store/redis/layout';
@@ -18,6 +20,9 @@ export type BoardDeps = DeliveryJobsDeps & {
   readonly resources: Resources;
   readonly logger: Logger;
 };
+
+/** Its page and what that loads. bull-board looks for it beside its own file, which is bundled. */
+const UI_FOLDER = dirname(createRequire(import.meta.url).resolve('@bull-board/ui/package.json'));
 
 const DESCRIPTION =
   'Delayed: until the next try, for their turn or the rate of their receiver, or while the receiver is left alone. Failed: the latest 1,000. A pause holds all but test events.';
@@ -50,6 +55,7 @@ export function createBoard(deps: BoardDeps): RequestHandler {
     queues,
     serverAdapter,
     options: {
+      uiBasePath: UI_FOLDER,
       handlerHooks: {
         before({ method, route }) {
           const verdict = judgeAction({ method, route, canWrite });
