@@ -4,7 +4,7 @@ import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { RequestHandler } from 'express';
-import { Histogram } from 'prom-client';
+import { Histogram } from '@prometheus-io/client';
 import { addressOf, clientAddressOf } from './client-address.ts';
 import { pathForLog } from './path-for-log.ts';
 import { stateOf } from './request-state.ts';

@@ -1,7 +1,7 @@
 import { EGRESS_FAILURES, PROXY_FAILURES } from '@herald/egress/egress-errors';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import { Gauge } from 'prom-client';
+import { Gauge } from '@prometheus-io/client';
 
 /** Counts what this machine's own way out fails at. */
 export function createEgressMetrics(registry: MetricsRegistry) {

@@ -1,6 +1,6 @@
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import { Gauge } from 'prom-client';
+import { Gauge } from '@prometheus-io/client';
 
 /**
  * Counts what moves to the history. A worker without one has no such metrics.

@@ -1,5 +1,5 @@
 import { isSuccess, outcomeClassOf, type CountedOutcome, type DeliveryEvent } from '@herald/core';
-import { Gauge, Histogram } from 'prom-client';
+import { Gauge, Histogram } from '@prometheus-io/client';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 

@@ -1,4 +1,4 @@
-import { Counter } from 'prom-client';
+import { Counter } from '@prometheus-io/client';
 import type { MetricsRegistry } from './create-metrics-registry.ts';
 
 /**
@@ -12,7 +12,7 @@ export function createCounter<Label extends string>(
   labelNames: readonly Label[],
   from: readonly Readonly<Record<Label, string>>[] = [],
 ) {
-  const counter = new Counter({ name, help, labelNames, registers: [registry] });
+  const counter = new Counter<string>({ name, help, labelNames, registers: [registry] });
   for (const labels of from) counter.inc(labels, 0);
   return (labels: Readonly<Record<Label, string>>, by = 1): void => {
     counter.inc(labels, by);

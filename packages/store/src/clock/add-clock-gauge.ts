@@ -1,4 +1,4 @@
-import { Gauge } from 'prom-client';
+import { Gauge } from '@prometheus-io/client';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
 /** Every scrape calls `skewMs`. */

@@ -1,5 +1,5 @@
 import { GROUP_HEALTHS } from '@herald/queue';
-import { Gauge } from 'prom-client';
+import { Gauge } from '@prometheus-io/client';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { ServiceState, ShardState } from './create-service-state-reader.ts';
 

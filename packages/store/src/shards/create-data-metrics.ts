@@ -1,4 +1,4 @@
-import { Gauge } from 'prom-client';
+import { Gauge } from '@prometheus-io/client';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 
 /** Shows whether a process still has the data that it works on. */
