@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { judgeAudit } from './audit/judge-audit.ts';
+import { readFileSync } from 'node:fs';
+import { findDeprecated, judgeAudit } from './audit/judge-audit.ts';
 
 // `npm run check:audit`, part of `npm run verify`. npm gives up before this limit, and prints the reason.
 const LIMIT_MS = 60_000;
@@ -25,3 +26,7 @@ switch (verdict.kind) {
   case 'clean':
     console.log(`npm audit: the registry knows no advisory for any of ${verdict.packages} packages`);
 }
+
+const deprecated = findDeprecated(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
+for (const each of deprecated) console.error(`given up by its author: ${each}`);
+if (deprecated.length > 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { judgeAudit } from './judge-audit.ts';
+import { findDeprecated, judgeAudit } from './judge-audit.ts';
 
 const report = (vulnerabilities: object) =>
   JSON.stringify({ auditReportVersion: 2, vulnerabilities, metadata: { dependencies: { total: 700 } } });
@@ -28,4 +28,14 @@ test.each([
   ['no report at all is an error', '', { kind: 'broken', reason: 'no report' }],
 ])('%s', (_, text, verdict) => {
   expect(judgeAudit(text)).toEqual(verdict);
+});
+
+test('a package that its author has given up is named with what the author says', () => {
+  const packages = {
+    '': { name: 'herald' },
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/a/node_modules/@b/c': { version: '2.0.0', deprecated: 'Use d.' },
+  };
+  expect(findDeprecated(JSON.stringify({ packages }))).toEqual(['@b/c: Use d.']);
+  expect(() => findDeprecated('{}')).toThrow('the lock file has no packages');
 });

@@ -18,6 +18,18 @@ export function judgeAudit(text: string): AuditVerdict {
   return findings.length > 0 ? { kind: 'found', findings } : { kind: 'clean', packages: countPackages(report) };
 }
 
+/** What its author has given up, as npm noted it in the lock file: `name: what the author says`. */
+export function findDeprecated(lock: string): string[] {
+  const file = readJson(lock);
+  const packages = isObject(file) && isObject(file.packages) ? file.packages : undefined;
+  if (!packages) throw new Error('the lock file has no packages');
+  return Object.entries(packages).flatMap(([path, entry]) =>
+    isObject(entry) && typeof entry.deprecated === 'string'
+      ? [`${path.replace(/^.*node_modules\//, '')}: ${entry.deprecated}`]
+      : [],
+  );
+}
+
 /** Errors of the registry have a `message`; those of npm have only `error`. */
 function judgeError({ message, error }: Record<string, unknown>): AuditVerdict {
   if (typeof message === 'string') return { kind: 'skipped', reason: message };
