@@ -2,23 +2,22 @@
 #   docker build -t herald .
 #   docker run herald node apps/worker/dist/main.js
 
-FROM node:24.21.0-slim AS modules
-WORKDIR /herald
-COPY package.json package-lock.json ./
-COPY packages packages
-COPY apps apps
-RUN npm ci --omit=dev --ignore-scripts --workspace=@herald/api --workspace=@herald/worker --workspace=@herald/cli
-RUN rm -r apps/*/src packages/*/src apps/console apps/build.js
-
 FROM node:24.21.0-slim AS build
 WORKDIR /herald
 COPY package.json package-lock.json tsconfig.build.json tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
 RUN npm ci --ignore-scripts
-ARG HERALD_COMMIT
 RUN npm run build
-RUN mkdir /built && cp -r --parents apps/*/dist /built
+# The programs are bundles. Beside them stay the two packages whose files they serve, and the migrations of the history.
+RUN mkdir -p /built/node_modules/@bull-board /built/node_modules/@herald/history /built/node_modules/.bin
+RUN cp -r --parents apps/*/dist apps/*/package.json apps/cli/bin /built
+RUN cp -r node_modules/@bull-board/ui /built/node_modules/@bull-board
+RUN cp -r node_modules/swagger-ui-dist /built/node_modules
+RUN cp -r packages/history/package.json packages/history/migrations /built/node_modules/@herald/history
+RUN ln -s ../../apps/cli/bin/herald.js /built/node_modules/.bin/herald
+RUN find /built/apps /built/node_modules \( -name '*.map' -o -name '*.d.ts' \) -delete
+RUN cd /built/node_modules/swagger-ui-dist && rm swagger-ui-es-* swagger-ui.js
 
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
@@ -32,7 +31,6 @@ LABEL org.opencontainers.image.version=0.2.0
 LABEL org.opencontainers.image.licenses=MIT
 LABEL org.opencontainers.image.base.name=docker.io/library/node:24.21.0-slim
 WORKDIR /herald
-COPY --from=modules /herald ./
 COPY --from=build /built ./
 # Nothing is written here: the file system may be read-only, and the user owns none of it. It is the image's user node;
 # by a number, Kubernetes sees that it isn't root.

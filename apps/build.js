@@ -11,7 +11,7 @@ import { build as buildPage } from 'vite';
 const PROGRAMS = ['api', 'worker', 'cli'];
 
 /** They read files that lie beside their own. */
-const WITH_FILES = [/^@bull-board\/ui/, /^swagger-ui-dist/, /^node-pg-migrate/];
+const WITH_FILES = [/^@bull-board\/ui/, /^swagger-ui-dist/];
 
 // An image is built without the history: its command names the commit.
 const { HERALD_COMMIT: givenCommit = '' } = process.env;
