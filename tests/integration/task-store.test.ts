@@ -2,6 +2,8 @@ import { callbackIdOf, type Decision, type Task } from '@herald/core';
 import { MESSAGE_LIMIT, type TaskCursor } from '@herald/store/tasks/task-store';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
+const DAY_MS = 86_400_000;
+
 let stores: Stores;
 beforeEach(async () => {
   stores = await startStores(3);
@@ -18,7 +20,7 @@ async function listAll(limit: number): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: TaskCursor | undefined;
   do {
-    const page = await stores.tasks.listByStatus('queued', limit, cursor);
+    const page = await stores.tasks.listByStatus('queued', limit, 10_000, cursor);
     pages.push(page.tasks.map(({ id }) => id));
     cursor = page.next;
   } while (cursor && pages.length < 100);
@@ -40,10 +42,28 @@ test.each([1, 2, 3, 7, 20, 21])(
   },
 );
 
+test('Tasks that were never started leave the list when they expire, a hundred at a time, and no page shows them', async () => {
+  const now = 200 * DAY_MS;
+  const { workspaceId } = await create({ createdAt: now - 100 * DAY_MS, updatedAt: now - 100 * DAY_MS });
+  const { redis, keyspace } = stores;
+  const list = keyspace.of(workspaceId).tasksIn('queued');
+  await redis.zadd(list, ...Array.from({ length: 149 }, (_, index) => [index, `task_${index}`]).flat());
+  await stores.tasks.create(
+    buildTask(workspaceId, { status: 'queued', createdAt: now - DAY_MS, updatedAt: now - DAY_MS }),
+  );
+  expect(await redis.zcard(list)).toBe(51);
+  const living = buildTask(workspaceId, { status: 'queued', createdAt: now, updatedAt: now });
+  expect((await stores.tasks.listByStatus('queued', 1, now)).tasks).toHaveLength(1);
+  await stores.tasks.create(living);
+  const { tasks, next } = await stores.tasks.listByStatus('queued', 2, now);
+  expect([tasks.length, next]).toEqual([2, undefined]);
+  expect(await redis.zcard(list)).toBe(2);
+});
+
 test('a Task that leaves the status between two pages takes no other one with it', async () => {
   const tasks: Task[] = [];
   for (let index = 0; index < 9; index++) tasks.push(await create({ createdAt: 1_000 + index }));
-  const first = await stores.tasks.listByStatus('queued', 3);
+  const first = await stores.tasks.listByStatus('queued', 3, 10_000);
   const [moved] = tasks;
   if (!moved) throw new Error('nine were created');
   await stores.transitions.commit({
@@ -54,7 +74,7 @@ test('a Task that leaves the status between two pages takes no other one with it
     change: { status: 'running', sequence: 0 },
     factKey: 'start',
   });
-  const second = await stores.tasks.listByStatus('queued', 100, first.next);
+  const second = await stores.tasks.listByStatus('queued', 100, 10_000, first.next);
   expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
 });
 

@@ -105,7 +105,7 @@ async function readAll(redis: RedisClient, shardCount: number) {
     }),
   );
   const links = createPortalLinkStore({ redis, keyspace, now: Date.now });
-  const { tasks: running } = await tasks.listByStatus('running', 100);
+  const { tasks: running } = await tasks.listByStatus('running', 100, Date.now());
   const allLinks: PortalLink[] = [];
   for await (const some of links.listAll()) allLinks.push(...some);
   const owners = await Promise.all(allLinks.map(({ id }) => links.findWorkspace(id)));

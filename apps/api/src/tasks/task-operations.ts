@@ -19,9 +19,10 @@ import {
   type Task,
   type TaskCallback,
   type TaskId,
+  type TaskStatus,
   type WorkspaceId,
 } from '@herald/core';
-import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskStore } from '@herald/store/tasks/task-store';
+import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
 import { newRevision } from '@herald/store/redis/revision';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
@@ -76,7 +77,8 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
 
   return {
     find,
-    listByStatus: tasks.listByStatus,
+    listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) =>
+      tasks.listByStatus(status, limit, now(), after),
 
     /** Returns the callback and its signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(

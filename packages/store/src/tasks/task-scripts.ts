@@ -1,5 +1,16 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
+/** Entries of a list of Tasks that one script drops, at most: Redis does nothing else meanwhile. */
+const TRIMMED_AT_ONCE = 100;
+
+/** `trimTasks(list, before)` drops some of the Tasks of a list that have expired: those that changed last before a time (ms). */
+export const TRIM_TASKS_LUA = /* lua */ `
+local function trimTasks(list, before)
+  local expired = redis.call('ZRANGE', list, '-inf', before, 'BYSCORE', 'LIMIT', 0, ${TRIMMED_AT_ONCE})
+  if #expired > 0 then redis.call('ZREM', list, unpack(expired)) end
+end
+`;
+
 export const CREATE_TASK_LUA = /* lua */ `
 -- Create a Task, with its callback when it has one. A second run leaves what the first one wrote.
 -- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
@@ -8,12 +19,15 @@ export const CREATE_TASK_LUA = /* lua */ `
 -- ARGV[5] its revision   ARGV[6..n+5] Task fields   ARGV[n+6..] callback fields (none: no callback)
 -- Returns 'created' (also when the client sends this very call again) | 'exists'.
 ${COUNT_KEY_USE_LUA}
+${TRIM_TASKS_LUA}
 local last = 5 + tonumber(ARGV[4])
 local revision = redis.call('HGET', KEYS[1], 'rev')
 if revision then return revision == ARGV[5] and 'created' or 'exists' end
 redis.call('HSET', KEYS[1], unpack(ARGV, 6, last))
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+-- No transition leads to this status, so that no other script trims its list.
+trimTasks(KEYS[2], ARGV[2] - ARGV[3])
 if #ARGV > last then
   redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
   redis.call('PEXPIRE', KEYS[3], ARGV[3])

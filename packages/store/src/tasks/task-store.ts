@@ -40,9 +40,10 @@ export function createTaskStore(deps: TaskStoreDeps) {
   const resolve = defineReplicatedScript(deps, RESOLVE_APPROVAL_LUA);
 
   /** One shard's next Tasks in a status, longest unchanged first: those of the page, and one more. */
-  const readPage = async (keys: ShardKeys, status: TaskStatus, limit: number, after?: TaskCursor) => {
+  const readPage = async (keys: ShardKeys, status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {
     const key = keys.tasksIn(status);
-    const from = after?.updatedAt ?? 0;
+    // What changed last before has expired. Its entries go some at a time.
+    const from = Math.max(after?.updatedAt ?? 0, now - taskTtlMs(status, retention));
     // Members of one score come in order of id; those up to the cursor's id were on the page before.
     const sameScore = after ? await redis.zcount(key, from, from) : 0;
     const range = ['BYSCORE', 'LIMIT', 0, sameScore + limit + 1, 'WITHSCORES'] as const;
@@ -118,9 +119,9 @@ export function createTaskStore(deps: TaskStoreDeps) {
       if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs, 'GT');
       return ResolveReply.parse(reply);
     },
-    /** Tasks of all workspaces in a status, longest unchanged first. */
-    listByStatus: async (status: TaskStatus, limit: number, after?: TaskCursor) => {
-      const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, after)));
+    /** Tasks of all workspaces in a status, longest unchanged first; `now` is epoch ms. */
+    listByStatus: async (status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {
+      const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, now, after)));
       const found = perShard.flat().sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
       const page = found.slice(0, limit);
       const tasks = await Promise.all(page.map(async ({ id, key }) => readTask(id, await redis.hgetall(key))));

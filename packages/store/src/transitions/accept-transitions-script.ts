@@ -4,6 +4,7 @@ import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
+import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state,
@@ -31,6 +32,7 @@ ${ADVANCE_LUA}
 ${COUNT_LUA}
 ${RETAIN_LUA}
 ${LOG_LUA}
+${TRIM_TASKS_LUA}
 local entries = {}
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
@@ -104,7 +106,7 @@ local function commit(input, body)
   redis.call('ZADD', list, input.now, input.task)
   if not trimmed[list] then
     trimmed[list] = true
-    redis.call('ZREMRANGEBYSCORE', list, '-inf', tonumber(input.now) - tonumber(input.taskTtl))
+    trimTasks(list, tonumber(input.now) - tonumber(input.taskTtl))
   end
   for _, key in ipairs({ task, facts, task .. ':messages', task .. ':decisions' }) do
     redis.call('PEXPIRE', key, input.taskTtl)
