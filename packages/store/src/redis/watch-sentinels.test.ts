@@ -23,7 +23,9 @@ async function startSentinel() {
     name: (other: number) => {
       port = other;
     },
-    [Symbol.asyncDispose]: () => once(server.close(), 'close'),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await once(server.close(), 'close');
+    },
   };
 }
 
