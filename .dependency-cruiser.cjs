@@ -90,7 +90,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
-        pathNot: ['^packages/egress/src/', '^packages/test-kit/', '\\.test\\.ts$'],
+        pathNot: ['^packages/egress/src/', '^packages/test-kit/', '^apps/build\\.js$', '\\.test\\.ts$'],
       },
       to: {
         path: '^(https|http2|tls|dns|dns/promises|dgram|child_process|cluster|undici|node_modules/undici/.*)$',

@@ -59,7 +59,7 @@ function fill(registry: Registry): Map<string, string[]> {
       .filter(({ name }) => name.startsWith('herald_'))
       .map(({ name, type, labelNames, help }) => [
         name,
-        [`\`${name}\``, String(type), labelNames.map((label) => `\`${label}\``).join(', '), help],
+        [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help],
       ]),
   );
 }
