@@ -42,14 +42,14 @@ const POINTS: readonly Point[] = [
   {
     when: 'before it inserts transitions',
     of: 'toPostgres',
-    at: { bytes: 'insert-transitions', when: 'before' },
+    at: { bytes: 'INSERT INTO herald.transitions', when: 'before' },
     rows: 0,
     kept: COUNT,
   },
   {
     when: 'between transitions and deliveries',
     of: 'toPostgres',
-    at: { bytes: 'insert-deliveries', when: 'before' },
+    at: { bytes: 'INSERT INTO herald.deliveries', when: 'before' },
     rows: 0,
     kept: COUNT,
   },

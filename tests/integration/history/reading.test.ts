@@ -77,6 +77,52 @@ test('filters hold in history too, and a filter that matches nothing comes to an
   expect(await walk(receiver, 2, { event: 'task.done' })).toEqual([]);
 });
 
+test('what lies in days far apart is read in stretches of days: each once, in order, by its id, and by its Task', async () => {
+  const days = [120, 44, 41, 41, 9, 2, 0];
+  const { receiver, ids, task, workspaceId } = await settleMany(
+    days.length,
+    days.map((day, index) => index - day * 86_400_000),
+  );
+  await engine.move();
+  for (const limit of [1, 3, 100]) {
+    expect(await walk(receiver, limit)).toEqual(newestFirst(ids));
+    expect(await walk(receiver, limit, { status: 'delivered' })).toEqual(newestFirst(ids));
+  }
+  expect(await walk(receiver, 2, { status: 'failed' })).toEqual([]);
+  const range = { workspaceId, endpointId: receiver.id, since: 0, until: START + 1_000 };
+  expect((await engine.reader.listOldestFirst(range, 5)).map(({ delivery }) => delivery.id)).toEqual(ids.slice(0, 5));
+  await expect(engine.reader.count(range)).resolves.toBe(ids.length);
+  for (const id of ids) await expect(engine.reader.find(workspaceId, id)).resolves.toMatchObject({ delivery: { id } });
+  await expect(engine.reader.findOwner(ids[0] ?? '')).resolves.toBe(workspaceId);
+  await expect(engine.reader.findOwnerOfTask(task.id)).resolves.toBe(workspaceId);
+  const sequences = await engine.reader.listSequences(workspaceId, task.id, 3, 7);
+  expect(sequences.map(({ sequence }) => sequence)).toEqual([6, 5, 4]);
+  const found = await engine.reader.listOfTransitions(
+    workspaceId,
+    task.id,
+    sequences.map(({ transitionId }) => transitionId),
+  );
+  expect(found.map(({ delivery }) => delivery.id).sort()).toEqual(ids.slice(3, 6).sort());
+});
+
+test('a page that has looked for long enough says how far it is, and the next one goes on there', async () => {
+  const { workspaceId, ids } = await settleMany(1, [-100 * 86_400_000]);
+  await settleMany(1);
+  await engine.move();
+  const deps = { pool: engine.history.pool, limitMs: 5_000, onUnavailable: () => undefined };
+  const hasty = createHistoryReader({ ...deps, lookMs: 0 });
+  const found: DeliveryId[] = [];
+  let pages = 0;
+  for (let after: ListPlace | undefined, isOver = false; !isOver; pages++) {
+    const page = await hasty.list({ workspaceId, limit: 10, after });
+    found.push(...page.found.map(({ delivery }) => delivery.id));
+    after = page.next;
+    isOver = after === undefined;
+  }
+  expect(pages).toBeGreaterThan(3);
+  expect(found).toEqual(ids);
+});
+
 test('nobody reads what is of another workspace', async () => {
   const { receiver, ids, task } = await settleMany(1);
   await engine.move();

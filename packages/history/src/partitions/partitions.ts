@@ -40,12 +40,15 @@ export function partitionName(table: HistoryTable, day: number): string {
   return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
+/** When a day such as 20261123 begins, epoch ms. */
+export const startOf = (day: string): number => Date.parse(day.replace(/(....)(..)(..)/, '$1-$2-$3'));
+
 /** Every table of a day, the oldest of each kind first. */
 export async function listDayTables(client: Pick<ClientBase, 'query'>): Promise<readonly DayTable[]> {
   const { rows } = await client.query<Pick<DayTable, 'name' | 'state'>>(SQL.LIST_DAY_TABLES);
   return rows.flatMap(({ name, state }) => {
     const table = HISTORY_TABLES.find((each) => name.startsWith(`${each}_`));
-    const day = Date.parse(name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3')) / DAY_MS;
+    const day = startOf(name.slice(-8)) / DAY_MS;
     return table === undefined || Number.isNaN(day) ? [] : [{ name, table, day, state }];
   });
 }

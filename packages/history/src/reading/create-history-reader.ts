@@ -18,8 +18,10 @@ import { z } from 'zod';
 import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
 import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
+import { DAY_MS, startOf } from '../partitions/partitions.ts';
 import * as SQL from '../sql/history-sql.ts';
 import { readDeliveryRow } from './delivery-row.ts';
+import { divideDays, type Stretch } from './divide-days.ts';
 
 /** Rows that a page with a filter looks at: a filter that matches nothing must come to an end. */
 const LOOKED_AT_LIMIT = 10_000;
@@ -42,11 +44,14 @@ const TransitionRow = z.object({
   traceparent: z.string().nullable(),
   endpoint_id: z.string(),
 });
-const SequenceRow = z.object({ transition_id: z.instanceof(Uint8Array), place: z.number() });
+const SequenceRow = z.object({ transition_id: z.instanceof(Uint8Array) });
+const DaysRow = z.object({ first: z.string().nullable(), last: z.string().nullable() });
 const CountRow = z.object({ count: z.number() });
 
 export type HistoryReaderDeps = DeadlineOptions & {
   readonly pool: Pick<HistoryPool, 'connect'>;
+  /** How long a page looks for more, in ms: what it has found by then is the page. Default: a third of `limitMs`. */
+  readonly lookMs?: number;
   /** Hears of a delivery that this release can't read, such as one with a status of a later release. It is left out. */
   readonly onUnreadable?: (id: DeliveryId, error: unknown) => void;
 };
@@ -55,20 +60,46 @@ export type HistoryReaderDeps = DeadlineOptions & {
  * Reads what is in history. Each throws HistoryUnavailableError when it can't be reached in time; what nobody waits for any
  * more ends in PostgreSQL, too. What is over, or was never there, is not found.
  */
-export function createHistoryReader({ pool, onUnreadable, ...deadline }: HistoryReaderDeps) {
+export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }: HistoryReaderDeps) {
   const take = createTurns(AT_ONCE);
   /** @param owner whose turn it is: a workspace, or undefined for what is of none */
   const read = <T>(owner: WorkspaceId | undefined, work: (ask: Ask) => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + deadline.limitMs;
     const remaining = () => Math.max(1, endsAt - performance.now());
-    return withDeadline(deadline, () =>
-      take(owner, remaining, () =>
-        inTransaction(pool, { statementMs: remaining() }, (client) =>
-          work(async (text, values) => (await client.query(text, [...values])).rows as unknown[]),
-        ),
-      ),
-    );
+    // Each statement is a transaction of its own: its locks end with it.
+    const ask: Ask = async (text, values) => {
+      const limits = { statementMs: remaining() };
+      return (await inTransaction(pool, limits, (client) => client.query(text, [...values]))).rows as unknown[];
+    };
+    return withDeadline(deadline, () => take(owner, remaining, () => work(ask)));
   };
+  /**
+   * Asks of one stretch of days after the other, until one has the answer, or none is left.
+   * @param within the time that is asked for; more than that can't be there
+   * @param isDone whether what a stretch has is enough
+   */
+  const search = (
+    owner: WorkspaceId | undefined,
+    { from = 0, to = MAX_TIME, order = 'newest' }: Partial<Stretch> & { order?: 'newest' | 'oldest' },
+    askOf: (ask: Ask, stretch: Stretch, soFar: number) => Promise<unknown[]>,
+    isDone: (found: readonly unknown[]) => boolean,
+  ): Promise<unknown[]> =>
+    read(owner, async (ask) => {
+      const days = toDays((await ask(SQL.READ_DAYS, []))[0]);
+      const found: unknown[] = [];
+      for (const stretch of divideDays({ from: Math.max(from, days.from), to: Math.min(to, days.to) }, order)) {
+        found.push(...(await askOf(ask, stretch, found.length)));
+        if (isDone(found)) break;
+      }
+      return found;
+    });
+  const findOne = (owner: WorkspaceId | undefined, text: string, values: readonly unknown[]) =>
+    search(
+      owner,
+      {},
+      (ask, { from, to }) => ask(text, [...values, from, to]),
+      (found) => found.length > 0,
+    );
   const toPast = (rows: readonly unknown[]): readonly PastDelivery[] =>
     rows.flatMap((row) => {
       try {
@@ -83,15 +114,15 @@ export function createHistoryReader({ pool, onUnreadable, ...deadline }: History
 
   return {
     async findOwner(id: DeliveryId): Promise<WorkspaceId | undefined> {
-      const [row] = await ask(undefined, SQL.FIND_OWNER, [toIdBytes(id)]);
+      const [row] = await findOne(undefined, SQL.FIND_OWNER, [toIdBytes(id)]);
       return row === undefined ? undefined : OwnerRow.parse(row).workspace_id;
     },
     async findOwnerOfTask(id: TaskId): Promise<WorkspaceId | undefined> {
-      const [row] = await ask(undefined, SQL.FIND_OWNER_OF_TASK, [id]);
+      const [row] = await findOne(undefined, SQL.FIND_OWNER_OF_TASK, [id]);
       return row === undefined ? undefined : OwnerRow.parse(row).workspace_id;
     },
     async find(workspaceId: WorkspaceId, id: DeliveryId): Promise<PastDelivery | undefined> {
-      return toPast(await ask(workspaceId, SQL.FIND_DELIVERY, [toIdBytes(id), workspaceId]))[0];
+      return toPast(await findOne(workspaceId, SQL.FIND_DELIVERY, [toIdBytes(id), workspaceId]))[0];
     },
     async findTransition(of: TransitionOf): Promise<PastTransition | undefined> {
       const values = [of.createdAt, toIdBytes(of.transitionId), of.workspaceId];
@@ -106,31 +137,44 @@ export function createHistoryReader({ pool, onUnreadable, ...deadline }: History
         ...(traceparent !== null && { traceparent }),
       };
     },
-    /** Newest first. With a filter it may end before the end of the list: `next` is the last place it looked at. */
-    list({ workspaceId, endpointId, status, event, since = 0, until, after, upTo, limit }: HistoryQuery) {
+    /** Newest first. It may end before the end of the list: `next` is the last place it looked at. */
+    async list({ workspaceId, endpointId, status, event, since = 0, until, after, upTo, limit }: HistoryQuery) {
       const kind = endpointId === undefined ? 'workspace' : 'endpoint';
       const owner = [workspaceId, endpointId ?? null];
-      const from = firstPlace(after, until);
-      const to = lastPlace(upTo, since);
+      const [start, end] = [firstPlace(after, until), lastPlace(upTo, since)];
       const isFiltered = status !== undefined || event !== undefined;
-      return read(workspaceId, async (query): Promise<HistoryPage> => {
-        const edges = isFiltered ? await query(SQL.FIND_EDGE[kind], [...owner, ...from, ...to, LOOKED_AT_LIMIT]) : [];
+      const lookUntil = performance.now() + (lookMs ?? deadline.limitMs / 3);
+      let next: HistoryPage['next'];
+      const askOf = async (query: Ask, { from, to }: Stretch, soFar: number) => {
+        const first = start[0] < to ? start : [to - 1, LAST];
+        const last = end[0] >= from ? end : [from, FIRST];
+        const bounds = [...owner, ...first];
+        const edges = isFiltered ? await query(SQL.FIND_EDGE[kind], [...bounds, ...last, LOOKED_AT_LIMIT]) : [];
         const edge = edges[0] === undefined ? undefined : PlaceRow.parse(edges[0]);
-        const stretch = edge ? [edge.created_at, edge.id] : to;
+        const stretch = edge ? [edge.created_at, edge.id] : last;
         const filter = [status ?? null, event ?? null];
-        const rows = await query(SQL.LIST_DELIVERIES[kind], [...owner, ...from, ...stretch, ...filter, limit]);
-        const found = toPast(rows);
-        const last = rows.length === limit ? PlaceRow.parse(rows.at(-1)) : edge;
-        return { found, ...(last && { next: { at: last.created_at, id: toDeliveryId(last.id) } }) };
-      });
+        const rows = await query(SQL.LIST_DELIVERIES[kind], [...bounds, ...stretch, ...filter, limit - soFar]);
+        const reached = rows.length === limit - soFar ? PlaceRow.parse(rows.at(-1)) : edge;
+        if (reached) next = { at: reached.created_at, id: toDeliveryId(reached.id) };
+        else if (performance.now() > lookUntil) next = { at: from, id: '' };
+        return rows;
+      };
+      // Nothing stands before the first place of a moment: the list goes on in the moment before.
+      const range = { from: end[0], to: start[1] === FIRST ? start[0] : Math.min(start[0] + 1, MAX_TIME) };
+      const found = toPast(await search(workspaceId, range, askOf, () => next !== undefined));
+      return { found, ...(next && { next }) };
     },
     async listOldestFirst(
       { workspaceId, endpointId, since, until, after }: HistoryRange & { after?: ListPlace | undefined },
       limit: number,
     ): Promise<readonly PastDelivery[]> {
-      const behind = after ? [after.at, placeBytes(after.id)] : [since, FIRST];
-      const values = [workspaceId, endpointId, ...behind, until, limit];
-      return toPast(await ask(workspaceId, SQL.LIST_OLDEST_FIRST, values));
+      const start = after ? ([after.at, placeBytes(after.id)] as const) : ([since, FIRST] as const);
+      const askOf = (query: Ask, { from, to }: Stretch, soFar: number) => {
+        const behind = start[0] >= from ? start : [from, FIRST];
+        return query(SQL.LIST_OLDEST_FIRST, [workspaceId, endpointId, ...behind, to, limit - soFar]);
+      };
+      const range = { from: start[0], to: until, order: 'oldest' } as const;
+      return toPast(await search(workspaceId, range, askOf, (found) => found.length >= limit));
     },
     /** Entries of the audit trail as they were written, newest first. */
     async listAudit({ workspaceId, by, since = 0, before = LAST_ENTRY, limit }: AuditQuery): Promise<unknown[]> {
@@ -139,22 +183,32 @@ export function createHistoryReader({ pool, onUnreadable, ...deadline }: History
     },
     /** At most a million. */
     async count({ workspaceId, endpointId, since, until }: HistoryRange): Promise<number> {
-      const values = [workspaceId, endpointId, since, until, COUNT_LIMIT];
-      const [row] = await ask(workspaceId, SQL.COUNT_DELIVERIES, values);
-      return CountRow.parse(row).count;
+      let total = 0;
+      const askOf = async (query: Ask, { from, to }: Stretch) => {
+        const values = [workspaceId, endpointId, from, to, COUNT_LIMIT - total];
+        const [row] = await query(SQL.COUNT_DELIVERIES, values);
+        total += CountRow.parse(row).count;
+        return [];
+      };
+      await search(workspaceId, { from: since, to: until }, askOf, () => total >= COUNT_LIMIT);
+      return total;
     },
     /** The transitions of a Task, newest first, each with its place among them. */
     async listSequences(
       workspaceId: WorkspaceId,
       taskId: TaskId,
       limit: number,
-      before?: number,
+      before = Infinity,
     ): Promise<readonly PastSequence[]> {
-      const rows = await ask(workspaceId, SQL.LIST_TRANSITIONS, [workspaceId, taskId, before ?? null, limit]);
+      const askOf = (query: Ask, { from, to }: Stretch) => query(SQL.LIST_TRANSITIONS, [workspaceId, taskId, from, to]);
+      const rows = await search(workspaceId, { order: 'oldest' }, askOf, () => false);
       return z
         .array(SequenceRow)
         .parse(rows)
-        .map((row) => ({ sequence: row.place, transitionId: toTransitionId(row.transition_id) }));
+        .map((row, index) => ({ sequence: index + 1, transitionId: toTransitionId(row.transition_id) }))
+        .filter(({ sequence }) => sequence < before)
+        .slice(-limit)
+        .reverse();
     },
     async listOfTransitions(
       workspaceId: WorkspaceId,
@@ -162,7 +216,9 @@ export function createHistoryReader({ pool, onUnreadable, ...deadline }: History
       ids: readonly TransitionId[],
     ): Promise<readonly PastDelivery[]> {
       const values = [workspaceId, taskId, ids.map(toIdBytes)];
-      return toPast(await ask(workspaceId, SQL.LIST_OF_TRANSITIONS, values));
+      const askOf = (query: Ask, { from, to }: Stretch) => query(SQL.LIST_OF_TRANSITIONS, [...values, from, to]);
+      const found = toPast(await search(workspaceId, {}, askOf, () => false));
+      return found.toSorted((a, b) => (a.delivery.id < b.delivery.id ? 1 : -1));
     },
   } satisfies HistoryReader & { listAudit: unknown };
 }
@@ -215,6 +271,12 @@ function createTurns(most: number) {
       end(owner);
     }
   };
+}
+
+/** The time of the days that can be read. */
+function toDays(row: unknown): Stretch {
+  const { first, last } = DaysRow.parse(row);
+  return first === null || last === null ? { from: 0, to: 0 } : { from: startOf(first), to: startOf(last) + DAY_MS };
 }
 
 /** The place after which a list goes on: that of a page before, or the end of the time. */

@@ -92,25 +92,35 @@ GROUP BY 1 ORDER BY 1`;
 const COLUMNS = `d.id, d.workspace_id, d.endpoint_id, d.transition_id, d.task_id, d.event, d.status, d.reason, d.created_at,
   d.scheduled_at, d.settled_at, d.tries, d.place, d.is_released, d.attempts, t.sample_of, t.erased_at`;
 
+/** The first and the last day that can be read, such as 20261123; null when there is none. */
+export const READ_DAYS = `SELECT min(right(relname, 8)) AS first, max(right(relname, 8)) AS last
+FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+WHERE inhparent = to_regclass('herald.deliveries') AND NOT inhdetachpending`;
+
+// Every statement says from when to when it reads, of both tables: PostgreSQL plans, locks and opens only those days.
+
 /** One by one, in the partition of its day. Joined at once, PostgreSQL may read all transitions for one page. */
-const TRANSITION = `CROSS JOIN LATERAL (SELECT * FROM herald.transitions
-  WHERE created_at = d.created_at AND id = d.transition_id LIMIT 1) t`;
+const transitionOf = (days: string) => `CROSS JOIN LATERAL (SELECT * FROM herald.transitions
+  WHERE created_at = d.created_at AND id = d.transition_id AND ${days} LIMIT 1) t`;
+const within = (from: string, to: string, table = '') => `${table}created_at >= ${from} AND ${table}created_at < ${to}`;
 
-const DELIVERIES = `SELECT ${COLUMNS} FROM herald.deliveries d ${TRANSITION}`;
+const deliveriesWithin = (from: string, to: string) =>
+  `SELECT ${COLUMNS} FROM herald.deliveries d ${transitionOf(within(from, to))} WHERE ${within(from, to, 'd.')}`;
 
-/** $1: id of a delivery. */
-export const FIND_OWNER = 'SELECT workspace_id FROM herald.deliveries WHERE id = $1 LIMIT 1';
+/** $1: id of a delivery   $2: from   $3: to */
+export const FIND_OWNER = `SELECT workspace_id FROM herald.deliveries WHERE id = $1 AND ${within('$2', '$3')} LIMIT 1`;
 
-/** $1: id of a Task. */
-export const FIND_OWNER_OF_TASK = 'SELECT workspace_id FROM herald.deliveries WHERE task_id = $1 LIMIT 1';
+/** $1: id of a Task   $2: from   $3: to */
+export const FIND_OWNER_OF_TASK = `SELECT workspace_id FROM herald.deliveries
+  WHERE task_id = $1 AND ${within('$2', '$3')} LIMIT 1`;
 
-/** $1: id of a delivery   $2: its workspace */
-export const FIND_DELIVERY = `${DELIVERIES} WHERE d.id = $1 AND d.workspace_id = $2`;
+/** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
+export const FIND_DELIVERY = `${deliveriesWithin('$3', '$4')} AND d.id = $1 AND d.workspace_id = $2`;
 
 /** $1: created_at of a transition   $2: its id   $3: workspace. With the endpoints of its deliveries. */
 export const FIND_TRANSITION = `SELECT t.body, t.request_id, t.traceparent, d.endpoint_id FROM herald.transitions t
   JOIN herald.deliveries d ON d.workspace_id = $3 AND d.created_at = t.created_at AND d.transition_id = t.id
-  WHERE t.created_at = $1 AND t.id = $2 ORDER BY d.id`;
+  WHERE t.created_at = $1 AND t.id = $2 AND d.created_at = $1 ORDER BY d.id`;
 
 /** Whose deliveries: those of the workspace $1, or of its endpoint $2. */
 const OF_WORKSPACE = 'd.workspace_id = $1 AND $2::text IS NULL';
@@ -122,13 +132,14 @@ const STRETCH = `d.created_at <= $3 AND (d.created_at, d.id) < ($3, $4)
 const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC';
 
 /** The page first, and then the transitions of its deliveries. */
-const pageOf = (condition: string, order: string, limit: string) =>
+const pageOf = (condition: string, days: string, order: string, limit: string) =>
   `SELECT ${COLUMNS} FROM (SELECT * FROM herald.deliveries d WHERE ${condition} ${order} LIMIT ${limit}) d
-  ${TRANSITION} ${order}`;
+  ${transitionOf(days)} ${order}`;
 
 const listOf = (owner: string) =>
   pageOf(
     `${owner} AND ${STRETCH} AND ($7::text IS NULL OR d.status = $7) AND ($8::text IS NULL OR d.event = $8)`,
+    'created_at >= $5 AND created_at <= $3',
     NEWEST_FIRST,
     '$9',
   );
@@ -143,27 +154,26 @@ export const FIND_EDGE = { workspace: edgeOf(OF_WORKSPACE), endpoint: edgeOf(OF_
 /** $1: workspace   $2: endpoint   $3, $4: the list goes on behind this place   $5: until, exclusive   $6: how many */
 export const LIST_OLDEST_FIRST = pageOf(
   `${OF_ENDPOINT} AND d.created_at >= $3 AND (d.created_at, d.id) > ($3, $4) AND d.created_at < $5`,
+  within('$3', '$5'),
   'ORDER BY d.created_at, d.id',
   '$6',
 );
 
-/** $1: workspace   $2: endpoint   $3: since   $4: until, exclusive   $5: at most so many */
+/** $1: workspace   $2: endpoint   $3: from   $4: to   $5: at most so many */
 export const COUNT_DELIVERIES = `SELECT count(*) FROM (SELECT 1 FROM herald.deliveries d WHERE ${OF_ENDPOINT}
-  AND d.created_at >= $3 AND d.created_at < $4 LIMIT $5) counted`;
+  AND ${within('$3', '$4', 'd.')} LIMIT $5) counted`;
 
 /**
- * $1: workspace   $2: Task   $3: before this place, or null   $4: how many. Each transition of the Task with its place:
- * the sequence of one whose body was erased before it came is unknown, so that they are counted.
+ * $1: workspace   $2: Task   $3: from   $4: to. The transitions of the Task in their order; the sequence of one whose body
+ * was erased before it came is unknown.
  */
-export const LIST_TRANSITIONS = `SELECT transition_id, place FROM (
-    SELECT transition_id, row_number() OVER (ORDER BY created_at, sequence NULLS LAST, transition_id) AS place FROM (
-      SELECT DISTINCT d.created_at, d.transition_id, t.sequence FROM herald.deliveries d ${TRANSITION}
-      WHERE d.task_id = $2 AND d.workspace_id = $1) found) placed
-  WHERE $3::bigint IS NULL OR place < $3 ORDER BY place DESC LIMIT $4`;
+export const LIST_TRANSITIONS = `SELECT DISTINCT d.created_at, t.sequence, d.transition_id FROM herald.deliveries d
+  ${transitionOf(within('$3', '$4'))} WHERE d.task_id = $2 AND d.workspace_id = $1 AND ${within('$3', '$4', 'd.')}
+  ORDER BY d.created_at, t.sequence NULLS LAST, d.transition_id`;
 
-/** $1: workspace   $2: Task   $3: ids of transitions */
-export const LIST_OF_TRANSITIONS = `${DELIVERIES} WHERE d.task_id = $2 AND d.workspace_id = $1
-  AND d.transition_id = ANY ($3::bytea[]) ORDER BY d.id DESC`;
+/** $1: workspace   $2: Task   $3: ids of transitions   $4: from   $5: to */
+export const LIST_OF_TRANSITIONS = `${deliveriesWithin('$4', '$5')} AND d.task_id = $2 AND d.workspace_id = $1
+  AND d.transition_id = ANY ($3::bytea[])`;
 
 // Erasing. `table` is the whole table, or that of a day which can't be read through it.
 
