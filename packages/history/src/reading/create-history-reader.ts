@@ -21,7 +21,7 @@ import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts'
 import { DAY_MS, startOf } from '../partitions/partitions.ts';
 import * as SQL from '../sql/history-sql.ts';
 import { readDeliveryRow } from './delivery-row.ts';
-import { divideDays, type Stretch } from './divide-days.ts';
+import { divideDays, type Order, type Stretch } from './divide-days.ts';
 
 /** Rows that a page with a filter looks at: a filter that matches nothing must come to an end. */
 const LOOKED_AT_LIMIT = 10_000;
@@ -62,41 +62,49 @@ export type HistoryReaderDeps = DeadlineOptions & {
  */
 export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }: HistoryReaderDeps) {
   const take = createTurns(AT_ONCE);
-  /** @param owner whose turn it is: a workspace, or undefined for what is of none */
-  const read = <T>(owner: WorkspaceId | undefined, work: (ask: Ask) => Promise<T>): Promise<T> => {
+  /**
+   * @param owner whose turn it is: a workspace, or undefined for what is of none
+   * @param work gets what makes one transaction after the other: locks end with each
+   */
+  const read = <T>(owner: WorkspaceId | undefined, work: (transact: Transact) => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + deadline.limitMs;
     const remaining = () => Math.max(1, endsAt - performance.now());
-    // Each statement is a transaction of its own: its locks end with it.
-    const ask: Ask = async (text, values) => {
-      const limits = { statementMs: remaining() };
-      return (await inTransaction(pool, limits, (client) => client.query(text, [...values]))).rows as unknown[];
-    };
-    return withDeadline(deadline, () => take(owner, remaining, () => work(ask)));
+    const transact: Transact = (ask) =>
+      inTransaction(pool, { statementMs: remaining() }, (client) =>
+        ask(async (text, values) => (await client.query(text, [...values])).rows as unknown[]),
+      );
+    return withDeadline(deadline, () => take(owner, remaining, () => work(transact)));
   };
   /**
    * Asks of one stretch of days after the other, until one has the answer, or none is left.
    * @param within the time that is asked for; more than that can't be there
-   * @param isDone whether what a stretch has is enough
+   * @param isDone whether what was found is enough
    */
   const search = (
     owner: WorkspaceId | undefined,
-    { from = 0, to = MAX_TIME, order = 'newest' }: Partial<Stretch> & { order?: 'newest' | 'oldest' },
+    { from = 0, to = MAX_TIME, order = 'newest' }: Partial<Stretch> & { order?: Order },
     askOf: (ask: Ask, stretch: Stretch, soFar: number) => Promise<unknown[]>,
     isDone: (found: readonly unknown[]) => boolean,
   ): Promise<unknown[]> =>
-    read(owner, async (ask) => {
-      const days = toDays((await ask(SQL.READ_DAYS, []))[0]);
+    read(owner, async (transact) => {
+      let stretches: Stretch[] | undefined;
       const found: unknown[] = [];
-      for (const stretch of divideDays({ from: Math.max(from, days.from), to: Math.min(to, days.to) }, order)) {
-        found.push(...(await askOf(ask, stretch, found.length)));
-        if (isDone(found)) break;
-      }
+      const askNext = async (ask: Ask): Promise<void> => {
+        if (!stretches) {
+          const days = toDays((await ask(SQL.READ_DAYS, []))[0]);
+          stretches = divideDays({ from: Math.max(from, days.from), to: Math.min(to, days.to) }, order);
+        }
+        const stretch = stretches.shift();
+        if (stretch) found.push(...(await askOf(ask, stretch, found.length)));
+      };
+      do await transact(askNext);
+      while (stretches?.length !== 0 && !isDone(found));
       return found;
     });
   const findOne = (owner: WorkspaceId | undefined, text: string, values: readonly unknown[]) =>
     search(
       owner,
-      {},
+      { order: 'any' },
       (ask, { from, to }) => ask(text, [...values, from, to]),
       (found) => found.length > 0,
     );
@@ -110,7 +118,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       }
     });
   const ask = (owner: WorkspaceId | undefined, text: string, values: readonly unknown[]) =>
-    read(owner, (query) => query(text, values));
+    read(owner, (transact) => transact((query) => query(text, values)));
 
   return {
     async findOwner(id: DeliveryId): Promise<WorkspaceId | undefined> {
@@ -217,7 +225,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
     ): Promise<readonly PastDelivery[]> {
       const values = [workspaceId, taskId, ids.map(toIdBytes)];
       const askOf = (query: Ask, { from, to }: Stretch) => query(SQL.LIST_OF_TRANSITIONS, [...values, from, to]);
-      const found = toPast(await search(workspaceId, {}, askOf, () => false));
+      const found = toPast(await search(workspaceId, { order: 'any' }, askOf, () => false));
       return found.toSorted((a, b) => (a.delivery.id < b.delivery.id ? 1 : -1));
     },
   } satisfies HistoryReader & { listAudit: unknown };
@@ -225,6 +233,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
 
 /** Runs a statement. */
 type Ask = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+type Transact = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>;
 
 /**
  * Lets each workspace do so many things at once: what is slow for one keeps no other from its connections. The others of

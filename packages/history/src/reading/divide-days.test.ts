@@ -4,7 +4,7 @@ import { divideDays } from './divide-days.ts';
 
 const time = fc.integer({ min: 0, max: 1_200 * DAY_MS });
 
-test.each(['newest', 'oldest'] as const)(
+test.each(['newest', 'any', 'oldest'] as const)(
   '%s first: without a gap, in order, and none has more than 30 days',
   (order) => {
     fc.assert(

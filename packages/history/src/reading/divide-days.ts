@@ -3,19 +3,23 @@ import { DAY_MS } from '../partitions/partitions.ts';
 /** A time, epoch ms: `to` is exclusive. */
 export type Stretch = { readonly from: number; readonly to: number };
 
-/**
- * Days of the stretches that are read one after the other. Most answers lie in the first. A statement locks each of its days
- * with all indexes, and PostgreSQL has room for some 6,000 locks of all connections by default: of 30 days there are 200.
- */
-const LENGTHS = [2, 8, 30];
+/** `newest`: most pages lie in the last days. `any`, newest first too, and `oldest`: one day is as likely as another. */
+export type Order = 'newest' | 'any' | 'oldest';
 
-/** Divides a time at the ends of days: the newest first, or the oldest. */
-export function divideDays({ from, to }: Stretch, order: 'newest' | 'oldest'): Stretch[] {
+/**
+ * Days of the stretches that are read one after the other. A statement locks each of its days with all indexes, and
+ * PostgreSQL has room for some 6,000 locks of all connections by default: of 30 days there are 200.
+ */
+const LENGTHS: Readonly<Record<Order, readonly number[]>> = { newest: [2, 8, 30], any: [30], oldest: [30] };
+
+/** Divides a time at the ends of days. */
+export function divideDays({ from, to }: Stretch, order: Order): Stretch[] {
+  const lengths = LENGTHS[order];
   const stretches: Stretch[] = [];
   let [low, high] = [from, to];
   while (low < high) {
-    const lengthMs = (LENGTHS[stretches.length] ?? LENGTHS.at(-1) ?? 1) * DAY_MS;
-    if (order === 'newest') {
+    const lengthMs = (lengths[stretches.length] ?? lengths.at(-1) ?? 1) * DAY_MS;
+    if (order !== 'oldest') {
       const begin = Math.max(low, Math.ceil(high / DAY_MS) * DAY_MS - lengthMs);
       stretches.push({ from: begin, to: high });
       high = begin;
