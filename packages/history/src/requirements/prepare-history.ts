@@ -139,10 +139,11 @@ async function identify(client: ClientBase, user: HistoryUser | undefined): Prom
 
 /**
  * Brings the schema to that of this release, under an advisory lock: whoever comes second waits, and finds nothing to
- * do. All migrations are one transaction.
+ * do. All of it is one transaction: a lock of the connection would stay behind in a pooler.
  * @returns the names of the migrations that it ran
  */
 async function runMigrations(client: ClientBase): Promise<readonly string[]> {
+  await client.query(`BEGIN; ${SQL.LOCK_FOR_MIGRATING}`);
   const { rows } = await client.query(SQL.FIND_SCHEMA, [SCHEMA]);
   const ran = await runner({
     dbClient: client,
@@ -152,10 +153,11 @@ async function runMigrations(client: ClientBase): Promise<readonly string[]> {
     // Whoever may use the schema needn't be allowed to make one.
     createSchema: rows.length === 0,
     migrationsTable: MIGRATIONS_TABLE,
-    advisoryLockMode: 'wait',
+    noLock: true,
     singleTransaction: true,
     logger: SILENT,
   });
+  await client.query('COMMIT');
   return ran.map(({ name }) => name);
 }
 

@@ -1,7 +1,7 @@
 /** Every statement of the history. Values are parameters; names of tables are made of numbers, or were read from the catalog. */
 
 /** Two numbers name an advisory lock. Nothing else uses the first. All are held until the end of a transaction. */
-const [ERASING, PARTITIONS, TENDING] = ['20776, 1', '20776, 2', '20776, 3'];
+const [ERASING, PARTITIONS, TENDING, MIGRATING] = ['20776, 1', '20776, 2', '20776, 3', '20776, 4'];
 /** For a mover, and for whoever drops a day: from before it reads Redis until the end of its transaction, nobody erases here. */
 export const LOCK_FOR_MOVING = `SELECT pg_advisory_xact_lock_shared(${ERASING})`;
 /** For an eraser: waits for the movers that may have read what it has erased in Redis. */
@@ -10,6 +10,9 @@ export const LOCK_FOR_ERASING = `SELECT pg_advisory_xact_lock(${ERASING})`;
 export const LOCK_FOR_PARTITIONS = `SELECT pg_advisory_xact_lock(${PARTITIONS})`;
 /** One process drops days at a time. One row: whether it is this one. */
 export const TRY_LOCK_FOR_TENDING = `SELECT pg_try_advisory_xact_lock(${TENDING}) AS mine`;
+
+/** One process migrates: whoever comes second waits, and finds nothing to do. */
+export const LOCK_FOR_MIGRATING = `SELECT pg_advisory_xact_lock(${MIGRATING})`;
 
 // Moving.
 
