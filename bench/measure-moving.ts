@@ -36,7 +36,7 @@ export async function measureMoving(
   const [keys] = createKeyspace(1).shards;
   if (!keys) throw new Error('there is always a first shard');
   const writer = createHistoryWriter({ pool, partitions, keepsBodies: true });
-  const moves = createMoveStore({ redis, keys });
+  const moves = createMoveStore({ redis, keys, now: Date.now });
   const rounds: MovingRound[] = [];
   const transitions = Math.ceil(count / FAN_OUT);
   for (let round = 0; round <= repeats; round++) {

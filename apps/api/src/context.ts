@@ -13,6 +13,8 @@ import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore } from '@herald/store/listening/listener-store';
+import { startMemoryGuard } from '@herald/store/memory/memory-guard';
+import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
@@ -67,13 +69,17 @@ export async function openContext(options: ContextOptions) {
   return buildContext(options, await openBase(options));
 }
 
-/** Builds the stores and operations. No I/O. */
+/** Builds the stores and operations. Of I/O, only the looks at the memory begin. */
 function buildContext({ config, resources, ...options }: ContextOptions, base: Awaited<ReturnType<typeof openBase>>) {
   const { metrics, redis, subscriber, replicationRedis, operatorRedis, isSilent, clock, shards, keyspace } = base;
   const { cipher, history } = base;
   const { now } = clock;
   const logger = withRequestId(options.logger);
   const reports = createReports(logger, metrics);
+  const accounts = createWorkspaceAccounts({ redis, keyspace, now });
+  const memoryGuard = startMemoryGuard({ redis, accounts });
+  resources.add('memory guard', memoryGuard.stop);
+  const ofRoom = { limits: config.workspaceLimits, findRefusal: memoryGuard.findRefusal };
   const taskRetention = createTaskRetention(config.taskRetentionMs);
   const deliveryRetention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
   const findUrlProblem = createEndpointUrlJudge(config);
@@ -96,7 +102,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   });
   const callbacks = createManageCallbacks({ ...ofEndpoints, callbacks: createCallbackStore(replicated) });
 
-  const taskStore = createTaskStore({ ...replicated, retention: taskRetention });
+  const taskStore = createTaskStore({ ...replicated, retention: taskRetention, ...ofRoom, now });
   const tasks = createTaskOperations({
     tasks: taskStore,
     encryptSecret: cipher.encrypt,
@@ -109,7 +115,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const { find: findTaskWorkspace } = createLookupCache(WORKSPACES_LIMIT, taskStore.findWorkspace);
   const acceptHere = createAcceptTransitions({
     findTaskWorkspace,
-    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, now }),
+    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, ...ofRoom, now }),
     recentTasks: createRecentTasks(),
     subscriptions: createLookupCache(SUBSCRIPTIONS_LIMIT, receiverStore.findSubscriptions),
     tellListeners: createTellListeners({

@@ -108,6 +108,16 @@ export const VARIABLE_TEXTS = {
       what: 'Requests per second of one workspace, with all its keys and links; 0: no limit',
       usual: '200',
     },
+    WORKSPACE_PENDING_LIMIT: {
+      readBy: 'api',
+      what: 'Deliveries that one workspace may have pending; past it, its own reports and Tasks are refused ([`workspace_full`](errors.md#workspace-full)); 0: no limit',
+      usual: '100000',
+    },
+    WORKSPACE_BYTES: {
+      readBy: 'api',
+      what: 'Bytes that the Tasks, facts and bodies of one workspace may take in Redis, likewise; 0: no limit',
+      usual: '268435456',
+    },
     TRUST_PROXY: {
       readBy: 'api',
       what: 'The number of your proxies in front ([limits](http.md#limits)). While it is 0 and requests bring `X-Forwarded-For`, `/readyz` and `herald doctor` warn',

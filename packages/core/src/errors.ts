@@ -50,6 +50,23 @@ export class PortalLinkLimitReachedError extends DomainError {
   }
 }
 
+/** The workspace holds as much as it may: what it reports or creates is refused until some of it is gone. */
+export class WorkspaceFullError extends DomainError {
+  readonly code = 'workspace_full';
+  /**
+   * @param of of what: pending deliveries, bytes of Tasks, facts and bodies, or (`memory`) of a Redis that is nearly full
+   * and in which it is among those that hold the most
+   */
+  constructor(of: 'pending' | 'bytes' | 'memory', limit = 0) {
+    const why = {
+      pending: `this workspace is full: ${limit} deliveries may be pending`,
+      bytes: `this workspace is full: its Tasks, their facts and the bodies of its deliveries may take ${limit} bytes`,
+      memory: 'Redis is nearly full, and this workspace is among those that hold the most',
+    };
+    super(`${why[of]}; wait until some of it is gone, and send more slowly`);
+  }
+}
+
 type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay' | 'portal_link';
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */

@@ -1,5 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
 import { readAttempts } from '@herald/store/deliveries/delivery-reader';
+import { findAccountFaults } from '../every-script/find-harm.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { LIMIT, range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
@@ -48,6 +49,7 @@ async function expectConsistent(): Promise<void> {
     expect({ id, ttl }).toEqual({ id, ttl: -1 });
   }
   expect(await findFaults({ redis, keys: keys.queue })).toEqual([]);
+  expect(await findAccountFaults(redis, keys)).toEqual([]);
 }
 
 /** Time to live of a delivery's record, its attempts and its body, in days; -1: for ever. */
@@ -58,7 +60,7 @@ async function daysLeft(id: string) {
       engine.redis.pttl(key),
     ),
   );
-  return ttls.map((ttl) => (ttl < 0 ? ttl : Math.ceil(ttl / DAY_MS)));
+  return ttls.map((ttl) => (ttl < 0 ? ttl : Math.round(ttl / DAY_MS)));
 }
 
 describe('what is settled leaves by itself, what is pending never', () => {

@@ -76,7 +76,7 @@ export async function startEngine({ hasHistory = false } = {}) {
       deliveries: createDeliveryStore({ redis, keys, retention }),
       steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
       purges: createPurgeStore({ redis, keys, retention }),
-      moves: createMoveStore({ redis, keys }),
+      moves: createMoveStore({ redis, keys, now: Date.now }),
       async reserve(now: number, most = 10): Promise<readonly Reserved[]> {
         const reply = await reserve({
           now,

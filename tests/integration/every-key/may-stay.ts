@@ -47,6 +47,13 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
     keys: () => TASK_STATUSES.length,
     members: ({ tasksIn }, name) => tasksIn.get(name) ?? 0,
   },
+  held: { why: 'what workspaces hold that still live', members: ({ workspaces }) => workspaces + 1 },
+  leaving: { why: 'when to look at what they hold', members: ({ workspaces }) => workspaces + 1 },
+  workspaceLeaving: {
+    why: 'when it leaves',
+    keys: ({ workspaces }) => workspaces + 1,
+    members: () => 10,
+  },
   failed: { why: 'with a history, the latest failures', members: () => 1_000 },
   failedTests: { why: 'with a history, the latest failures', members: () => 1_000 },
   apiKey: { why: 'a key without an end stays until it is revoked', keys: ({ apiKeys }) => apiKeys, members: () => 10 },

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
+import { createKeyspace } from '@herald/store/keyspace/keys';
 import { defineScript } from '@herald/store/scripts/script';
 import { startRedis } from '@herald/test-kit';
-import { findHarm } from './find-harm.ts';
+import { findAccountFaults, findHarm } from './find-harm.ts';
 import { findScripts } from './find-scripts.ts';
 import { KNOWN_FAILURES, type MishapName } from './known-failures.ts';
 import * as mishaps from './mishaps.ts';
@@ -59,6 +60,18 @@ test('every script that the code runs has a scene, in which one that writes does
   const mistaken = calls.filter(({ call: { scene }, whole }) => (whole.writes === 0) !== (scene.readsOnly === true));
   expect(mistaken.map(({ call, whole }) => `${nameOf(call.scene)} writes ${whole.writes} times`)).toEqual([]);
 });
+
+test('after each script, the accounts of workspaces say what a walk over their records finds', async () => {
+  const [keys] = createKeyspace(1).shards;
+  const found: string[] = [];
+  for (const { call } of calls) {
+    await putBack(bench.redis, call.before);
+    await bench.redis.call('EVAL', call.lua, call.keys.length, ...call.keys, ...call.args);
+    const [fault] = keys ? await findAccountFaults(bench.redis, keys) : ['there is no shard'];
+    if (fault !== undefined) found.push(`${nameOf(call.scene)}: ${fault}`);
+  }
+  expect(found).toEqual([]);
+}, 60_000);
 
 test('on a full Redis a script does all or nothing, and what ends, frees or holds goes on', async () => {
   const found = await compareWithKnown('Redis is full', (call, whole) => mishaps.fillMemory(bench, call, whole));

@@ -1,5 +1,8 @@
 import { deliveryIdOf, transitionIdOfFact } from '@herald/core';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { PLATFORM_OWNER } from '@herald/store/keyspace/platform';
+import { readScoredIds } from '@herald/store/keyspace/scored-ids';
+import { COUNTED_TASK_FIELDS } from '@herald/store/memory/account-lua';
 import { readFactValue } from '@herald/store/keyspace/fact-value';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { findFaults, idOf, readQueue } from '../queue/read-queue.ts';
@@ -40,5 +43,75 @@ export async function findHarm(redis: RedisClient, hasHistory = false): Promise<
     }
     if (open !== undefined && Number(open) !== pending) harm.push(`${id} counts ${open} pending and has ${pending}`);
   }
-  return harm;
+  return [...harm, ...(await findAccountFaults(redis, keys))];
+}
+
+/** What the accounts of workspaces say wrongly, by a walk over all Tasks and transitions. */
+export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Promise<string[]> {
+  const { prefix } = keys;
+  const counted = await readAccounts(redis, keys);
+  const walked = new Map<string, { pending: number; bytes: number; leaving: Map<string, number> }>();
+  const faults: string[] = [];
+  const note = async (key: string, workspaceId: string, pending: number, bytes: number) => {
+    const account = walked.get(workspaceId) ?? { pending: 0, bytes: 0, leaving: new Map<string, number>() };
+    walked.set(workspaceId, account);
+    account.pending += pending;
+    account.bytes += bytes;
+    const ends = await redis.pexpiretime(key);
+    // A key that has moved to another node ends some milliseconds later.
+    const known = [...(counted.get(workspaceId)?.leaving.keys() ?? [])].find(
+      (at) => Math.abs(Number(at) - ends) < 1_000,
+    );
+    const at = known ?? String(ends);
+    if (ends > 0) account.leaving.set(at, (account.leaving.get(at) ?? 0) + bytes);
+  };
+  for (const key of await redis.keys(`${prefix}x:*`)) {
+    const { ws, ev, eps = '', body = '', open, b } = await redis.hgetall(key);
+    if (ws === undefined || ev === undefined || ws.endsWith(PLATFORM_OWNER)) continue;
+    const bytes = Buffer.byteLength(body) + 400 + 600 * eps.split(',').length;
+    if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
+    await note(key, ws, Number(open), bytes);
+  }
+  for (const key of await redis.keys(`${prefix}t:*`)) {
+    if (key.split(':').length > 3) continue;
+    const { ws = '', b, messageBytes: _, ...fields } = await redis.hgetall(key);
+    const messages = await redis.lrange(`${key}:messages`, 0, -1);
+    const maps = await Promise.all(['facts', 'decisions'].map((part) => redis.hgetall(`${key}:${part}`)));
+    const entries = [...maps.flatMap((map) => Object.entries(map)), ...messages.map((text) => ['', text] as const)];
+    const texts = [...COUNTED_TASK_FIELDS.map((name) => fields[name] ?? ''), ...entries.flat()];
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 1_000 + 64 * entries.length);
+    if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
+    await note(key, ws, 0, bytes);
+  }
+  for (const workspaceId of new Set([...walked.keys(), ...counted.keys()])) {
+    const [known, found] = [counted, walked].map((accounts) => {
+      const { pending = 0, bytes = 0, leaving = new Map<string, number>() } = accounts.get(workspaceId) ?? {};
+      return JSON.stringify({ pending, bytes, leaving: [...leaving].sort() });
+    });
+    if (known !== found) faults.push(`the account of ${workspaceId} is ${known ?? ''}, and it holds ${found ?? ''}`);
+  }
+  for (const [workspaceId, { leaving }] of counted) {
+    const lookAt = Number((await redis.zscore(keys.leaving, workspaceId)) ?? Infinity);
+    if (lookAt > Math.min(...[...leaving.keys()].map(Number))) faults.push(`nobody looks what leaves ${workspaceId}`);
+  }
+  return faults;
+}
+
+async function readAccounts(redis: RedisClient, keys: ShardKeys) {
+  const [pending = new Map<string, number>(), held = new Map<string, number>()] = await Promise.all(
+    [keys.pending, keys.held].map(async (key) => {
+      const members = readScoredIds(await redis.zrange(key, 0, '-1', 'WITHSCORES'));
+      return new Map(members.map(({ id, score }) => [id, score]));
+    }),
+  );
+  const accounts = new Map<string, { pending: number; bytes: number; leaving: Map<string, number> }>();
+  for (const workspaceId of new Set([...pending.keys(), ...held.keys()])) {
+    const leaving = Object.entries(await redis.hgetall(keys.workspaceLeaving(workspaceId)));
+    accounts.set(workspaceId, {
+      pending: pending.get(workspaceId) ?? 0,
+      bytes: held.get(workspaceId) ?? 0,
+      leaving: new Map(leaving.map(([at, bytes]) => [at, Number(bytes)])),
+    });
+  }
+  return accounts;
 }

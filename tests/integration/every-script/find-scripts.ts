@@ -70,7 +70,7 @@ const fileOf = ({ file }: FoundScript) => basename(file, '.ts');
 
 function declarationOf(name: string, user: string, texts: ReadonlyMap<string, string>): FoundScript {
   const declaration = new RegExp(
-    `(?:const ${name} = |function ${name}\\([^)]*\\)[^]{0,20}\\{\\s+return )/\\* lua \\*/ \`\\s*(-- [^\\n]+)`,
+    `(?:const ${name} = |function ${name}\\([^)]*\\)[^]{0,20}\\{\\s+return )/\\* lua \\*/ \`(?:#!lua [^\\n]*)?\\s*(-- [^\\n]+)`,
   );
   // Names of constants that no other file sees may repeat.
   for (const [file, text] of [[user, texts.get(user) ?? ''] as const, ...texts]) {

@@ -14,6 +14,7 @@ import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-st
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
 import { createListenerStore } from '@herald/store/listening/listener-store';
 import { createLogReader } from '@herald/store/logs/log-reader';
+import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
@@ -61,7 +62,7 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     keys,
     receivers: createReceiverStore({ redis, keyspace }),
     callbacks: createCallbackStore({ redis, keyspace }),
-    tasks: createTaskStore({ redis, keyspace, retention: taskRetention }),
+    tasks: createTaskStore({ redis, keyspace, retention: taskRetention, now }),
     transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention: retention, now }),
     deliveries: createDeliveryStore({ redis, keys, retention }),
     log: createDeliveryLog({ redis, keyspace }),
@@ -70,7 +71,8 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     replays: createReplayStore({ redis, keyspace, keepMs: RETENTION_MS }),
     steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
     purges: createPurgeStore({ redis, keys, retention }),
-    moves: createMoveStore({ redis, keys }),
+    accounts: createWorkspaceAccounts({ redis, keyspace, now }),
+    moves: createMoveStore({ redis, keys, now }),
     eraser: (history?: Parameters<typeof createPayloadEraser>[0]['history']) =>
       createPayloadEraser({ redis, keyspace, retention, history }),
     keyVersions: createKeyVersionStore({ redis, keyspace }),

@@ -3,10 +3,12 @@ import type { Redis } from 'ioredis';
 /** What one key holds, in an order of its own type, and how long it has to live in ms; negative: for ever. */
 export type KeyState = { readonly value: string; readonly ttlMs: number; readonly readAt: number };
 export type RedisState = ReadonlyMap<string, KeyState>;
-export type SavedKey = { readonly key: string; readonly dump: Buffer; readonly ttlMs: number };
+/** `endsAt`: epoch ms; 0: never. */
+export type SavedKey = { readonly key: string; readonly dump: Buffer; readonly ttlMs: number; readonly endsAt: number };
 
 /** Two times to live that differ by less are the same, and two times at which a key ends. */
 const TTL_TOLERANCE_MS = 20_000;
+const LONG_MS = 3_600_000;
 
 const READS: Readonly<Record<string, (key: string) => readonly [string, ...(string | number)[]]>> = {
   string: (key) => ['GET', key],
@@ -76,13 +78,20 @@ export function findDifferences(one: RedisState, other: RedisState): string[] {
 export async function saveKeys(redis: Redis): Promise<readonly SavedKey[]> {
   const names = await redis.keys('*');
   return await Promise.all(
-    names.map(async (key) => ({ key, dump: await redis.dumpBuffer(key), ttlMs: Math.max(0, await redis.pttl(key)) })),
+    names.map(async (key) => {
+      const [dump, ttl, end] = await Promise.all([redis.dumpBuffer(key), redis.pttl(key), redis.pexpiretime(key)]);
+      return { key, dump, ttlMs: Math.max(0, ttl), endsAt: Math.max(0, end) };
+    }),
   );
 }
 
 /** Puts a server back to what was saved, and to nothing else. */
 export async function putBack(redis: Redis, saved: readonly SavedKey[]): Promise<void> {
   const pipeline = redis.pipeline().flushall();
-  for (const { key, dump, ttlMs } of saved) pipeline.restore(key, ttlMs, dump);
+  for (const { key, dump, ttlMs, endsAt } of saved) {
+    // A short time begins anew. A long one ends when it did: records say when they leave.
+    if (ttlMs > LONG_MS) pipeline.restore(key, endsAt, dump, 'ABSTTL');
+    else pipeline.restore(key, ttlMs, dump);
+  }
   for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
 }

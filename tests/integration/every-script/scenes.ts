@@ -1,10 +1,13 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
+import { countRecords } from '@herald/store/memory/workspace-accounts';
 import { checkPermissions } from '@herald/store/requirements/check-permissions';
 import { checkWrites } from '@herald/store/requirements/check-writes';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
+import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskStore } from '@herald/store/tasks/task-store';
 import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
@@ -303,6 +306,35 @@ const tasks: readonly Scene[] = [
       const task = buildTask(workspaceId, { createdAt: now });
       const callback = buildReceiver(workspaceId, { id: `wc_${task.id}`, url: 'https://told.example.com/in' });
       return (process) => process.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
+    },
+  },
+  {
+    script: 'LEAVE_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, redis, now }) {
+      const { workspaceId } = await fill();
+      // Redis deletes it in the same step: it has long expired.
+      const past = {
+        redis,
+        keyspace: KEYSPACE,
+        retention: createTaskRetention(HOUR_MS),
+        now: () => now - 9_000 * HOUR_MS,
+      };
+      await createTaskStore(past).create(buildTask(workspaceId));
+      return ({ accounts }) => accounts.largest(10);
+    },
+  },
+  {
+    script: 'COUNT_RECORDS_LUA',
+    isOfAMove: true,
+    async arrange({ fill, createTask, redis, keys, now }) {
+      const { workspaceId } = await fill();
+      await createTask(workspaceId, 'requires_action');
+      // As a former version leaves it.
+      await redis.del(keys.pending, keys.held, keys.leaving, keys.workspaceLeaving(workspaceId));
+      for (const key of await redis.keys(`${keys.prefix}[tx]:*`))
+        if ((await redis.type(key)) === 'hash' && key.split(':').length === 3) await redis.hdel(key, 'b', 'leaves');
+      return (process) => countRecords({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
     },
   },
   {

@@ -22,6 +22,9 @@ const INDEXES = new Set([
   'settled',
   'purge',
   'portalWorkspaces',
+  'pending',
+  'held',
+  'leaving',
 ]);
 /** Where deliveries stand is made anew, and every shard has the same of the others. */
 const APART = new Set([

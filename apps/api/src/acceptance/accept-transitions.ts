@@ -109,6 +109,10 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
         results[slot.index] = new InvalidTransitionError(`a Task takes at most ${FACT_LIMIT} checkpoints and actions`);
         continue;
       }
+      if (reply.kind === 'no_room') {
+        results[slot.index] = reply.error;
+        continue;
+      }
       if (verdict.kind === 'refused') {
         results[slot.index] = verdict.error;
         continue;

@@ -3,6 +3,7 @@ import {
   PROBLEMS,
   UnavailableError,
   ValidationError,
+  WorkspaceFullError,
   type ProblemCode,
   type RequestFaultCode,
 } from '@herald/core';
@@ -54,10 +55,13 @@ export const AnsweredProblem = z
 
 /** How long a caller waits before it repeats a request that was answered with 503, in seconds. */
 const RETRY_AFTER_S = 2;
+/** And with 429, because its workspace is full. */
+const ROOM_AFTER_S = 10;
 
 /** Response headers that belong to the answer to an error. */
 export function problemHeaders(error: unknown): Readonly<Record<string, string>> {
   if (error instanceof HttpFault) return error.headers;
+  if (error instanceof WorkspaceFullError) return { 'retry-after': String(ROOM_AFTER_S) };
   return toProblem(error).status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {};
 }
 

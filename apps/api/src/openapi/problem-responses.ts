@@ -8,6 +8,7 @@ const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
   unavailable: 'retry-after',
   history_unavailable: 'retry-after',
   rate_limited: 'retry-after',
+  workspace_full: 'retry-after',
   request_in_progress: 'retry-after',
 };
 

@@ -1,12 +1,15 @@
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { bad, doubtful, good, type Cell } from '../output/cell.ts';
+import { createWorkspaceAccounts, type WorkspaceAccount } from '@herald/store/memory/workspace-accounts';
 import { spanText } from '@herald/runtime/text/span-text';
 import { relativeText } from '../output/time-text.ts';
 import { readQueues, type QueueLine, type Queues, type ReceiverLine } from './read-queues.ts';
 
 /** Receivers in the table; --json has all that were looked at. */
 const SHOWN_RECEIVERS = 20;
+const SHOWN_WORKSPACES = 20;
+const MIB = 1_048_576;
 
 /** `herald queues`: shows the queues, the receivers and the workers. */
 export function createQueuesCommand({ openHerald, output, now }: CommandDeps): Command {
@@ -25,10 +28,18 @@ Receivers: those for which deliveries wait, due or not. None holds up another on
 origin count as one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
-${examples('herald queues', 'watch -n 2 herald queues')}`,
+By workspace: those whose Tasks, facts and bodies take the most of Redis, roughly.
+${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald queues')}`,
     )
-    .action(async ({ json }: JsonOption) => {
+    .option('--by-workspace', 'the workspaces that hold the most instead')
+    .action(async ({ json, byWorkspace }: JsonOption & { readonly byWorkspace?: true }) => {
       await using herald = await openHerald();
+      if (byWorkspace) {
+        const workspaces = await createWorkspaceAccounts(herald).largest(SHOWN_WORKSPACES);
+        if (json) output.json({ workspaces });
+        else output.table(WORKSPACE_COLUMNS, workspaces.map(toWorkspaceRow), 'No workspace holds anything.');
+        return;
+      }
       const queues = await readQueues(herald);
       if (json) {
         output.json(queues);
@@ -44,6 +55,12 @@ ${examples('herald queues', 'watch -n 2 herald queues')}`,
       if (left > 0) output.note(`Deliveries wait for ${left} more receivers.`);
       if (queues.workers === 0) output.note('No worker was seen lately: nothing is sent. Start one.');
     });
+}
+
+const WORKSPACE_COLUMNS = ['workspace', 'pending', 'holds'];
+
+function toWorkspaceRow({ workspaceId, pending, bytes }: WorkspaceAccount): Cell[] {
+  return [workspaceId, pending, `${(bytes / MIB).toFixed(1)} MiB`];
 }
 
 const QUEUE_COLUMNS = ['shard', 'queue', 'waiting', 'active', 'delayed', 'overdue', 'state'];

@@ -20,7 +20,7 @@ type MovingContext = Pick<WorkerContext, 'config' | 'history' | 'logger' | 'metr
 /** Moves what settles in a shard to the history, or lets it expire when there is none. The audit trail is copied. */
 export function startMoving(context: MovingContext, keys: ShardKeys) {
   const { config, history, logger, metrics, redis, now } = context;
-  const moves = createMoveStore({ redis, keys });
+  const moves = createMoveStore({ redis, keys, now });
   const trail = createAuditFollower({ redis, keys });
   const random = Math.random;
   const maintain = (everyMs: number, routine: () => Promise<unknown>) =>

@@ -100,6 +100,13 @@ const DOMAIN_PROBLEMS = {
     meaning: 'Another action version is the current one.',
     action: 'Use the `action_version` of the newest `task.requires_action` event.',
   },
+  workspace_full: {
+    status: 429,
+    meaning:
+      'The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.',
+    action:
+      'Repeat the request after `Retry-After`. Look for receivers that answer late or not at all, and close Tasks that nobody works on. Operators raise `WORKSPACE_PENDING_LIMIT` and `WORKSPACE_BYTES`.',
+  },
   validation_failed: {
     status: 422,
     meaning: 'The input breaks rules. Nothing was changed.',

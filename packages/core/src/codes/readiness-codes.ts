@@ -17,8 +17,10 @@ export const READINESS_CODES = {
     action: 'The sentence has the reason, such as `OOM` or `MISCONF`. The log of Redis says more.',
   },
   redis_nearly_full: {
-    meaning: 'Redis uses more than 95 % of its memory.',
-    action: 'Raise `maxmemory`, or lower `RETENTION`.',
+    meaning:
+      'Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is.',
+    action:
+      'Raise `maxmemory`. `herald queues --by-workspace` says who holds what, and `herald deliveries purge` frees it.',
   },
   redis_replica: {
     meaning: 'Redis is a replica, and loses what is written to it.',

@@ -2,6 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { RETAIN_LUA } from './retain-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -69,35 +70,42 @@ return load(ARGV[1], ARGV[2])
 const FAILED_LIMIT = 1_000;
 
 /**
- * Ends a delivery. Its record stays for the retention (see `RETAIN_LUA`); the body goes with the last delivery of its transition. Needs
- * GROUP_LUA, ENQUEUE_LUA and `local prefix`.
+ * Ends a delivery. Its record stays for the retention (see `RETAIN_LUA`); the body goes with the last delivery of its
+ * transition. Needs GROUP_LUA, ENQUEUE_LUA and `local prefix`. The caller writes the accounts (ACCOUNT_LUA).
  */
 export const SETTLE_LUA = /* lua */ `
 ${LINE_LUA}
 ${ADVANCE_LUA}
+${ACCOUNT_LUA}
 ${RETAIN_LUA}
 -- transition: its id   reason: '' for none   tries: their new number, nil when it stays the same
--- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
+-- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil   hasList: see retain
 -- Returns the line that an ordered one leaves, for the caller to advance.
-local function settle(id, transition, status, reason, now, ttl, orderedTo, tries)
+local function settle(id, transition, status, reason, now, ttl, orderedTo, tries, hasList)
   local record = prefix .. 'd:' .. id
   local fields = { 's', status, 'end', now }
   if reason ~= '' then fields[5], fields[6] = 'why', reason end
   if tries then fields[#fields + 1], fields[#fields + 2] = 'n', tries end
   redis.call('HSET', record, unpack(fields))
   if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
-  retain(id, now, ttl)
+  retain(id, now, ttl, false, hasList)
   local key = prefix .. 'x:' .. transition
-  if redis.call('HINCRBY', key, 'open', -1) <= 0 then retainTransition(key, ttl) end
+  local known = redis.call('HMGET', key, 'ws', 'b', 'ev', 'task')
+  if known[2] then notePending(known[1], -1) end
+  local at = redis.call('HINCRBY', key, 'open', -1) <= 0 and not waits(ttl) and timeToLeave(now, ttl)
+  if at then
+    -- While one was pending, it had no time to leave.
+    redis.call('PEXPIREAT', key, at)
+    moveTransition(known, nil, at)
+  end
   if status == 'failed' then
-    local index = prefix .. (redis.call('HGET', key, 'ev') == 'webhook.test' and 'failed:tests' or 'failed')
+    local index = prefix .. (known[3] == 'webhook.test' and 'failed:tests' or 'failed')
     redis.call('ZADD', index, now, id)
     redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${FAILED_LIMIT})
     if tonumber(ttl) > 0 then redis.call('PEXPIRE', index, ttl) end
   end
-  local task = orderedTo and redis.call('HGET', key, 'task')
-  if not task then return nil end
-  local line = lineOf(prefix, orderedTo, task)
+  if not orderedTo or not known[4] then return nil end
+  local line = lineOf(prefix, orderedTo, known[4])
   redis.call('ZREM', line, id)
   return line
 end
@@ -120,11 +128,13 @@ redis.call('HDEL', KEYS[1], 'owe')
 local key = prefix .. 'x:' .. transition
 if status ~= 'pending' then
   retain(ARGV[2], ARGV[4], ARGV[5], true)
-  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[5], true) end
+  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[4], ARGV[5], true) end
+  writeAccounts()
   return { 'settled' }
 end
 local event = redis.call('HGET', key, 'ev') or ''
 local line = settle(ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5], known[3] and known[4])
 if line then advance(line, tonumber(ARGV[4])) end
+writeAccounts()
 return { 'ended', event }
 `;

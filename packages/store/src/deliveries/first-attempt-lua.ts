@@ -9,7 +9,7 @@ const CONTENT = FIRST_ATTEMPT_CONTENT.map((name) => `'${name}'`).join(', ');
  * (attempt-record.ts). `record` is the key of the record.
  *
  * `isLogged(record, attempt, first, known)` tells whether an attempt is in the log, `logAttempt(record, attempt, first,
- * known)` adds it, and `countLogged(record)` counts. attempt: its entry in the list; first: its fields in the record, nil
+ * known)` adds it and tells whether there is a list, and `countLogged(record)` counts. attempt: its entry in the list; first: its fields in the record, nil
  * when it isn't the first or doesn't fit there; known: the FIRST_ATTEMPT of the record.
  *
  * `factsOf(first)` are the fields without what the receiver answered. `eraseFirst(record)` removes that from the record,
@@ -26,13 +26,14 @@ local function logAttempt(record, attempt, first, known)
   local list = record .. ':a'
   if first and not known and redis.call('EXISTS', list) == 0 then
     redis.call('HSET', record, unpack(first))
-    return
+    return false
   end
   local length = redis.call('RPUSH', list, attempt)
-  if length < ${ATTEMPT_LOG_LIMIT} then return end
+  if length < ${ATTEMPT_LOG_LIMIT} then return true end
   -- The oldest leaves.
   if known then redis.call('HDEL', record, '${FIRST_ATTEMPT}', ${CONTENT}) end
   redis.call('LTRIM', list, -${ATTEMPT_LOG_LIMIT}, -1)
+  return true
 end
 
 local function countLogged(record)

@@ -82,7 +82,7 @@ local function record(delivery, input, attempt, held, group)
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and isLogged(delivery, attempt, first, known[7])
   -- off: why the endpoint gets nothing any more
-  local notice, workspace, isFormerUrl, off = '', nil, false, nil
+  local notice, workspace, isFormerUrl, off, hasList = '', nil, false, nil, nil
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason, 'offBy', 'herald')
@@ -144,7 +144,7 @@ local function record(delivery, input, attempt, held, group)
   local disabled = trackEndpoint()
 
   if not isRepeated then
-    logAttempt(delivery, attempt, first, known[7])
+    hasList = logAttempt(delivery, attempt, first, known[7])
     if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
       if redeliveries == 0 then
@@ -160,7 +160,7 @@ local function record(delivery, input, attempt, held, group)
   local reply, change = 'recorded', ''
   local function finish(finalStatus, reason)
     local orderedTo = known[6] and input.endpointId
-    local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, tries + 1)
+    local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, tries + 1, hasList)
     if line then advance(line, now) end
     status, change = finalStatus, 'settled'
   end
@@ -175,7 +175,7 @@ local function record(delivery, input, attempt, held, group)
     end
     local key = prefix .. 'x:' .. transition
     retain(input.id, now, input.ttl)
-    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, input.ttl) end
+    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, now, input.ttl) end
   elseif tries ~= input.tries and verdict.kind ~= 'delivered' and not input.isRedelivery then
     reply = 'superseded'
   elseif disabled ~= '' then
@@ -193,7 +193,8 @@ local function record(delivery, input, attempt, held, group)
   end
   if redeliveries > 0 then
     -- A delivery that still has to be sent must not expire.
-    for _, key in ipairs({ delivery, delivery .. ':a', prefix .. 'x:' .. transition }) do redis.call('PERSIST', key) end
+    for _, key in ipairs({ delivery, delivery .. ':a' }) do redis.call('PERSIST', key) end
+    leaveAt(prefix .. 'x:' .. transition, nil)
   end
   local breaker = trackGroups(input, group, held, not isRepeated and not isFormerUrl)
   if held and (redeliveries > 0 or status == 'pending') then
@@ -223,6 +224,7 @@ for index, delivery in ipairs(KEYS) do
   local succeeded, reply = pcall(recordOrKeep, delivery, ARGV[2 * index], ARGV[2 * index + 1])
   replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
+writeAccounts()
 for owner, counts in pairs(ownCounts) do count(owner .. ':stats', countedAt, counts) end
 if next(shardCounts) then count(prefix .. 'stats', countedAt, shardCounts) end
 return replies

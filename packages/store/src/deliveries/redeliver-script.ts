@@ -2,6 +2,7 @@ import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { RESTORE_LUA } from './restore-lua.ts';
 
 export const REDELIVER_LUA = /* lua */ `
@@ -16,6 +17,7 @@ local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${GROUP_OF_LUA}
+${ACCOUNT_LUA}
 ${RESTORE_LUA}
 ${LOCK_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe')
@@ -38,7 +40,9 @@ end
 local refusal = past and restore(past, ARGV[6], ARGV[4])
 if refusal then return { refusal } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
-for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a', transition }) do redis.call('PERSIST', key) end
+for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a' }) do redis.call('PERSIST', key) end
+leaveAt(transition, nil)
+writeAccounts()
 -- One that has something to do and doesn't wait here is in work, or waits as a test event.
 local group, isQueued = groupOf(names[2]), names[3] == 'pending' or names[4]
 if not isQueued or isWaiting(group, id) then

@@ -1,7 +1,7 @@
 /**
  * `restore(past, body, now)` writes a delivery back as history has it, with its attempts, its transition and its places
  * in the logs; `past` is what `toRestored` made. It is settled, and leaves Redis again unless it is to be sent. What
- * Redis already has of the transition stays. Call it only when the delivery's record is absent. Needs `local prefix`.
+ * Redis already has of the transition stays. Call it only when the delivery's record is absent. Needs ACCOUNT_LUA and `local prefix`.
  * Returns nil, or why nothing was written: 'erased' (the Task's payloads were, meanwhile) or 'not_kept' (there is no
  * body).
  */
@@ -14,9 +14,11 @@ local function restore(past, body, now)
   if redis.call('HEXISTS', transition, 'ev') == 0 then
     if body == '' then return 'not_kept' end
     redis.call('DEL', transition)
-    redis.call('HSET', transition, 'open', 0, 'body', body, unpack(past.transitionFields))
+    local size = sizeOfTransition(#body, past.deliveries)
+    redis.call('HSET', transition, 'open', 0, 'body', body, 'b', size, unpack(past.transitionFields))
+    noteBytes(past.workspace, size)
   end
-  redis.call('PERSIST', transition)
+  leaveAt(transition, nil)
   redis.call('DEL', record .. ':a')
   redis.call('HSET', record, unpack(past.fields))
   if #past.attempts > 0 then redis.call('RPUSH', record .. ':a', unpack(past.attempts)) end

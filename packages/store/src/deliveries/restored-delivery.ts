@@ -16,6 +16,7 @@ export function toRestored({ delivery, attempts }: PastDelivery, transition: Pas
     isCallback: isCallbackId(endpointId),
     isErased: erasedAt !== undefined,
     attempts,
+    deliveries: endpointIds.length,
     fields: toFields({
       x: transitionId,
       e: endpointId,

@@ -2,7 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 
 /** Fields of a transition that tell nothing of its content. */
-const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased'];
+const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased', 'b'];
 
 export const ERASE_TRANSITION_LUA = /* lua */ `
 -- Erase the body of a transition, cancel its pending deliveries and drop its pending redeliveries: without a body there
@@ -19,6 +19,12 @@ ${SETTLE_LUA}
 local event = redis.call('HGET', KEYS[1], 'ev')
 if not event then return { '', 0 } end
 redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
+local counted = redis.call('HMGET', KEYS[1], 'ws', 'b')
+if counted[2] then
+  local at, body = redis.call('PEXPIRETIME', KEYS[1]), redis.call('HSTRLEN', KEYS[1], 'body')
+  redis.call('HSET', KEYS[1], 'b', counted[2] - body)
+  noteBytes(counted[1], -body, at > 0 and at or nil)
+end
 local kept, canceled = {}, 0
 for _, name in ipairs({ ${KEPT.map((name) => `'${name}'`).join(', ')} }) do kept[name] = true end
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -39,6 +45,7 @@ for index = 6, #ARGV do
   end
   if facts[1] == 'pending' or facts[2] then dequeue(groupOf(facts[3]), { id }, now) end
 end
-if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then retainTransition(KEYS[1], ARGV[3], true) end
+if (tonumber(redis.call('HGET', KEYS[1], 'open')) or 0) <= 0 then retainTransition(KEYS[1], now, ARGV[3], true) end
+writeAccounts()
 return { event, canceled }
 `;

@@ -107,7 +107,7 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
     async erase(workspaceId: WorkspaceId, taskId: TaskId, now: number): Promise<EraseReply> {
       const keys = keyspace.of(workspaceId);
       const task = [keys.task(taskId), keys.messages(taskId), keys.decisions(taskId)];
-      const reply = TaskReply.parse(await eraseTask(task, [workspaceId, now, newRevision()]));
+      const reply = TaskReply.parse(await eraseTask(task, [workspaceId, now, newRevision(), keys.prefix]));
       if (reply[0] === 'missing') return await erasePast(workspaceId, taskId, now);
       if (reply[0] === 'open') return { kind: 'open', status: reply[1] };
       const [, erasedAt, erasedTo] = reply;

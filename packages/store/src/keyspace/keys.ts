@@ -55,6 +55,14 @@ export function createShardKeys(tag: string) {
     decisions: (id: TaskId) => `${prefix}t:${id}:decisions`,
     /** zset: ids of the Tasks in a status, by time of their last change */
     tasksIn: (status: TaskStatus) => `${prefix}tasks:${status}`,
+    /** zset: workspaces, by the number of their pending deliveries; see `ACCOUNT_LUA` */
+    pending: `${prefix}pending`,
+    /** zset: workspaces, by roughly what their Tasks, facts and bodies take, in bytes */
+    held: `${prefix}held`,
+    /** zset: workspaces, by the time at which something of that leaves by itself */
+    leaving: `${prefix}leaving`,
+    /** hash: time (ms) → how many bytes of a workspace leave by themselves then */
+    workspaceLeaving: (id: WorkspaceId) => `${prefix}w:${id}:leaving`,
     /** hash: an emitted transition with its frozen body */
     transition: (id: TransitionId) => `${prefix}x:${id}`,
     /** hash: a delivery's record */

@@ -1,4 +1,5 @@
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 
 export const FORGET_MOVED_LUA = /* lua */ `
@@ -7,11 +8,12 @@ export const FORGET_MOVED_LUA = /* lua */ `
 -- KEYS[1] settled deliveries (zset)
 -- ARGV[1] prefix   ARGV[2] JSON: [[id, score, attempts, endpoint id, workspace id of a callback's or '', transition id,
 --   when its payloads were erased or ''], ...], as they were read
--- ARGV[3] JSON: [[transition id, ids of all its deliveries], ...]
+-- ARGV[3] JSON: [[transition id, ids of all its deliveries], ...]   ARGV[4] now (ms)
 -- Returns how many it deleted.
 local prefix, forgotten = ARGV[1], 0
 ${FIRST_ATTEMPT_LUA}
 ${LOG_LUA}
+${ACCOUNT_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
   local record = prefix .. 'd:' .. id
@@ -40,8 +42,14 @@ for _, each in ipairs(cjson.decode(ARGV[3])) do
     if ttl == -1 then longest = nil break end
     longest = math.max(longest, ttl)
   end
-  if longest and longest > 0 then redis.call('PEXPIRE', key, longest)
-  elseif longest then redis.call('DEL', key) end
+  if longest and longest > 0 then leaveAt(key, timeToLeave(ARGV[4], longest))
+  elseif longest then
+    leaveAt(key, nil)
+    local counted = redis.call('HMGET', key, 'ws', 'b')
+    if counted[2] then noteBytes(counted[1], -counted[2]) end
+    redis.call('DEL', key)
+  end
 end
+writeAccounts()
 return forgotten
 `;

@@ -25,8 +25,15 @@ const NOTICE_TTL_MS = 7 * 86_400_000;
 /** Between two tries to move what was set aside, in ms. */
 const ASIDE_PAUSE_MS = 3_600_000;
 
+export type MoveStoreDeps = {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
 /** What moves from a shard to the history, and leaves Redis once it is there. */
-export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys }) {
+export function createMoveStore({ redis, keys, now: clock }: MoveStoreDeps) {
   const take = defineScript(redis, TAKE_SETTLED_LUA);
   const forget = defineScript(redis, FORGET_MOVED_LUA);
   const expire = defineScript(redis, EXPIRE_SETTLED_LUA);
@@ -48,7 +55,7 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
       limit: number,
       now = settledUntil,
     ): Promise<SettledBatch | undefined> {
-      const args = [keys.prefix, mover, LEASE_MS, settledUntil, limit, NOTICE_TTL_MS, ASIDE, ASIDE + now];
+      const args = [keys.prefix, mover, LEASE_MS, settledUntil, limit, NOTICE_TTL_MS, ASIDE, ASIDE + now, clock()];
       const reply = TakeReply.parse(await take([keys.settled, keys.mover], args));
       return reply[0] === 'held' ? undefined : { looked: reply[1], ...readTaken(reply) };
     },
@@ -60,7 +67,7 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
         ...[delivery.transitionId, String(delivery.erasedAt ?? '')],
       ]);
       const siblings = transitions.map(({ id, deliveryIds }) => [id, deliveryIds]);
-      const args = [keys.prefix, JSON.stringify(rows), JSON.stringify(siblings)];
+      const args = [keys.prefix, JSON.stringify(rows), JSON.stringify(siblings), clock()];
       return z.number().parse(await forget([keys.settled], args));
     },
     /** What can't move now is tried again in an hour, and holds up no other. */
@@ -68,7 +75,7 @@ export function createMoveStore({ redis, keys }: { readonly redis: RedisClient; 
       Promise.all(ids.map((id) => redis.zadd(keys.settled, 'XX', ASIDE + now + ASIDE_PAUSE_MS, id))),
     /** What waits for a history expires. Returns how many deliveries; undefined: there is a history, and nothing expires. */
     async expire(ttlMs: number, limit: number): Promise<number | undefined> {
-      const count = z.number().parse(await expire([keys.settled, keys.history], [keys.prefix, ttlMs, limit]));
+      const count = z.number().parse(await expire([keys.settled, keys.history], [keys.prefix, ttlMs, limit, clock()]));
       return count === -1 ? undefined : count;
     },
   };

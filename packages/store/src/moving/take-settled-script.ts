@@ -1,4 +1,5 @@
 import { PLATFORM } from '@herald/core';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { FIRST_ATTEMPT_FIELDS } from '../deliveries/first-attempt.ts';
 
 /** What a mover reads of each hash, in this order. The script reads `e`, `x`, `s` and `owe` by position. */
@@ -18,9 +19,11 @@ export const TAKE_SETTLED_LUA = /* lua */ `
 -- KEYS[1] settled deliveries (zset: id → when it settled or changed last, ms)   KEYS[2] lease of the mover (string)
 -- ARGV[1] prefix   ARGV[2] the mover   ARGV[3] lease (ms)   ARGV[4] settled until (ms)   ARGV[5] at most so many
 -- ARGV[6] time to live of notices (ms)   ARGV[7] ARGV[8] scores of those that were set aside and are to be tried again
+-- ARGV[9] now (ms)
 -- Returns {'held'} (another mover has the shard) | {'taken', ids looked at, deliveries, transitions}; a delivery is
 -- {id, score, fields, list of its attempts}, a transition {id, fields}, once for all of its deliveries.
 local prefix = ARGV[1]
+${ACCOUNT_LUA}
 local holder = redis.call('GET', KEYS[2])
 if holder and holder ~= ARGV[2] then return { 'held' } end
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
@@ -46,14 +49,14 @@ for index = 1, #rows, 2 do
   if not fields[3] or fields[3] == 'pending' or fields[4] then
     gone[#gone + 1] = id
   elseif fields[1] == '${PLATFORM}' or not readTransition(fields[2]) then
-    for _, key in ipairs({ record, record .. ':a', prefix .. 'x:' .. fields[2] }) do
-      redis.call('PEXPIRE', key, ARGV[6])
-    end
+    for _, key in ipairs({ record, record .. ':a' }) do redis.call('PEXPIRE', key, ARGV[6]) end
+    leaveAt(prefix .. 'x:' .. fields[2], timeToLeave(ARGV[9], ARGV[6]))
     gone[#gone + 1] = id
   else
     deliveries[#deliveries + 1] = { id, score, fields, redis.call('LRANGE', record .. ':a', 0, -1) }
   end
 end
 if #gone > 0 then redis.call('ZREM', KEYS[1], unpack(gone)) end
+writeAccounts()
 return { 'taken', #rows / 2, deliveries, transitions }
 `;

@@ -56,10 +56,16 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       findPersistenceWarnings(redis).catch(() => []), // the probe says why
     ]);
     const own = findProblem();
-    const problems = own ? [...found, own] : found;
+    const problems = [...found.filter(({ level }) => level === 'error'), ...(own ? [own] : [])];
+    const noticed = found.filter(({ level }) => level !== 'error');
     const further = await findWarning?.();
-    const clock = judgeSkew(skewMs());
-    const warnings = [...(workers === 0 ? [NO_WORKER] : []), ...persistence, ...clock, ...(further ? [further] : [])];
+    const warnings = [
+      ...noticed,
+      ...(workers === 0 ? [NO_WORKER] : []),
+      ...persistence,
+      ...judgeSkew(skewMs()),
+      ...(further ? [further] : []),
+    ];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   });
   const lookWithin = rememberFor(REMEMBERED_MS, () => answerWithin(ANSWER_LIMIT_MS, look(), () => HANGS));

@@ -1,6 +1,7 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { error, type Finding } from '@herald/runtime/findings/finding';
+import { error, warning, type Finding } from '@herald/runtime/findings/finding';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { CROWDED_SHARE, RESERVED_SHARE, shareOf } from '../memory/memory-guard.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { checkPermissions } from '../requirements/check-permissions.ts';
@@ -10,8 +11,6 @@ import { judgeEviction } from '../requirements/judge-eviction.ts';
 
 /** The probe's key expires after this, in ms. */
 const MARK_TTL_MS = 60_000;
-/** Share of its memory above which Redis is about to refuse writes. */
-const MEMORY_LIMIT_SHARE = 0.95;
 const MIB = 1_048_576;
 
 /** Sentences for the open page: they name neither users nor addresses. */
@@ -27,7 +26,7 @@ export async function findPersistenceWarnings(redis: RedisClient): Promise<reado
   return [...new Map(found.map((each) => [each.code, each])).values()].filter(({ code }) => !code.endsWith('_unknown'));
 }
 
-/** Finds why Redis can't take transitions now: it refuses a write or a command, may evict data, or is nearly full. */
+/** Finds why Redis can't take transitions now: it refuses a write or a command, or may evict data. Warns when it is nearly full. */
 export function createRedisProbe(redis: RedisClient) {
   return async function probeRedis(): Promise<readonly Finding[]> {
     try {
@@ -58,13 +57,14 @@ async function findObstacles(redis: RedisClient): Promise<Finding[]> {
 
 /** Reads `INFO memory` alone: a user that may read it need not be allowed to read settings. */
 function judgeMemory(memory: ReadonlyMap<string, string>): Finding[] {
-  const limit = Number(memory.get('maxmemory') ?? 0);
-  const used = Number(memory.get('used_memory') ?? 0);
   const found = judgeEviction(memory);
-  if (limit === 0 || used < limit * MEMORY_LIMIT_SHARE) return found;
-  const [usedMib, limitMib] = [used, limit].map((bytes) => Math.round(bytes / MIB));
-  const sentence = `Redis uses ${usedMib} of ${limitMib} MiB; raise maxmemory or lower RETENTION`;
-  return [...found, error('redis_nearly_full', sentence)];
+  const share = shareOf(memory);
+  if (share < CROWDED_SHARE) return found;
+  const [used, limit] = ['used_memory', 'maxmemory'].map((name) => Math.round(Number(memory.get(name)) / MIB));
+  const refused = share < RESERVED_SHARE ? 'the workspaces that hold the most are' : 'every workspace is';
+  const sentence = `Redis uses ${used} of ${limit} MiB: ${refused} refused; raise maxmemory, or purge what "herald queues --by-workspace" shows`;
+  // Not an error: what ends or frees something goes on, and so do the pages of operators.
+  return [...found, warning('redis_nearly_full', sentence)];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
@@ -54,6 +55,7 @@ ${ENQUEUE_LUA}
 ${LINE_LUA}
 ${ADVANCE_LUA}
 ${REPLAY_ORDER_LUA}
+${ACCOUNT_LUA}
 ${RESTORE_LUA}
 ${READ_LOG_LUA}
 local replay = {}
@@ -123,7 +125,9 @@ for _, entry in ipairs(found) do
     if endpoint[2] then join(id, facts[3], transition) end
     if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
     redis.call('HINCRBY', transition, 'open', 1)
-    for _, key in ipairs({ record, record .. ':a', transition }) do redis.call('PERSIST', key) end
+    if redis.call('HEXISTS', transition, 'b') == 1 then notePending(replay.ws, 1) end
+    for _, key in ipairs({ record, record .. ':a' }) do redis.call('PERSIST', key) end
+    leaveAt(transition, nil)
   end
 end
 local dueAt = settleTurns()
@@ -132,6 +136,7 @@ for _, id in ipairs(replayedIds) do
 end
 -- One that ended without its lease may still wait.
 enqueue(entries, tonumber(now), 'NX')
+writeAccounts()
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
 if given then

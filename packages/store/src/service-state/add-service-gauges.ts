@@ -58,6 +58,18 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
       'shard',
     ),
   };
+  const perWorkspace = {
+    pending: gauge(
+      'herald_workspace_pending_deliveries',
+      'Pending deliveries of the ten workspaces that hold the most.',
+      'workspace',
+    ),
+    bytes: gauge(
+      'herald_workspace_held_bytes',
+      'Roughly what the Tasks, facts and bodies of these take in Redis.',
+      'workspace',
+    ),
+  };
   const showShard = ({ queue, runningReplays, settled }: ShardState, shard: string, at: number) => {
     const secondsSince = (time = at) => Math.max(0, at - time) / 1_000;
     for (const state of ['waiting', 'active', 'delayed'] as const) {
@@ -79,10 +91,14 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
   return (state) => {
     known.set(state ? 1 : 0);
     for (const each of Object.values(totals)) each.remove();
-    for (const each of Object.values(perShard)) each.reset();
+    for (const each of [...Object.values(perShard), ...Object.values(perWorkspace)]) each.reset();
     if (!state) return;
     for (const [shard, shardState] of state.shards.entries()) showShard(shardState, String(shard), state.at);
     totals.workers.set(state.workers);
+    for (const { workspaceId: workspace, pending, bytes } of state.workspaces) {
+      perWorkspace.pending.set({ workspace }, pending);
+      perWorkspace.bytes.set({ workspace }, bytes);
+    }
     if (!state.memory) return;
     totals.usedBytes.set(state.memory.usedBytes);
     totals.limitBytes.set(state.memory.limitBytes);

@@ -1,6 +1,7 @@
 import { createQueueStateReader } from '@herald/queue';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { readSettledBacklog } from '../backlog/settled-backlog.ts';
+import { createWorkspaceAccounts } from '../memory/workspace-accounts.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -14,12 +15,16 @@ export type ServiceStateReaderDeps = {
   readonly now: () => number;
 };
 
+/** Workspaces of which the numbers are shown: each is a label of its own. */
+const SHOWN_WORKSPACES = 10;
+
 /**
- * Reads what all processes share, by one read-only script of bounded work for each shard. Times are epoch ms. `workers`
+ * Reads what all processes share, by scripts of bounded work for each shard. Times are epoch ms. `workers`
  * were seen lately. `memory` is that of all masters, undefined when Redis doesn't tell; `limitBytes` is 0 without a
- * limit.
+ * limit. `workspaces` are those that hold the most.
  */
 export function createServiceStateReader({ redis, keyspace, presence, now }: ServiceStateReaderDeps) {
+  const accounts = createWorkspaceAccounts({ redis, keyspace, now });
   const shardReaders = keyspace.shards.map((keys) => {
     const { prefix, replays } = keys;
     const readQueue = createQueueStateReader({ prefix, defineScript: (_name, lua) => defineScript(redis, lua), now });
@@ -34,12 +39,13 @@ export function createServiceStateReader({ redis, keyspace, presence, now }: Ser
   });
   return async function readServiceState() {
     const at = now();
-    const [shards, workers, memory] = await Promise.all([
+    const [shards, workers, memory, workspaces] = await Promise.all([
       Promise.all(shardReaders.map((read) => read())),
       presence.count(at),
       readMemory(redis),
+      accounts.largest(SHOWN_WORKSPACES),
     ]);
-    return { at, shards, workers, memory };
+    return { at, shards, workers, memory, workspaces };
   };
 }
 export type ServiceState = Awaited<ReturnType<ReturnType<typeof createServiceStateReader>>>;

@@ -1,14 +1,17 @@
-import { callbackIdOf } from '@herald/core';
+import { callbackIdOf, WorkspaceFullError } from '@herald/core';
 import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { TASK_BYTES } from '../memory/account-lua.ts';
+import type { FindRefusal } from '../memory/memory-guard.ts';
+import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
 import { newRevision } from '../redis/revision.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { readTask, taskFields, type TaskRecord } from './task-record.ts';
-import { taskTtlMs, type TaskRetention } from './task-retention.ts';
+import { leastLookUpTtlMs, lookUpTtlMs, taskTtlMs, type TaskRetention } from './task-retention.ts';
 import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
 
 /** Messages that one Task may hold. */
@@ -25,16 +28,32 @@ export type NewCallback = {
 /** The end of a page of Tasks: the last one's latest change (epoch ms) and id. */
 export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
 
-export type TaskStoreDeps = ReplicatedStoreDeps & { readonly keyspace: Keyspace; readonly retention: TaskRetention };
+export type TaskStoreDeps = ReplicatedStoreDeps & {
+  readonly keyspace: Keyspace;
+  readonly retention: TaskRetention;
+  /** Of each workspace. Default: none. */
+  readonly limits?: WorkspaceLimits;
+  /** Why a workspace may not write now. Default: it may. */
+  readonly findRefusal?: FindRefusal;
+  /** Epoch ms. Default: this machine's clock. */
+  readonly now?: () => number;
+};
 
-const CreateReply = z.enum(['created', 'exists']);
-const AddMessageReply = z.enum(['added', 'full', 'missing', 'done', 'canceled']);
+const CreateReply = z.union([
+  z.tuple([z.enum(['created', 'exists'])]),
+  z.tuple([z.literal('no_room'), z.enum(['pending', 'bytes'])]),
+]);
+const AddMessageReply = z.enum(['added', 'full', 'missing', 'done', 'canceled', 'no_room']);
 const ResolveReply = z.enum(['resolved', 'conflict']);
 
 const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
 
 export function createTaskStore(deps: TaskStoreDeps) {
-  const { redis, awaitReplication, keyspace, retention } = deps;
+  const { redis, awaitReplication, keyspace, retention, limits = NO_LIMITS, findRefusal, now = Date.now } = deps;
+  const demandRoom = (workspaceId: WorkspaceId) => {
+    const refusal = findRefusal?.(workspaceId);
+    if (refusal) throw refusal;
+  };
   const create = defineReplicatedScript(deps, CREATE_TASK_LUA);
   const addMessage = defineReplicatedScript(deps, ADD_MESSAGE_LUA);
   const resolve = defineReplicatedScript(deps, RESOLVE_APPROVAL_LUA);
@@ -54,24 +73,43 @@ export function createTaskStore(deps: TaskStoreDeps) {
   };
 
   return {
-    /** `exists`: an earlier run of the same request created it. */
-    async create(task: Task, callback?: NewCallback) {
+    /**
+     * `exists`: an earlier run of the same request created it.
+     * @throws WorkspaceFullError or UnavailableError: Redis has no room for it
+     */
+    async create(task: Task, callback?: NewCallback): Promise<'created' | 'exists'> {
+      demandRoom(task.workspaceId);
       const keys = keyspace.of(task.workspaceId);
       const ttlMs = taskTtlMs(task.status, retention);
       // The look-up first: a crash in between leaves a look-up that leads nowhere, never a Task that can't be found.
       const lookUp = GLOBAL_KEYS.taskWorkspace(task.id);
-      await redis.set(lookUp, task.workspaceId, 'PX', ttlMs);
+      await redis.set(lookUp, task.workspaceId, 'PX', lookUpTtlMs(ttlMs));
       const fields = taskFields(task);
+      const input = {
+        prefix: keys.prefix,
+        workspace: task.workspaceId,
+        id: task.id,
+        revision: task.revision,
+        bytes: TASK_BYTES + (task.input === undefined ? 0 : Buffer.byteLength(JSON.stringify(task.input))),
+        at: task.updatedAt,
+        now: now(),
+        ttl: ttlMs,
+        limits,
+        fields: fields.length,
+      };
       const callbackFields = callback
         ? endpointFields(callback.endpoint, callback.encryptedSecret, callback.headers)
         : [];
       const callbackKey = keys.endpoint(callback?.endpoint.id ?? task.id);
       const creation = create(
         [keys.task(task.id), keys.tasksIn(task.status), callbackKey, keys.keyVersions],
-        [task.id, task.updatedAt, ttlMs, fields.length, task.revision, ...fields, ...callbackFields],
+        [JSON.stringify(input), ...fields, ...callbackFields],
       );
       const [reply] = await Promise.all([creation, demandReplicated(awaitReplication, { key: lookUp })]);
-      return CreateReply.parse(reply);
+      const [kind, why] = CreateReply.parse(reply);
+      if (kind !== 'no_room') return kind;
+      await redis.del(lookUp);
+      throw new WorkspaceFullError(why, limits[why]);
     },
     /** The controller workspace of a Task. */
     findWorkspace: async (id: TaskId): Promise<WorkspaceId | undefined> =>
@@ -80,10 +118,14 @@ export function createTaskStore(deps: TaskStoreDeps) {
       const task = readTask(id, await redis.hgetall(keyspace.of(workspaceId).task(id)));
       return task?.workspaceId === workspaceId ? task : undefined;
     },
+    /** @throws WorkspaceFullError or UnavailableError: Redis has no room for it */
     async addMessage(workspaceId: WorkspaceId, id: TaskId, message: Message) {
+      demandRoom(workspaceId);
       const keys = keyspace.of(workspaceId);
-      const args = [JSON.stringify(message), MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES];
-      return AddMessageReply.parse(await addMessage([keys.task(id), keys.messages(id)], args));
+      const args = [JSON.stringify(message), MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, keys.prefix, now(), limits.bytes];
+      const reply = AddMessageReply.parse(await addMessage([keys.task(id), keys.messages(id)], args));
+      if (reply === 'no_room') throw new WorkspaceFullError('bytes', limits.bytes);
+      return reply;
     },
     async listMessages(workspaceId: WorkspaceId, id: TaskId) {
       const messages = await redis.lrange(keyspace.of(workspaceId).messages(id), 0, -1);
@@ -113,10 +155,21 @@ export function createTaskStore(deps: TaskStoreDeps) {
           ...[keys.task(id), keys.decisions(id), keys.tasksIn(task.status), keys.tasksIn(status)],
           ...[keys.facts(id), keys.messages(id), keys.endpoint(callbackIdOf(id))],
         ],
-        [task.revision, field, JSON.stringify(decision), status, decision.decidedAt, id, ttlMs, newRevision()],
+        [
+          task.revision,
+          field,
+          JSON.stringify(decision),
+          status,
+          decision.decidedAt,
+          id,
+          ttlMs,
+          newRevision(),
+          keys.prefix,
+          now(),
+        ],
       );
       // Never shorter: the refresher of another process relies on the time that it gave the look-up.
-      if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), ttlMs, 'GT');
+      if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), leastLookUpTtlMs(ttlMs), 'GT');
       return ResolveReply.parse(reply);
     },
     /** Tasks of all workspaces in a status, longest unchanged first; `now` is epoch ms. */

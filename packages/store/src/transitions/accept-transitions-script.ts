@@ -2,6 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
+import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../memory/account-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';
@@ -11,10 +12,11 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- fact, frozen body, and per endpoint a delivery, enqueued in its group. Each is committed in full or not at all,
 -- whatever happens to the others. A second run, after a lost reply, finds a conflict and changes nothing.
 -- KEYS[1] leases of the queue (zset): names the slot
--- ARGV[1] JSON: { prefix, recordTtl (see retain), logTtl, now (ms) }
+-- ARGV[1] JSON: { prefix, recordTtl (see retain), logTtl, now (ms), limits (see takeRoom) }
 -- ARGV[2n] JSON, times and durations in ms, every number a string:
 --   { task, workspace, revision, newRevision, subscriptions, now, from, to (statuses), taskTtl,
---     callback (id), callbackTtl, change: [field, value, ...], fact?, factValue?, isRaised? (the fact may be known, as
+--     callback (id), callbackTtl, change: [field, value, ...], sized: [fields of it that count],
+--     grown: bytes of these, fact?, factValue?, isRaised? (the fact may be known, as
 --     one that emitted nothing), factLimit? (most facts before this one),
 --     transition?: { id, event, sequence, fields: [field, value, ...],
 --       deliveries: [[delivery id, endpoint id, 'pending' | 'canceled', of an ordered one: how long it waits for its
@@ -22,7 +24,7 @@ export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- ARGV[2n+1] its body, or ''
 -- All other keys start with prefix and are in the same slot.
 -- Returns for each {'conflict'} (something changed meanwhile, the fact is known, or the Task is gone), {'full'} (of
--- facts), {'accepted', deliveries canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
+-- facts), {'no_room', 'pending' | 'bytes' (of its workspace)}, {'accepted', deliveries canceled at once}, or {'failed', why} (Redis takes no writes, or a bug).
 local common = cjson.decode(ARGV[1])
 local prefix = common.prefix
 ${GROUP_LUA}
@@ -30,10 +32,13 @@ ${ENQUEUE_LUA}
 ${LINE_LUA}
 ${ADVANCE_LUA}
 ${COUNT_LUA}
+${ACCOUNT_LUA}
+${ROOM_LUA}
 ${RETAIN_LUA}
 ${LOG_LUA}
 ${TRIM_TASKS_LUA}
 local entries = {}
+common.at = tonumber(common.now)
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
 local versions, trimmed = {}, {}
 -- New entries of logs, by key: time, id, ...
@@ -93,13 +98,39 @@ end
 local function commit(input, body)
   local task = prefix .. 't:' .. input.task
   local facts, callback = task .. ':facts', prefix .. 'e:' .. input.callback
-  if redis.call('HGET', task, 'rev') ~= input.revision then return { 'conflict' } end
+  local values = redis.call('HMGET', task, 'rev', 'b', 'leaves', 'messageBytes', 'action', 'cb', unpack(input.sized))
+  if values[1] ~= input.revision then return { 'conflict' } end
   if versionOf(input.workspace) ~= input.subscriptions then return { 'conflict' } end
   local known = input.fact and redis.call('HGET', facts, input.fact)
   if known and not (input.isRaised and tonumber(known) < 1) then return { 'conflict' } end
-  if input.factLimit and redis.call('HLEN', facts) >= tonumber(input.factLimit) then return { 'full' } end
+  -- One that knows so many facts is at least so large.
+  local bytes, growth = tonumber(values[2] or ''), 0
+  local isLarge = input.factLimit and (not bytes or bytes >= input.factLimit * ${ENTRY_BYTES})
+  if isLarge and redis.call('HLEN', facts) >= tonumber(input.factLimit) then return { 'full' } end
+  local transition = input.transition
+  local deliveries = transition and #transition.deliveries or 0
+  local size = transition and sizeOfTransition(#body, deliveries) or 0
+  -- One of a former version that nobody has counted yet counts when it is.
+  if bytes then
+    growth = input.grown
+    for index = 7, 6 + #input.sized do growth = growth - #(values[index] or '') end
+    if input.fact then
+      growth = growth + (known and #input.factValue - #known or sizeOfEntry(input.fact, input.factValue))
+    end
+  end
+  local full = takeRoom(input.workspace, deliveries, growth + size, common.limits, common.at)
+  if full then return { 'no_room', full } end
 
-  redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
+  local leaves = timeToLeave(common.at, input.taskTtl)
+  if bytes then
+    if values[3] then noteLeaving(input.workspace, -bytes, tonumber(values[3])) end
+    bytes = bytes + growth
+    noteLeaving(input.workspace, bytes, leaves)
+    redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, 'b', bytes, 'leaves', leaves,
+      unpack(input.change))
+  else
+    redis.call('HSET', task, 'upd', input.now, 'rev', input.newRevision, unpack(input.change))
+  end
   if input.fact then redis.call('HSET', facts, input.fact, input.factValue) end
   local list = prefix .. 'tasks:' .. input.to
   if input.from ~= input.to then redis.call('ZREM', prefix .. 'tasks:' .. input.from, input.task) end
@@ -108,12 +139,11 @@ local function commit(input, body)
     trimmed[list] = true
     trimTasks(list, tonumber(input.now) - tonumber(input.taskTtl))
   end
-  for _, key in ipairs({ task, facts, task .. ':messages', task .. ':decisions' }) do
-    redis.call('PEXPIRE', key, input.taskTtl)
-  end
-  redis.call('PEXPIRE', callback, input.callbackTtl)
+  for _, key in ipairs({ task, facts }) do redis.call('PEXPIREAT', key, leaves) end
+  if values[4] then redis.call('PEXPIREAT', task .. ':messages', leaves) end
+  if values[5] then redis.call('PEXPIREAT', task .. ':decisions', leaves) end
+  if values[6] then redis.call('PEXPIRE', callback, input.callbackTtl) end
 
-  local transition = input.transition
   if not transition then return { 'accepted', 0 } end
   transition.callback, transition.workspace, transition.task = input.callback, input.workspace, input.task
   local function findCallbackGroup()
@@ -122,8 +152,9 @@ local function commit(input, body)
   end
   local pending, canceled = deliver(transition, input.now, findCallbackGroup)
   local key = prefix .. 'x:' .. transition.id
-  redis.call('HSET', key, 'open', pending, 'body', body, unpack(transition.fields))
-  if pending == 0 then retainTransition(key, common.recordTtl) end
+  redis.call('HSET', key, 'open', pending, 'body', body, 'b', size, unpack(transition.fields))
+  if pending == 0 then retainTransition(key, common.at, common.recordTtl) end
+  if canceled > 0 then notePending(input.workspace, -canceled) end
   return { 'accepted', canceled }
 end
 
@@ -134,6 +165,7 @@ for index = 2, #ARGV, 2 do
 end
 for key, log in pairs(logs) do appendToLog(key, common.logTtl, log) end
 enqueue(entries, tonumber(common.now))
+writeAccounts()
 if #entries > 0 then count(prefix .. 'stats', tonumber(common.now), { [${SHARD_FIELDS.accepted}] = #entries }) end
 return replies
 `;

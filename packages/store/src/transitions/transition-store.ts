@@ -2,6 +2,8 @@ import {
   callbackIdOf,
   deliveryIdOf,
   isTerminal,
+  WorkspaceFullError,
+  type DomainError,
   type EndpointId,
   type KnownFact,
   type TaskEventName,
@@ -16,6 +18,9 @@ import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readFactValue, writeFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import { COUNTED_TASK_FIELDS } from '../memory/account-lua.ts';
+import type { FindRefusal } from '../memory/memory-guard.ts';
+import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type RecordChange } from '../tasks/task-record.ts';
@@ -69,10 +74,14 @@ export type CommitReply =
   | { readonly kind: 'conflict' }
   /** The Task knows as many facts as it can, and this one doesn't close it. */
   | { readonly kind: 'full' }
+  /** The workspace holds as much as it may. */
+  | { readonly kind: 'no_room'; readonly error: DomainError }
   /** `canceled`: deliveries that were canceled at once, because their endpoint is disabled. */
   | { readonly kind: 'accepted'; readonly canceled: number };
 
-const CommitReplies = z.array(z.tuple([z.enum(['accepted', 'conflict', 'full', 'failed'])], z.unknown()));
+const CommitReplies = z.array(z.tuple([z.enum(['accepted', 'conflict', 'full', 'no_room', 'failed'])], z.unknown()));
+const LimitName = z.enum(['pending', 'bytes']);
+const COUNTED: ReadonlySet<string> = new Set(COUNTED_TASK_FIELDS);
 /** Roughly how much longer than a delivery a transition takes Redis. */
 const TRANSITION_WEIGHT = 4;
 /** The most that one call may weigh, in deliveries. It blocks Redis for about 2 ms. */
@@ -88,11 +97,15 @@ export type TransitionStoreDeps = {
   readonly keyspace: Keyspace;
   readonly taskRetention: TaskRetention;
   readonly deliveryRetention: DeliveryRetention;
+  /** Of each workspace. Default: none. */
+  readonly limits?: WorkspaceLimits;
+  /** Why a workspace may not write now. Default: it may. */
+  readonly findRefusal?: FindRefusal;
   readonly now: () => number;
 };
 
 export function createTransitionStore(deps: TransitionStoreDeps) {
-  const { redis, keyspace, taskRetention, deliveryRetention, now: clock } = deps;
+  const { redis, keyspace, taskRetention, deliveryRetention, limits = NO_LIMITS, findRefusal, now: clock } = deps;
   const accept = defineScript(redis, ACCEPT_TRANSITIONS_LUA);
   const noteDifference = defineScript(redis, NOTE_DIFFERENCE_LUA);
   const extendLookUp = createLookUpRefresher(redis);
@@ -108,7 +121,7 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
       const logTtl = String(deliveryRetention.logMs);
       const call = async (inputs: readonly CommitInput[]) => {
         const at = clock();
-        const common = { prefix: keys.prefix, recordTtl, logTtl, now: String(at) };
+        const common = { prefix: keys.prefix, recordTtl, logTtl, now: String(at), limits };
         const args = inputs.flatMap(({ input, body }) => [JSON.stringify(input), body]);
         return CommitReplies.parse(await accept([keys.queue.leases], [JSON.stringify(common), ...args]));
       };
@@ -137,9 +150,12 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
      */
     async commit(asked: TransitionCommit): Promise<CommitReply> {
       const { task, now, change, factKey, digest, isRaised, emission } = asked;
+      const refusal = findRefusal?.(task.workspaceId);
+      if (refusal) return { kind: 'no_room', error: refusal };
       const status = change.status ?? task.status;
       const sequence = emission ? (change.sequence ?? task.sequence) : 0;
       const taskTtl = taskTtlMs(status, taskRetention);
+      const fields = changeFields(change);
       const input = {
         task: task.id,
         workspace: task.workspaceId,
@@ -152,7 +168,8 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
         taskTtl: String(taskTtl),
         callback: callbackIdOf(task.id),
         callbackTtl: String(taskTtl + deliveryRetention.callbackMs),
-        change: changeFields(change),
+        change: fields,
+        ...sizeOf(fields),
         fact: factKey,
         factValue: writeFactValue({ sequence, ...(digest !== undefined && { digest }) }),
         isRaised,
@@ -166,6 +183,10 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
         extendLookUp(task.id, taskTtl),
       ]);
       if (kind === 'failed') throw new ScriptCommandError(String(detail));
+      if (kind === 'no_room') {
+        const of = LimitName.parse(detail);
+        return { kind, error: new WorkspaceFullError(of, limits[of]) };
+      }
       return kind === 'accepted' ? { kind, canceled: Number(detail) } : { kind };
     },
     /** Notes that a report was repeated with other contents. True the first time for this Task. */
@@ -174,6 +195,13 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   };
 }
 export type TransitionStore = ReturnType<typeof createTransitionStore>;
+
+/** The fields whose content counts, and how many bytes it has. */
+function sizeOf(fields: readonly string[]) {
+  const sized = fields.filter((name, index) => index % 2 === 0 && COUNTED.has(name));
+  const grown = sized.reduce((sum, name) => sum + Buffer.byteLength(fields[fields.indexOf(name) + 1] ?? ''), 0);
+  return { sized, grown };
+}
 
 function toTransition(
   task: TaskState,

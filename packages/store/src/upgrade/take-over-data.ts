@@ -6,6 +6,7 @@ import { createKeyspace, GLOBAL_KEYS, type ShardKeys } from '../keyspace/keys.ts
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { LAYOUT } from '../redis/layout.ts';
+import { countRecords } from '../memory/workspace-accounts.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import { enqueuePending } from '../shards/enqueue-pending.ts';
@@ -90,8 +91,9 @@ async function takeOver({ redis, records, presence, logger, now }: TakeOverDataD
   }
   await Promise.all(keyspace.shards.map((keys) => takeOverMarks(redis, keys)));
   const enqueued = await enqueuePending({ redis, keyspace, now });
+  const counted = await countRecords({ redis, keyspace, now });
   await records.finishUpgrade(LAYOUT);
-  logger.info('upgrade.ended', { enqueued, tookMs: Math.round(performance.now() - start) });
+  logger.info('upgrade.ended', { enqueued, counted, tookMs: Math.round(performance.now() - start) });
 }
 
 function refuseFormer(running: readonly string[]): void {

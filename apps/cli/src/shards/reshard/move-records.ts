@@ -113,6 +113,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'removedReceivers':
     case 'workspaceReplays':
     case 'callbackStats':
+    case 'workspaceLeaving':
       return { owner: id, attached: [] };
     case 'endpoint': {
       const [owner, origin] = await redis.hmget(keys.endpoint(id), 'ws', 'dst');

@@ -13,6 +13,11 @@ type Index = {
   readonly ownerOf: (owners: Owners, keys: ShardKeys, member: string) => Promise<WorkspaceId | undefined>;
 };
 
+/** An index of workspaces. */
+function ofWorkspaces(keyIn: (keys: ShardKeys) => string): Index {
+  return { keysIn: (keys) => [keyIn(keys)], ownerOf: (_owners, _keys, workspaceId) => Promise.resolve(workspaceId) };
+}
+
 const INDEXES: Record<KindsOf<'split'>, Index> = {
   tasksIn: {
     keysIn: (keys) => TaskStatus.options.map(keys.tasksIn),
@@ -23,10 +28,10 @@ const INDEXES: Record<KindsOf<'split'>, Index> = {
   failedTests: { keysIn: (keys) => [keys.failedTests], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   notices: { keysIn: (keys) => [keys.notices], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
   settled: { keysIn: (keys) => [keys.settled], ownerOf: (owners, keys, id) => owners.ofDelivery(keys, id) },
-  portalWorkspaces: {
-    keysIn: (keys) => [keys.portalWorkspaces],
-    ownerOf: (_owners, _keys, workspaceId) => Promise.resolve(workspaceId),
-  },
+  portalWorkspaces: ofWorkspaces((keys) => keys.portalWorkspaces),
+  pending: ofWorkspaces((keys) => keys.pending),
+  held: ofWorkspaces((keys) => keys.held),
+  leaving: ofWorkspaces((keys) => keys.leaving),
   purge: { keysIn: (keys) => [keys.purge], ownerOf: (owners, keys, id) => owners.ofEndpoint(keys, id) },
 };
 

@@ -1,0 +1,75 @@
+import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { readInfo } from '../redis/read-info.ts';
+import type { WorkspaceAccount, WorkspaceAccounts } from './workspace-accounts.ts';
+
+/** Share of `maxmemory` from which the workspaces that hold the most are refused. */
+export const CROWDED_SHARE = 0.85;
+/** From here on all are: the rest is left for what ends, frees or controls. */
+export const RESERVED_SHARE = 0.95;
+/** Workspaces that are looked at: more than these hold little. */
+const LOOKED_AT = 1_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** Why a workspace may not write more now; undefined while it may. No I/O. */
+export type FindRefusal = (workspaceId: WorkspaceId) => DomainError | undefined;
+
+/**
+ * The workspaces that are refused: those that hold the most, largest first, as many as hold together so much of all as
+ * Redis is on its way from crowded to reserved.
+ * @param largest of all workspaces, largest first
+ */
+export function chooseRefused(share: number, largest: readonly WorkspaceAccount[]): ReadonlySet<WorkspaceId> {
+  const refused = new Set<WorkspaceId>();
+  if (share < CROWDED_SHARE) return refused;
+  const all = largest.reduce((sum, { bytes }) => sum + bytes, 0);
+  const mostBytes = (all * (share - CROWDED_SHARE)) / (RESERVED_SHARE - CROWDED_SHARE);
+  let bytes = 0;
+  for (const account of largest) {
+    if (refused.size > 0 && bytes >= mostBytes) break;
+    refused.add(account.workspaceId);
+    bytes += account.bytes;
+  }
+  return refused;
+}
+
+/** The share of its memory that the fullest master uses; 0 where none has a limit, or none tells. */
+export async function readMemoryShare(redis: RedisClient): Promise<number> {
+  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
+  return Math.max(0, ...infos.map((info) => shareOf(info ?? new Map<string, string>())));
+}
+
+export function shareOf(memory: ReadonlyMap<string, string>): number {
+  const limit = Number(memory.get('maxmemory') ?? 0);
+  return limit === 0 ? 0 : Number(memory.get('used_memory') ?? 0) / limit;
+}
+
+/** Keeps looking how full Redis is, and which workspaces must wait for that. */
+export function startMemoryGuard({
+  redis,
+  accounts,
+}: {
+  readonly redis: RedisClient;
+  readonly accounts: WorkspaceAccounts;
+}) {
+  let share = 0;
+  let refused: ReadonlySet<WorkspaceId> = new Set();
+  const look = oneAtATime(async () => {
+    share = await readMemoryShare(redis);
+    refused = share < CROWDED_SHARE ? new Set() : chooseRefused(share, await accounts.largest(LOOKED_AT));
+  });
+  // While Redis is away nothing is written, and what is known holds.
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+  const findRefusal: FindRefusal = (workspaceId) => {
+    if (share >= RESERVED_SHARE)
+      return new UnavailableError('Redis is nearly full, and takes only what ends or frees something; try again');
+    return refused.has(workspaceId) ? new WorkspaceFullError('memory') : undefined;
+  };
+  return {
+    findRefusal,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}
