@@ -206,7 +206,7 @@ const CASES: readonly Case[] = [
     server: 'full',
     env: url(),
     code: 'redis_refuses_writes',
-    sentence: `${UNUSABLE}Redis is full and refuses writes (OOM); raise maxmemory, or lower RETENTION.`,
+    sentence: `${UNUSABLE}Redis is full and refuses writes (OOM); raise maxmemory, or purge what "herald queues --by-workspace" shows.`,
   },
   {
     what: 'a snapshot that failed',

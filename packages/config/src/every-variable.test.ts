@@ -42,6 +42,8 @@ const VALUES: Readonly<Record<string, string | NodeJS.ProcessEnv>> = {
   CONSOLE_FRAME_ANCESTORS: 'https://app.example.com, https://*.example.com',
   API_ALLOWED_ORIGINS: 'https://app.example.com, http://localhost:3000',
   RATE_LIMIT: '20',
+  WORKSPACE_PENDING_LIMIT: '1000',
+  WORKSPACE_BYTES: '1000000',
   TRUST_PROXY: '1',
   OPERATOR_USER: CREDENTIALS,
   OPERATOR_PASSWORD: CREDENTIALS,

@@ -61,7 +61,7 @@ export class WorkspaceFullError extends DomainError {
     const why = {
       pending: `this workspace is full: ${limit} deliveries may be pending`,
       bytes: `this workspace is full: its Tasks, their facts and the bodies of its deliveries may take ${limit} bytes`,
-      memory: 'Redis is nearly full, and this workspace is among those that hold the most',
+      memory: 'the store is nearly full, and this workspace is among those that hold the most',
     };
     super(`${why[of]}; wait until some of it is gone, and send more slowly`);
   }

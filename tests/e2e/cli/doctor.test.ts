@@ -139,9 +139,9 @@ test('a Redis that keeps nothing and throws data away: says which settings', asy
 });
 
 test.each([
-  ['nearly full', 1.02, 'redis_nearly_full', 'raise maxmemory'],
-  ['full', 0.9, 'redis_refuses_writes', 'OOM'],
-])('a Redis that is %s', async (_name, share, code, words) => {
+  ['nearly full', 1.02, 'warning redis_nearly_full', 'raise maxmemory'],
+  ['full', 0.9, 'error redis_refuses_writes', 'OOM'],
+])('a Redis that is %s', async (_name, share, finding, words) => {
   await using server = await startRedis();
   const redis = await connectRedis({
     target: { kind: 'single', url: server.url },
@@ -155,7 +155,7 @@ test.each([
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     await redis.config('SET', 'maxmemory', Math.round(used * share));
     const { findings } = await examine({ ...GOOD, REDIS_URL: server.url });
-    expect(codesOf(findings)).toEqual(['warning persistence_off', `error ${code}`, 'warning no_worker']);
+    expect(codesOf(findings)).toEqual(['warning persistence_off', finding, 'warning no_worker']);
     expect(findings[1]?.sentence).toContain(words);
   } finally {
     await closeRedis(redis);

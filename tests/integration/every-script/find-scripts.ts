@@ -25,7 +25,7 @@ const PASSED_ON: Readonly<Record<string, readonly string[]>> = {
   'packages/store/src/scripts/script.ts': ['lua'],
   'packages/store/src/scripts/replicated-script.ts': ['lua', '`redis.call('],
   // Those of the library that counts requests; they are its own.
-  'packages/store/src/scripts/script-commands.ts': ['source'],
+  'packages/store/src/scripts/script-commands.ts': ['lua'],
 };
 
 /**

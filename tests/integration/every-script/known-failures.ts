@@ -5,19 +5,7 @@ export type MishapName = 'Redis is full' | 'the reply is lost' | 'its slot moves
  * and what is listed and right by now.
  */
 export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
-  /** It is refused, though it frees memory, or ends or holds what was begun. */
-  'Redis is full': [
-    'CLAIM_IDS_LUA',
-    'ERASE_TASK_LUA',
-    'ERASE_TRANSITION_LUA',
-    'EXTEND_LEASES_LUA',
-    'NOTE_ERASED_LUA',
-    'PATCH_RECEIVER_LUA, when it is disabled',
-    'PAUSE_LUA, when it stops',
-    'STOP_REPLAY_LUA',
-    'TAKE_SETTLED_LUA',
-    'createReserveScript, when a destination is slow',
-  ],
+  'Redis is full': [],
   /** Each call counts: the client can't tell that the first was done. The key versions then count one use too many. */
   'the reply is lost': [
     'ADD_ENTRY_LUA, when the trail is full',

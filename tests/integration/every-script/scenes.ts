@@ -1,6 +1,9 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { dropDeliveries, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { countRecords } from '@herald/store/memory/workspace-accounts';
 import { checkPermissions } from '@herald/store/requirements/check-permissions';
 import { checkWrites } from '@herald/store/requirements/check-writes';
@@ -307,6 +310,36 @@ const tasks: readonly Scene[] = [
       const callback = buildReceiver(workspaceId, { id: `wc_${task.id}`, url: 'https://told.example.com/in' });
       return (process) => process.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
     },
+  },
+  ...(['count', 'cancel', 'purge'] as const).map((mode): Scene => ({
+    script: 'DROP_LUA',
+    when: mode,
+    ...(mode === 'count' ? { readsOnly: true } : { mustWorkWhenFull: true }),
+    // As with one, what has settled may have left.
+    ...(mode === 'purge' && { hasHistory: true }),
+    async arrange({ fill, engine, now }) {
+      const { workspaceId, ordered, ids } = await fill();
+      await engine.settle(ids[0] ?? '', now, 'failed');
+      const filter = { workspace: workspaceId, ...(mode !== 'purge' && { receiver: ordered.id }) };
+      const deps = { keyspace: KEYSPACE, retention: createDeliveryRetention(HOUR_MS), now: () => now };
+      return ({ redis }) => dropDeliveries({ redis, ...deps }, filter, mode);
+    },
+  })),
+  {
+    script: 'SHORTEN_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, now }) {
+      const { ids, late } = await fill();
+      for (const id of [...ids, ...late]) await engine.settle(id, now, 'delivered');
+      const deps = { keyspace: KEYSPACE, retention: createDeliveryRetention(HOUR_MS), now: () => now };
+      return ({ redis }) => shortenRetention({ redis, ...deps });
+    },
+  },
+  {
+    script: 'SHOW_LUA',
+    mustWorkWhenFull: true,
+    arrange: ({ now }) =>
+      Promise.resolve(({ redis }: ProcessStores) => createWorkerPresence(redis).show('worker-1', now)),
   },
   {
     script: 'LEAVE_LUA',

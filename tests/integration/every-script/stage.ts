@@ -43,7 +43,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
     const early = await task.accept(all, now - 2_000);
     const late = await task.accept(all, now - 1_000);
     await engine.leases.of(late[0] ?? '', now, plain.group);
-    return { workspaceId, plain, ordered, limited, all, taskId: task.id, ids: early, inWork: late[0] ?? '' };
+    return { workspaceId, plain, ordered, limited, all, taskId: task.id, ids: early, late, inWork: late[0] ?? '' };
   };
 
   /** A Task with a callback, which came to its status by a report. */

@@ -76,6 +76,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description: 'The signing secret of a callback is shown only in this answer.',
       body: CreateTask,
       answer: { status: 201, description: 'The Task.', schema: CreatedTask, headers: ['location', 'cache-control'] },
+      problems: ['workspace_full'],
       async handle({ tasks, callbacks }, req, res, request) {
         const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
@@ -100,7 +101,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description: 'Use it when a `task.requires_action` event arrives.',
       body: AddMessage,
       answer: { status: 200, description: 'The message.', schema: MessageAdded },
-      problems: ['task_closed', 'invalid_transition'],
+      problems: ['task_closed', 'invalid_transition', 'workspace_full'],
       async handle({ tasks }, req, _res, request) {
         const { text, createdAt } = await tasks.addMessage(workspaceOf(req), req.params.id, request, stateOf(req).seed);
         return { taskId: req.params.id, text, createdAt: toTime(createdAt) };
@@ -125,7 +126,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       summary: 'Cancel a Task',
       body: NoBody,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
-      problems: ['invalid_transition'],
+      problems: ['invalid_transition', 'workspace_full'],
       async handle(deps, req) {
         return await accept(deps, req, { type: 'canceled' });
       },
@@ -136,7 +137,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description: 'Makes the same transition as the canonical paths, with the same delivery ids.',
       body: CloseTask,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
-      problems: ['invalid_transition'],
+      problems: ['invalid_transition', 'workspace_full'],
       async handle(deps, req, _res, { status }) {
         // This states the same fact as the executor's report, so it yields the same ids.
         return await accept(deps, req, { type: status }, true);

@@ -42,6 +42,7 @@ const ITEM_CODES = [
   'task_not_found',
   'invalid_transition',
   'stale_action_version',
+  'workspace_full',
   'unavailable',
 ] satisfies ProblemCode[];
 
@@ -79,7 +80,7 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
         'A fact that is reported again changes nothing. The answer is `duplicate: true`, with `differs: true` if its contents are others.',
       body: TransitionReport,
       answer: { status: 200, description: 'Accepted. Its events will be delivered.', schema: AcceptedTransition },
-      problems: ['invalid_transition', 'stale_action_version'],
+      problems: ['invalid_transition', 'stale_action_version', 'workspace_full'],
       async handle({ acceptTransitions }, req, _res, report) {
         const [result] = await acceptTransitions([
           { taskId: req.params.id, report, traceparent: stateOf(req).traceparent },

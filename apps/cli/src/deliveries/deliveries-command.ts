@@ -1,6 +1,9 @@
 import { DELIVERY_STATUSES, DeliveryEvent, NotFoundError, type DeliveryId } from '@herald/core';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/deliveries/drop-deliveries';
+import { countOf } from '@herald/runtime/text/count-of';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
@@ -29,9 +32,11 @@ import { sayNone } from './say-none.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** `herald deliveries`: lists deliveries, shows one, and redelivers one. */
-export function createDeliveriesCommand({ openHerald, output, recordAct, now }: CommandDeps): Command {
-  const deliveries = new Command('deliveries').description('list deliveries, show one, or redeliver one');
+/** `herald deliveries`: lists deliveries, shows and redelivers one, cancels and deletes many. */
+export function createDeliveriesCommand({ openHerald, output, recordAct, startProgress, now }: CommandDeps): Command {
+  const deliveries = new Command('deliveries').description(
+    'list deliveries, show or redeliver one, cancel or delete many',
+  );
   deliveries
     .command('list')
     .description(
@@ -123,7 +128,71 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, now }: 
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);
     });
+  for (const mode of ['cancel', 'purge'] as const) {
+    deliveries
+      .command(mode)
+      .description(
+        mode === 'cancel'
+          ? 'end what is pending: it is canceled, and stays for RETENTION'
+          : 'delete deliveries with their bodies, whatever their status: what is pending is never sent',
+      )
+      .option('--workspace <id>', 'of this workspace', readWorkspace)
+      .option('--receiver <id>', 'to this receiver (wh_…) or callback (cb_…)', readEndpointId)
+      .option('--task <id>', 'of this Task', readTaskId)
+      .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
+      .addOption(new Option('--event <name>', 'of this event').choices(DeliveryEvent.options))
+      .option('--before <time>', 'accepted before then: a time, or how long ago, such as 2h', timeReader(now))
+      .option('--yes', 'do it; without, it only counts')
+      .addHelpText(
+        'after',
+        `
+It walks all of Redis, step by step, and works when Redis is full. What is in a history stays there.
+${examples(
+  `herald deliveries ${mode} --workspace ws_x --before 2h`,
+  `herald deliveries ${mode} --receiver wh_01m7wyndtadddfeszmz5b3xx5r --status pending --yes`,
+)}`,
+      )
+      .action(async ({ json, yes, ...filter }: JsonOption & DropFilter & { readonly yes?: true }, command: Command) => {
+        if (Object.keys(filter).length === 0)
+          command.error('error: name at least one of --workspace, --receiver, --task, --status, --event, --before');
+        await using herald = await openHerald();
+        const { redis, keyspace, config } = herald;
+        const retention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
+        const run = async (as: DropMode) => {
+          const progress = startProgress('looking at deliveries {bar} {percentage}%');
+          const deps = { redis, keyspace, retention, now, onProgress: progress.show };
+          return await dropDeliveries(deps, filter, as).finally(progress.stop);
+        };
+        const wanted = mode === 'cancel' ? { ...filter, status: 'pending' as const } : filter;
+        const report = await run(yes ? mode : 'count');
+        if (yes) {
+          const { workspace } = filter;
+          await recordAct(herald, {
+            action: mode === 'cancel' ? 'cancelDeliveries' : 'purgeDeliveries',
+            target: sayFilter(wanted),
+            ...(workspace !== undefined && { workspaceId: workspace }),
+          });
+        }
+        if (json) output.json({ ...report, isDone: yes === true });
+        else if (yes)
+          output.line(
+            `${countOf(report.deliveries, 'delivery')} ${mode === 'cancel' ? 'canceled' : 'deleted'}, of which ${report.pending} were pending.`,
+          );
+        else
+          output.line(
+            `${countOf(report.deliveries, 'delivery')} would be ${mode === 'cancel' ? 'canceled' : 'deleted'}, of which ${report.pending} are pending. --yes does it.`,
+          );
+      });
+  }
   return deliveries;
+}
+
+/** As one types it; times as they are shown. */
+function sayFilter({ before, ...filter }: DropFilter): string {
+  const times = before === undefined ? {} : { before: new Date(before).toISOString() };
+  return Object.entries({ ...filter, ...times })
+    .map(([name, value]) => `--${name} ${value}`)
+    .join(' ');
 }
 
 async function findDelivery(herald: Herald, id: DeliveryId) {

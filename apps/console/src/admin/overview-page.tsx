@@ -9,6 +9,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Time } from '../ui/time.tsx';
+import { byteText } from './byte-text.ts';
 import { useOverview, type OverviewWindow } from './queries.ts';
 import { Tiles } from './tiles.tsx';
 
@@ -45,6 +46,7 @@ export function OverviewPage() {
                 buckets={overview.buckets.map(({ at, p50Ms, p99Ms }) => ({ at, p50: p50Ms, high: p99Ms }))}
               />
             </div>
+            <Holders workspaces={overview.workspaces} />
             <Processes processes={overview.processes} />
           </>
         )}
@@ -80,6 +82,39 @@ function Findings({ overview: { findings, now } }: { readonly overview: Schemas[
         </li>
       ))}
     </ul>
+  );
+}
+
+function Holders({ workspaces }: { readonly workspaces: Schemas['Overview']['workspaces'] }) {
+  const { holders: title, holderHeadings: headings, noHolder } = adminTexts;
+  return (
+    <section aria-labelledby="holders">
+      <h2 id="holders">{title}</h2>
+      {workspaces.length === 0 ? (
+        <p class="quiet">{noHolder}</p>
+      ) : (
+        <table class="rows" aria-label={title}>
+          <thead>
+            <tr>
+              <th scope="col">{headings.workspace}</th>
+              <th scope="col">{headings.pending}</th>
+              <th scope="col">{headings.bytes}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {workspaces.map(({ workspaceId, pending, bytes }) => (
+              <tr key={workspaceId}>
+                <td>
+                  <code>{workspaceId}</code>
+                </td>
+                <td>{pending}</td>
+                <td>{byteText(bytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
   );
 }
 

@@ -1987,12 +1987,13 @@ export interface components {
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
+         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
@@ -2262,11 +2263,12 @@ export interface components {
          *     - `receiver_disabled`: The endpoint was disabled.
          *     - `receiver_removed`: The receiver was removed.
          *     - `not_sent_in_time`: No worker sent the test event in time.
+         *     - `canceled_by_operator`: An operator of the service canceled it.
          *     - `payload_erased`: The payloads of its Task were erased before it was delivered.
          *     - `body_lost`: Redis lost the body of the event, which a failover can cause.
          * @enum {string}
          */
-        DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "payload_erased" | "body_lost";
+        DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost";
         /**
          * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
          *
@@ -2902,7 +2904,7 @@ export interface components {
              * @description Stable. For programs.
              * @enum {string}
              */
-            code: "validation_failed" | "task_not_found" | "invalid_transition" | "stale_action_version" | "unavailable";
+            code: "validation_failed" | "task_not_found" | "invalid_transition" | "stale_action_version" | "workspace_full" | "unavailable";
             /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
             errors?: {
                 path: string;
@@ -3045,7 +3047,7 @@ export interface components {
          *     - `redis_away`: The connection to Redis is down.
          *     - `redis_hangs`: The connection to Redis is there, but Redis gives no answer.
          *     - `redis_refuses_writes`: Redis did not take a write.
-         *     - `redis_nearly_full`: Redis uses more than 95 % of its memory.
+         *     - `redis_nearly_full`: Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is.
          *     - `redis_replica`: Redis is a replica, and loses what is written to it.
          *     - `redis_not_permitted`: Redis refuses commands, keys or channels that Herald needs.
          *     - `redis_command_missing`: Redis no longer has all commands that Herald needs.
@@ -3249,6 +3251,12 @@ export interface components {
                 /** @description When it is full at this rate. */
                 fullInSeconds?: number;
             };
+            /** @description The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts and bodies take in Redis. */
+            workspaces: {
+                workspaceId: string;
+                pending: number;
+                bytes: number;
+            }[];
             buckets: {
                 /**
                  * Format: date-time
@@ -5010,7 +5018,24 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "workspace_full" | "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
@@ -5162,7 +5187,24 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "workspace_full" | "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
@@ -5386,7 +5428,24 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "workspace_full" | "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
@@ -5486,7 +5545,24 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "workspace_full" | "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };
@@ -5925,7 +6001,24 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "workspace_full" | "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
         };

@@ -1,5 +1,7 @@
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createAuditFollower } from '@herald/store/audit/audit-follower';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
@@ -10,12 +12,15 @@ import { moveSettled } from './move-settled.ts';
 
 const MOVE_EVERY_MS = 1_000;
 /** Of a worker without a history: what waits for one that was turned off. */
-const EXPIRE_EVERY_MS = 30_000;
+const EXPIRE_EVERY_MS = 5_000;
 const EXPIRE_BATCH = 200;
 /** Partitions are made days ahead. Whoever reads a day delays its drop until the next round. */
 const TEND_EVERY_MS = 20_000;
 
-type MovingContext = Pick<WorkerContext, 'config' | 'history' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'>;
+type MovingContext = Pick<
+  WorkerContext,
+  'config' | 'history' | 'keyspace' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'
+>;
 
 /** Moves what settles in a shard to the history, or lets it expire when there is none. The audit trail is copied. */
 export function startMoving(context: MovingContext, keys: ShardKeys) {
@@ -26,8 +31,15 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
   const maintain = (everyMs: number, routine: () => Promise<unknown>) =>
     startMaintenance({ routine, everyMs, metrics: metrics.internalErrors, logger, random });
   if (!history) {
+    const retention = createDeliveryRetention(config.retentionMs);
+    // Once: another worker may have a longer retention, while all are being restarted.
+    let isShortened = false;
     return maintain(EXPIRE_EVERY_MS, async () => {
       while ((await moves.expire(config.retentionMs, EXPIRE_BATCH)) === EXPIRE_BATCH);
+      if (isShortened) return;
+      const shortened = await shortenRetention({ redis, keyspace: context.keyspace, retention, now });
+      isShortened = true;
+      if (shortened > 0) logger.info('retention.shortened', { deliveries: shortened });
     });
   }
   let isStopping = false;

@@ -31,6 +31,10 @@ const CANCEL_REASONS = {
     action:
       'Send another test event. If it happens again, tell the operators: workers, or the proxy by which they send, may be missing.',
   },
+  canceled_by_operator: {
+    meaning: 'An operator of the service canceled it.',
+    action: 'Ask the operators of the service. A replay sends it all the same.',
+  },
   payload_erased: {
     meaning: 'The payloads of its Task were erased before it was delivered.',
     action: 'Nothing: there is nothing left to send.',

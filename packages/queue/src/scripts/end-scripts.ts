@@ -1,7 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '../groups/group-lua.ts';
 import { LEASE_LUA } from '../groups/lease-lua.ts';
 
-export const PUT_BACK_LUA = /* lua */ `
+export const PUT_BACK_LUA = /* lua */ `#!lua flags=allow-oom
 -- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time.
 -- Spends no try.
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group
@@ -30,7 +30,7 @@ return #again
  * recorded outcome waits again, or nil when it is finished; now: ms
  */
 export function createFinishScript(loadLua: string): string {
-  return /* lua */ `
+  return /* lua */ `#!lua flags=allow-oom
 -- Ends the lease of a job whose processor recorded nothing. An unfinished job waits again, so that none is lost.
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a
 -- probe, else 0
@@ -51,7 +51,7 @@ return 'waits'
 `;
 }
 
-export const EXTEND_LEASES_LUA = /* lua */ `
+export const EXTEND_LEASES_LUA = /* lua */ `#!lua flags=allow-oom
 -- Extends leases that are still held.
 -- KEYS[1] leases (zset)
 -- ARGV[1] until (ms)   ARGV[2..] handles
@@ -64,7 +64,7 @@ end
 return held
 `;
 
-export const RECOVER_LUA = /* lua */ `
+export const RECOVER_LUA = /* lua */ `#!lua flags=allow-oom
 -- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
 -- KEYS[1] leases (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most jobs to enqueue

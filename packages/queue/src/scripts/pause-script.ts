@@ -1,7 +1,7 @@
 import { RINGS, type QueueKeys } from '../queue-keys.ts';
 import type { DefineScript } from '../script.ts';
 
-export const PAUSE_LUA = /* lua */ `
+export const PAUSE_LUA = /* lua */ `#!lua flags=allow-oom
 -- Pauses the queue, except its express groups, or lets it go on and wakes workers for the groups that are ready.
 -- KEYS[1] settings (hash)   KEYS[2..5] rings (zset)   KEYS[6..9] their wake marks (zset)
 -- ARGV[1] '1' to pause, '0' to go on

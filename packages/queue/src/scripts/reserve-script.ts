@@ -14,7 +14,7 @@ const SUSPECT_MS = 10_000;
  * that a script may reply; and `local function rateOf(prefix, group)`, the jobs a second that a group may give, or nil
  */
 export function createReserveScript(loadLua: string): string {
-  return /* lua */ `
+  return /* lua */ `#!lua flags=allow-oom
 -- Takes due jobs from the groups that are ready, in turn, under leases. The jobs of a worker that dies come back when
 -- the leases end.
 -- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..7] rings (zset)   KEYS[8..11] their

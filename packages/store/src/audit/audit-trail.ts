@@ -89,7 +89,7 @@ local function appendEntry(trail, owners, ids, id, owner, entry)
 end
 `;
 
-const ADD_ENTRY_LUA = /* lua */ `
+const ADD_ENTRY_LUA = /* lua */ `#!lua flags=allow-oom
 -- Add an entry to the trail of a shard. While the trail is too long, the owner with most entries gives its oldest, so
 -- that nobody pushes out what others have. The platform gives none while it has at most half of the trail: not even many
 -- workspaces together can push out what was done to them.

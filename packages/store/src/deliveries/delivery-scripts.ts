@@ -111,7 +111,7 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, tries
 end
 `;
 
-export const END_DELIVERY_LUA = /* lua */ `
+export const END_DELIVERY_LUA = /* lua */ `#!lua flags=allow-oom
 -- End a pending delivery without an attempt.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] ttl, see retain

@@ -11,7 +11,7 @@ import { FIRST_ATTEMPT_LUA } from './first-attempt-lua.ts';
 /** A receiver that has failed for so long without one success is told of, in ms. */
 const TELL_FAILING_AFTER_MS = 3_600_000;
 
-export const RECORD_ATTEMPTS_LUA = /* lua */ `
+export const RECORD_ATTEMPTS_LUA = /* lua */ `#!lua flags=allow-oom
 -- Record attempts, each with its effects on its delivery, endpoint and group. The lease ends in the same step,
 -- and a delivery that is still pending, or has a pending redelivery, waits again: a crash never leaves it out of the
 -- queue. A second run, after a lost reply, does no harm: an attempt is logged and counted once, only a pending delivery

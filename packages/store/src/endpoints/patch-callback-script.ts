@@ -1,7 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 
-export const PATCH_CALLBACK_LUA = /* lua */ `
+export const PATCH_CALLBACK_LUA = /* lua */ `#!lua flags=allow-oom
 -- Change fields of a callback. Its Task, by which transitions are routed, takes over its url, filter and order, and gets a
 -- new revision: what was decided on the former ones is refused. A callback may outlive its Task.
 -- KEYS[1] Task (hash)   KEYS[2] callback (hash)   KEYS[3] endpoints whose waiting deliveries must end (zset)

@@ -23,7 +23,7 @@ changeVersion(KEYS[3], ARGV[4])
 return 'registered'
 `;
 
-export const PATCH_RECEIVER_LUA = /* lua */ `
+export const PATCH_RECEIVER_LUA = /* lua */ `#!lua flags=allow-oom
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] key versions (hash)
@@ -39,7 +39,7 @@ changeVersion(KEYS[3], ARGV[2])
 return { 'patched' }
 `;
 
-export const REMOVE_RECEIVER_LUA = /* lua */ `
+export const REMOVE_RECEIVER_LUA = /* lua */ `#!lua flags=allow-oom
 -- Remove a receiver. Its deliveries keep their records, and a purge ends the waiting ones.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] its log (zset)

@@ -1,7 +1,7 @@
 import { ERASED_ATTEMPT_LUA } from '../deliveries/erased-attempt-lua.ts';
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
 
-export const ERASE_ATTEMPTS_LUA = /* lua */ `
+export const ERASE_ATTEMPTS_LUA = /* lua */ `#!lua flags=allow-oom
 -- Erase the answers in a delivery's log. Attempts that are recorded later have none, once the transition is erased. A
 -- second run changes nothing.
 -- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)

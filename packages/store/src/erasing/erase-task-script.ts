@@ -21,7 +21,7 @@ const KEPT = [
   'leaves',
 ];
 
-export const ERASE_TASK_LUA = /* lua */ `
+export const ERASE_TASK_LUA = /* lua */ `#!lua flags=allow-oom
 -- Erase what a closed Task itself holds, and note that it is erased: a later report adds nothing. A second run changes
 -- nothing. Of fields that this script doesn't know, none stays.
 -- KEYS[1] Task (hash)   KEYS[2] its messages (list)   KEYS[3] its decisions (hash)
@@ -54,7 +54,7 @@ end
 return { 'erased', facts[3] or ARGV[2], facts[4] or '0' }
 `;
 
-export const NOTE_ERASED_LUA = /* lua */ `
+export const NOTE_ERASED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Note how far the transitions of a Task are erased, so that another run goes on from there.
 -- KEYS[1] Task (hash)
 -- ARGV[1] sequence of the last one

@@ -4,7 +4,7 @@ import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 /** Fields of a transition that tell nothing of its content. */
 const KEPT = ['open', 'ev', 'ws', 'task', 'at', 'req', 'eps', 'trace', 'erased', 'b'];
 
-export const ERASE_TRANSITION_LUA = /* lua */ `
+export const ERASE_TRANSITION_LUA = /* lua */ `#!lua flags=allow-oom
 -- Erase the body of a transition, cancel its pending deliveries and drop its pending redeliveries: without a body there
 -- is nothing to send. One in work is being sent; its worker leaves out the answer when it records the attempt. A second
 -- run changes nothing.
@@ -21,7 +21,7 @@ if not event then return { '', 0 } end
 redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
 local counted = redis.call('HMGET', KEYS[1], 'ws', 'b')
 if counted[2] then
-  local at, body = redis.call('PEXPIRETIME', KEYS[1]), redis.call('HSTRLEN', KEYS[1], 'body')
+  local at, body = timeOf(KEYS[1]), redis.call('HSTRLEN', KEYS[1], 'body')
   redis.call('HSET', KEYS[1], 'b', counted[2] - body)
   noteBytes(counted[1], -body, at > 0 and at or nil)
 end

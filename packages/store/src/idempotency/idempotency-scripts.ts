@@ -24,7 +24,7 @@ redis.call('HSET', KEYS[1], 'token', ARGV[1], 'until', ARGV[4])
 return { 'acquired', at, random }
 `;
 
-export const RENEW_RECORD_LUA = /* lua */ `
+export const RENEW_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
 -- Extend the lease while the request runs.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] end of the lease (ms)
@@ -45,7 +45,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 'kept'
 `;
 
-export const GIVE_BACK_RECORD_LUA = /* lua */ `
+export const GIVE_BACK_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
 -- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the
 -- seed stay: only the same request can run again, and it finds what this run created.
 -- KEYS[1] idempotency record (hash)

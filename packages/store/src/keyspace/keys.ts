@@ -141,7 +141,8 @@ export const GLOBAL_KEYS = {
   processes: 'herald:processes',
   /**
    * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another, with `trailCopied`; `layout` of
-   * each shard; `upgradingTo` while a former layout is taken over; `dataId`, which data it is
+   * each shard; `upgradingTo` while a former layout is taken over; `dataId`, which data it is; `retention`, the RETENTION by which all that
+   * settled leaves (ms)
    */
   shards: 'herald:shards',
   /** string: the lease of the process that takes the data of a former version over */

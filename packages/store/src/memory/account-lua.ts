@@ -14,6 +14,8 @@ const DELIVERY_BYTES = 600;
 /** Records leave at one of so many times within their life. They may live longer by a part of it, so that the times of a
  * workspace are few. */
 const TIMES_OF_A_LIFE = 64;
+/** All times are multiples of it (ms). A key that has moved to another node ends some milliseconds later. */
+const GRAIN_MS = 1_024;
 
 /** The fields of a Task whose content is counted. */
 export const COUNTED_TASK_FIELDS = ['input', 'action', 'result', 'outcome', 'usage', 'checkpoint', 'interim'] as const;
@@ -57,7 +59,7 @@ end
 local function timeToLeave(now, ttl)
   ttl = tonumber(ttl)
   if ttl <= 0 then return nil end
-  local grain = 2 ^ math.floor(math.log(math.max(ttl / ${TIMES_OF_A_LIFE}, 1)) / math.log(2))
+  local grain = 2 ^ math.floor(math.log(math.max(ttl / ${TIMES_OF_A_LIFE}, ${GRAIN_MS})) / math.log(2))
   return math.ceil((tonumber(now) + ttl) / grain) * grain
 end
 
@@ -72,8 +74,14 @@ local function moveTransition(known, before, at)
   if at then noteLeaving(known[1], known[2], at) end
 end
 
+-- When Redis deletes a record by itself; -1: it doesn't, -2: there is none.
+local function timeOf(key)
+  local at = redis.call('PEXPIRETIME', key)
+  return at > 0 and math.floor(at / ${GRAIN_MS} + 0.5) * ${GRAIN_MS} or at
+end
+
 local function leaveAt(transition, at)
-  local before = redis.call('PEXPIRETIME', transition)
+  local before = timeOf(transition)
   if before == -2 or before == (at or -1) then return end
   if at then redis.call('PEXPIREAT', transition, at) else redis.call('PERSIST', transition) end
   moveTransition(redis.call('HMGET', transition, 'ws', 'b'), before > 0 and before or nil, at)

@@ -63,7 +63,7 @@ export function startMemoryGuard({
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
   const findRefusal: FindRefusal = (workspaceId) => {
     if (share >= RESERVED_SHARE)
-      return new UnavailableError('Redis is nearly full, and takes only what ends or frees something; try again');
+      return new UnavailableError('the store is nearly full, and takes only what ends or frees something; try again');
     return refused.has(workspaceId) ? new WorkspaceFullError('memory') : undefined;
   };
   return {

@@ -1,6 +1,6 @@
 import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 
-export const EXPIRE_SETTLED_LUA = /* lua */ `
+export const EXPIRE_SETTLED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Let settled deliveries expire that wait for a history, since there is none any more. Nothing expires while the data has
 -- one: it is this process that doesn't know it.
 -- KEYS[1] settled deliveries (zset)   KEYS[2] the history of the data (string)

@@ -2,7 +2,7 @@ import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
 import { ACCOUNT_LUA } from '../memory/account-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 
-export const FORGET_MOVED_LUA = /* lua */ `
+export const FORGET_MOVED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Delete deliveries that are in the history, unless they have changed since they were read: then they move once more.
 -- A transition goes with the last of its deliveries here. A second run changes nothing.
 -- KEYS[1] settled deliveries (zset)

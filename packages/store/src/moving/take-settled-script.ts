@@ -11,7 +11,7 @@ export const MOVED_TRANSITION_FIELDS = ['ws', 'ev', 'task', 'as', 'erased', 'req
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
-export const TAKE_SETTLED_LUA = /* lua */ `
+export const TAKE_SETTLED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Read settled deliveries that are old enough to move to the history, the oldest first, under the lease of the shard;
 -- where there is room, those that were set aside, too.
 -- It changes none of them. What isn't settled any more leaves the list; it comes back once it is settled again.

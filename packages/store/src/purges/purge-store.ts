@@ -15,7 +15,7 @@ export const PURGE_LEASE_MS = 60_000;
 /** Deliveries that one step ends: Redis does nothing else for about 2 ms. */
 const STEP = 50;
 
-export const PURGE_LUA = /* lua */ `
+export const PURGE_LUA = /* lua */ `#!lua flags=allow-oom
 -- End some of the deliveries that wait for a disabled or removed endpoint, and take them out of the queue. Those in work
 -- are ended by their workers. The mark goes with the last; until then its lease is renewed. Whoever else steps
 -- meanwhile ends others.
@@ -56,11 +56,12 @@ for _, each in ipairs(ids) do
     -- The redelivery kept it from expiring.
     retain(each, ARGV[2], ARGV[3], true)
     local transition = prefix .. 'x:' .. facts[3]
-    if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then retainTransition(transition, ARGV[3], true) end
+    if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then retainTransition(transition, now, ARGV[3], true) end
   end
 end
 -- Once, and not for each that ended: the endpoint may be enabled before the next of a line is reached.
 for line in pairs(lines) do advance(line, now) end
+writeAccounts()
 return { isDone and 1 or 0, ended }
 `;
 

@@ -149,7 +149,7 @@ redis.call('HSET', KEYS[1], 'lastAt', lastAt, 'lastId', lastId)
 return { 'stepped', replayed }
 `;
 
-export const STOP_REPLAY_LUA = /* lua */ `
+export const STOP_REPLAY_LUA = /* lua */ `#!lua flags=allow-oom
 -- Stop a replay. The deliveries that it has already set pending are still sent.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] replay id   ARGV[2] workspace id   ARGV[3] now (ms)   ARGV[4] time to live of a finished replay (ms)

@@ -1,4 +1,4 @@
-import { error, type Finding } from '@herald/runtime/findings/finding';
+import { error, warning, type Finding } from '@herald/runtime/findings/finding';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { SHARD_TAGS } from '../keyspace/shards.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -15,7 +15,7 @@ return 'written'
 `;
 
 const SENTENCES: Partial<Record<Refusal, string>> = {
-  full: 'Redis is full and refuses writes (OOM); raise maxmemory, or lower RETENTION',
+  full: 'Redis is full and refuses writes (OOM); raise maxmemory, or purge what "herald queues --by-workspace" shows',
   disk: "Redis can't save its data, and refuses writes until it can (MISCONF); make room on its disk or give it a folder that it may write to, as its log says",
   few_replicas:
     'Redis has fewer replicas than its min-replicas-to-write and refuses writes (NOREPLICAS); start them, or lower min-replicas-to-write',
@@ -39,7 +39,9 @@ export async function checkWrites(redis: RedisClient, shardCount: number): Promi
         const refusal = refusalOf(thrown);
         const sentence = refusal && SENTENCES[refusal];
         if (sentence === undefined) throw thrown;
-        return [error('redis_refuses_writes', sentence)];
+        // What ends or frees something goes on when Redis is full, so a process may start; but not begin.
+        const isUsable = refusal === 'full' && (await redis.exists(GLOBAL_KEYS.shards)) === 1;
+        return [(isUsable ? warning : error)('redis_refuses_writes', sentence)];
       }
     }),
   );

@@ -9,7 +9,7 @@ local function countKeyUse(keyVersions, endpoint, field)
 end
 `;
 
-export const REGISTER_KEY_VERSION_LUA = /* lua */ `
+export const REGISTER_KEY_VERSION_LUA = /* lua */ `#!lua flags=allow-oom
 -- Register the key version that a process encrypts with, unless it lacks a key of another version.
 -- KEYS[1] key versions (hash)
 -- ARGV[1] fingerprint that it encrypts with, or '' when it only decrypts   ARGV[2..] fingerprints of all its keys
@@ -27,7 +27,7 @@ if #missing == 0 and ARGV[1] ~= '' then redis.call('HSETNX', KEYS[1], ARGV[1], 0
 return missing
 `;
 
-export const FORGET_KEY_VERSION_LUA = /* lua */ `
+export const FORGET_KEY_VERSION_LUA = /* lua */ `#!lua flags=allow-oom
 -- Delete a key version, unless a secret was encrypted with it since its count was read.
 -- KEYS[1] key versions (hash)
 -- ARGV[1] fingerprint   ARGV[2] its count as it was read

@@ -21,7 +21,12 @@ const PROOF_TTL_MS = 60_000;
  */
 export function defineReplicatedScript({ redis, awaitReplication }: ReplicatedStoreDeps, lua: string): Script {
   if (!awaitReplication) return defineScript(redis, lua);
-  const script = defineScript(redis, `redis.call('SET', KEYS[#KEYS], '', 'PX', ${PROOF_TTL_MS})\n${lua}`);
+  const proof = `redis.call('SET', KEYS[#KEYS], '', 'PX', ${PROOF_TTL_MS})\n`;
+  // Flags stand in the first line.
+  const script = defineScript(
+    redis,
+    lua.replace(/^(?:#!.*\n)?/, (flags) => flags + proof),
+  );
   return async (keys, args) => {
     const key = `{${hashTagOf(keys[0] ?? '')}}:receipt:${randomToken()}`;
     const reply = await script([...keys, key], args);

@@ -13,7 +13,9 @@ export function createScriptCommands(redis: RedisClient): SendScriptCommand {
   const scripts = new Map<string, Script>();
   const load = (source: string): string => {
     const sha = hash('sha1', source, 'hex');
-    if (!scripts.has(sha)) scripts.set(sha, defineScript(redis, source));
+    // What counts requests must not keep out those that free memory.
+    const lua = `#!lua flags=allow-oom\n${source}`;
+    if (!scripts.has(sha)) scripts.set(sha, defineScript(redis, lua));
     return sha;
   };
   return async ([command, ...rest]) => {

@@ -4,7 +4,10 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { isRedisRefusal } from '../server/is-redis-unavailable.ts';
 
 export type ScriptArg = string | number;
-/** Runs a Lua script in one slot: the keys, then the arguments. The reply is input, and the caller parses it. */
+/**
+ * Runs a Lua script in one slot: the keys, then the arguments. The reply is input, and the caller parses it. One that ends,
+ * frees, holds or controls something begins with `#!lua flags=allow-oom`: a Redis that is full must not keep it from that.
+ */
 export type Script = (keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>;
 
 const ASK_SLOT_LUA = /* lua */ `

@@ -1,5 +1,6 @@
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { createShow } from '../scripts/show-script.ts';
 
 /** A worker that was not seen for so long counts as gone, in ms. */
 const GONE_AFTER_MS = 15_000;
@@ -10,13 +11,9 @@ export const WAIT_CONNECTION = 'herald-worker-wait';
 
 /** Records when workers were seen, in epoch ms. A hint for people and the test operation: no delivery depends on it. */
 export function createWorkerPresence(redis: RedisClient) {
+  const show = createShow(redis);
   return {
-    async show(workerId: string, now: number): Promise<void> {
-      await Promise.all([
-        redis.zadd(GLOBAL_KEYS.workers, now, workerId),
-        redis.zremrangebyscore(GLOBAL_KEYS.workers, '-inf', now - 20 * GONE_AFTER_MS),
-      ]);
-    },
+    show: (workerId: string, now: number) => show(GLOBAL_KEYS.workers, workerId, now, 20 * GONE_AFTER_MS),
     async leave(workerId: string): Promise<void> {
       await redis.zrem(GLOBAL_KEYS.workers, workerId);
     },

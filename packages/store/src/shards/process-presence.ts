@@ -1,6 +1,7 @@
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
+import { createShow } from '../scripts/show-script.ts';
 import { LAYOUT } from '../redis/layout.ts';
 
 export type ProcessRole = 'api' | 'worker';
@@ -26,16 +27,10 @@ export type SeenProcess = {
  */
 export function createProcessPresence(redis: RedisClient, clock: () => number) {
   const key = GLOBAL_KEYS.processes;
+  const show = createShow(redis);
   const nameOf = (role: ProcessRole, id: string) => `${role}:${LAYOUT}:${id}`;
   return {
-    async show(role: ProcessRole, id: string): Promise<void> {
-      const now = clock();
-      await Promise.all([
-        redis.zadd(key, now, nameOf(role, id)),
-        redis.zremrangebyscore(key, '-inf', now - KEPT_MS),
-        redis.pexpire(key, KEPT_MS),
-      ]);
-    },
+    show: (role: ProcessRole, id: string) => show(key, nameOf(role, id), clock(), KEPT_MS),
     async leave(role: ProcessRole, id: string): Promise<void> {
       await redis.zrem(key, nameOf(role, id));
     },

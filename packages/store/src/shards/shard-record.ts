@@ -76,6 +76,9 @@ export function createShardRecordStore(redis: RedisClient) {
     },
     /** Gives the data this id unless it has one. Returns the id that it has then. */
     async identify(id: string): Promise<string> {
+      const { dataId } = await readKnown();
+      // It is looked for first, so that a Redis that is full keeps nobody from starting.
+      if (dataId !== undefined) return dataId;
       await redis.hsetnx(key, 'dataId', id);
       return (await readKnown()).dataId ?? id;
     },

@@ -33,7 +33,7 @@ writeAccounts()
 return { 'created' }
 `;
 
-export const CLAIM_TEST_EVENT_LUA = /* lua */ `
+export const CLAIM_TEST_EVENT_LUA = /* lua */ `#!lua flags=allow-oom
 -- Let exactly one worker send a test event. One that is claimed but never settled is lost: it is not sent again.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] now (ms)

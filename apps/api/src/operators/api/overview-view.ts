@@ -51,6 +51,10 @@ export const OverviewView = z
         fullInSeconds: Count.meta({ description: 'When it is full at this rate.' }).exactOptional(),
       })
       .meta({ description: 'Memory of all masters. Empty where Redis does not tell.' }),
+    workspaces: z.array(z.strictObject({ workspaceId: z.string(), pending: Count, bytes: Count })).meta({
+      description:
+        'The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts and bodies take in Redis.',
+    }),
     buckets: z.array(
       z.strictObject({
         at: TimeText,

@@ -50,6 +50,7 @@ export function createReadOverview(deps: ReadOverviewDeps) {
       now: { ...toServiceRates(minutes, at), ...toBacklog(work) },
       processes: seen.filter(({ sign }) => sign > at - GONE_AFTER_MS).map(toProcess),
       redis: toMemory(state.memory, state.memory && noteMemory(at, state.memory.usedBytes)),
+      workspaces: [...state.workspaces],
       buckets: buckets.map(toBucket),
       findings: [...toFindings(readiness), ...judgeWorkers(work), ...judgeWork(work)],
     };

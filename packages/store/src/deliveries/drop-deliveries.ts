@@ -1,0 +1,215 @@
+import {
+  deliveryIdOf,
+  type DeliveryEvent,
+  type DeliveryId,
+  type DeliveryStatus,
+  type EndpointId,
+  type TaskId,
+  type TransitionId,
+  type WorkspaceId,
+} from '@herald/core';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { z } from 'zod';
+import { SETTLE_LUA } from './delivery-scripts.ts';
+import type { DeliveryRetention } from './delivery-retention.ts';
+import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
+import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { walkKeys } from '../redis/walk-keys.ts';
+import { defineScript } from '../scripts/script.ts';
+import { readKeyName } from '../shards/key-name.ts';
+
+/** Which deliveries an operator means. What is absent is not asked for. */
+export type DropFilter = {
+  readonly workspace?: WorkspaceId;
+  readonly receiver?: EndpointId;
+  readonly task?: TaskId;
+  readonly status?: DeliveryStatus;
+  readonly event?: DeliveryEvent;
+  /** Accepted before, epoch ms. */
+  readonly before?: number;
+};
+
+/** `count`: changes nothing. `cancel`: ends what is pending. `purge`: ends what is pending, and deletes all of it. */
+export type DropMode = 'count' | 'cancel' | 'purge';
+
+const DROP_LUA = /* lua */ `#!lua flags=allow-oom
+-- End deliveries of a transition that are pending, or delete deliveries, and the transition with the last of them. One
+-- in work is being sent; what its worker records of a deleted one is dropped. A second run changes nothing.
+-- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries that are meant (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] 'count' | 'cancel' | 'purge'
+-- ARGV[5] status that is meant, '' for any   ARGV[6] transition id   ARGV[7] ids of all its deliveries, joined by commas
+-- ARGV[8..n+7] ids of those that are meant
+-- Returns {how many it counted, ended or deleted, how many of these were pending}.
+local prefix, now, mode = ARGV[1], tonumber(ARGV[2]), ARGV[4]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${SETTLE_LUA}
+${LOG_LUA}
+local workspace, done, pending = redis.call('HGET', KEYS[1], 'ws'), 0, 0
+local function delete(record, id, endpoint, at)
+  redis.call('DEL', record, record .. ':a')
+  removeFromLog(prefix .. 'e:' .. endpoint .. ':log', at, id)
+  removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', at, id)
+  for _, index in ipairs({ 'failed', 'failed:tests', 'settled' }) do redis.call('ZREM', prefix .. index, id) end
+end
+
+for index = 2, #KEYS do
+  local record, id = KEYS[index], ARGV[index + 6]
+  local facts = redis.call('HMGET', record, 's', 'e', 'o', 'at')
+  local isPending = facts[1] == 'pending'
+  local isMeant = facts[1] and (ARGV[5] == '' or facts[1] == ARGV[5]) and (isPending or mode ~= 'cancel')
+  if isMeant then
+    done = done + 1
+    if isPending then pending = pending + 1 end
+    if mode ~= 'count' then
+      redis.call('HDEL', record, 'owe')
+      if isPending then
+        local line = settle(id, ARGV[6], 'canceled', 'canceled_by_operator', ARGV[2], ARGV[3], facts[3] and facts[2])
+        if line then advance(line, now) end
+      end
+      dequeue(groupOf(facts[2]), { id }, now)
+      if mode == 'purge' then delete(record, id, facts[2], facts[4]) end
+    end
+  end
+end
+if mode == 'purge' and done > 0 then
+  local isLast = true
+  for id in string.gmatch(ARGV[7], '[^,]+') do
+    if redis.call('EXISTS', prefix .. 'd:' .. id) == 1 then isLast = false break end
+  end
+  if isLast then
+    leaveAt(KEYS[1], nil)
+    local counted = redis.call('HGET', KEYS[1], 'b')
+    if counted then noteBytes(workspace, -counted) end
+    redis.call('DEL', KEYS[1])
+  end
+end
+writeAccounts()
+return { done, pending }
+`;
+
+const SHORTEN_LUA = /* lua */ `#!lua flags=allow-oom
+-- Let deliveries that have settled leave as early as they would, had the retention been so short when they did.
+-- KEYS[1] transition (hash)   KEYS[2..] its deliveries (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] time to live from settlement (ms)
+-- Returns how many leave earlier.
+local prefix, now, ttl, shortened, last = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), 0, 0
+${ACCOUNT_LUA}
+for index = 2, #KEYS do
+  local record = KEYS[index]
+  local leavesAt = redis.call('PEXPIRETIME', record)
+  if leavesAt == -1 then return 0 end
+  if leavesAt > 0 then
+    local settledAt = tonumber(redis.call('HGET', record, 'end') or '') or now
+    local at = math.max(settledAt + ttl, now + 1000)
+    last = math.max(last, math.min(leavesAt, at))
+    if at < leavesAt then
+      shortened = shortened + 1
+      for _, key in ipairs({ record, record .. ':a' }) do redis.call('PEXPIREAT', key, at) end
+    end
+  end
+end
+local leavesAt = redis.call('PEXPIRETIME', KEYS[1])
+local at = last > 0 and timeToLeave(now, last - now) or nil
+if at and leavesAt > at then leaveAt(KEYS[1], at) end
+writeAccounts()
+return shortened
+`;
+
+const DropReply = z.tuple([z.number(), z.number()]);
+/** Transitions that are looked at together. */
+const AT_ONCE = 50;
+
+export type DropDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  readonly retention: DeliveryRetention;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly onProgress?: (looked: number, total: number) => void;
+};
+
+export type DropReport = { readonly deliveries: number; readonly pending: number };
+
+/**
+ * Counts the deliveries that an operator means, ends those that are pending, or deletes all of them with their bodies. It
+ * walks all transitions in bounded steps, each complete in itself: another run goes on where one was stopped.
+ */
+export async function dropDeliveries(deps: DropDeps, filter: DropFilter, mode: DropMode): Promise<DropReport> {
+  const { redis, retention, now } = deps;
+  const drop = defineScript(redis, DROP_LUA);
+  const sum = { deliveries: 0, pending: 0 };
+  await walkTransitions(deps, async (keys, id) => {
+    const [ws, ev, task, at, eps] = await redis.hmget(keys.transition(id), 'ws', 'ev', 'task', 'at', 'eps');
+    const isMeant =
+      ws != null &&
+      ev != null &&
+      !ws.endsWith(PLATFORM_OWNER) &&
+      (filter.workspace === undefined || ws === filter.workspace) &&
+      (filter.event === undefined || ev === filter.event) &&
+      (filter.task === undefined || task === filter.task) &&
+      (filter.before === undefined || Number(at) < filter.before);
+    if (!isMeant) return;
+    const endpoints = (eps ?? '').split(',');
+    const meant = endpoints.filter((each) => filter.receiver === undefined || each === filter.receiver);
+    if (meant.length === 0) return;
+    const idOf = (endpointId: EndpointId): DeliveryId => deliveryIdOf(id, endpointId);
+    const ids = meant.map(idOf);
+    const args = [keys.prefix, now(), retention.expiryMs, mode, filter.status ?? '', id];
+    const reply = await drop(
+      [keys.transition(id), ...ids.map(keys.delivery)],
+      [...args, endpoints.map(idOf).join(','), ...ids],
+    );
+    const [deliveries, pending] = DropReply.parse(reply);
+    sum.deliveries += deliveries;
+    sum.pending += pending;
+  });
+  return sum;
+}
+
+/**
+ * Lets what settled under a longer retention leave as early as under this one, in bounded steps. The record of the data
+ * says which retention all of it has.
+ * @returns deliveries that leave earlier
+ */
+export async function shortenRetention(deps: DropDeps): Promise<number> {
+  const { redis, retention, now } = deps;
+  const known = await redis.hget(GLOBAL_KEYS.shards, 'retention');
+  // What has settled for a history leaves with that, by the present retention.
+  if (retention.expiryMs === 0 || known === String(retention.expiryMs)) return 0;
+  const note = () => redis.hset(GLOBAL_KEYS.shards, 'retention', retention.expiryMs);
+  if (Number(known ?? Infinity) < retention.expiryMs) {
+    await note();
+    return 0;
+  }
+  const shorten = defineScript(redis, SHORTEN_LUA);
+  let shortened = 0;
+  await walkTransitions(deps, async (keys, id) => {
+    const eps = await redis.hget(keys.transition(id), 'eps');
+    const deliveries = eps?.split(',').map((endpointId) => keys.delivery(deliveryIdOf(id, endpointId))) ?? [];
+    const args = [keys.prefix, now(), retention.expiryMs];
+    shortened += z.number().parse(await shorten([keys.transition(id), ...deliveries], args));
+  });
+  await note();
+  return shortened;
+}
+
+async function walkTransitions(
+  { redis, keyspace, onProgress }: DropDeps,
+  use: (keys: ShardKeys, id: TransitionId) => Promise<void>,
+): Promise<void> {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:x:*')) {
+    const found = names.flatMap((name) => {
+      const key = readKeyName(name);
+      const keys = key?.kind === 'transition' ? keyspace.shards[key.shard] : undefined;
+      return key && keys ? [{ keys, id: key.id }] : [];
+    });
+    for (let start = 0; start < found.length; start += AT_ONCE) {
+      await Promise.all(found.slice(start, start + AT_ONCE).map(({ keys, id }) => use(keys, id)));
+    }
+    onProgress?.(looked, total);
+  }
+}

@@ -1,0 +1,92 @@
+import { limitMemory } from '../../support/limit-memory.ts';
+import { scrape } from '../../support/metrics.ts';
+import { problemOf } from '../../support/problems.ts';
+import { checkpoint, DONE, START } from '../../support/reports.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+
+const TOKEN = 'a-token-of-letters';
+const ENV = { WORKSPACE_PENDING_LIMIT: '3', WORKSPACE_BYTES: '1000000', METRICS_TOKEN: TOKEN };
+
+let herald: Herald;
+beforeAll(async () => {
+  herald = await startHerald({ workers: 0, env: ENV });
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+async function run(...args: readonly string[]) {
+  const { code, stdout, stderr } = await runCli(args, herald.topology.env);
+  return { code, stdout, stderr };
+}
+
+test('a workspace that is full is refused item by item, until an operator frees what it holds', async () => {
+  const [full, other] = [await herald.createWorkspace(), await herald.createWorkspace()];
+  const receiver = await herald.startReceiver();
+  const { id } = await full.registerReceiver({ url: receiver.url });
+  await other.registerReceiver({ url: receiver.url });
+  const [task, others] = [await full.createTask(), await other.createTask()];
+  await herald.executor.report(task.id, START);
+  await herald.executor.report(others.id, START);
+  const results = await herald.executor.reportBatch([
+    ...['c1', 'c2', 'c3', 'c4'].map((each) => ({ taskId: task.id, ...checkpoint(each) })),
+    { taskId: others.id, ...checkpoint('c1') },
+  ]);
+  const codes = results.map((result) => ('error' in result ? result.error.code : 'accepted'));
+  expect(codes).toEqual(['accepted', 'accepted', 'accepted', 'workspace_full', 'accepted']);
+  const refused = await herald.executor.tryReport(task.id, DONE);
+  expect(problemOf(refused)).toMatchObject({ status: 429, code: 'workspace_full' });
+  expect(refused.headers['retry-after']).toBe('10');
+  const created = await full.request('POST', '/tasks', { body: {} });
+  expect(problemOf(created)).toMatchObject({ status: 429, code: 'workspace_full' });
+  expect((await other.request('POST', '/tasks', { body: {} })).status).toBe(201);
+
+  const shown = await run('queues', '--by-workspace', '--json');
+  expect(JSON.parse(shown.stdout)).toMatchObject({ workspaces: [{ pending: 3 }, { pending: 1 }] });
+  const [api] = herald.apis;
+  const { sum } = await scrape(api?.origin ?? '', { authorization: `Bearer ${TOKEN}` });
+  expect(sum('herald_workspace_pending_deliveries')).toBe(4);
+  expect(sum('herald_workspace_held_bytes')).toBeGreaterThan(4_000);
+
+  const without = await run('deliveries', 'purge', '--yes');
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('name at least one of') as string });
+  const counted = await run('deliveries', 'purge', '--receiver', id, '--json');
+  expect(JSON.parse(counted.stdout)).toEqual({ deliveries: 3, pending: 3, isDone: false });
+  const canceled = await run('deliveries', 'cancel', '--task', task.id, '--event', 'task.check_in', '--yes');
+  expect(canceled.stdout).toBe('3 deliveries canceled, of which 3 were pending.');
+  const { text: canceledBefore } = await full.request('GET', '/api/public/deliveries');
+  await herald.executor.report(task.id, DONE);
+  const purged = await run('deliveries', 'purge', '--receiver', id, '--status', 'canceled', '--yes', '--json');
+  expect(JSON.parse(purged.stdout)).toEqual({ deliveries: 3, pending: 0, isDone: true });
+  const left = await full.request('GET', '/api/public/deliveries');
+  expect(canceledBefore).toContain('canceled_by_operator');
+  expect(JSON.parse(left.text)).toMatchObject({ deliveries: [{ event: 'task.done', status: 'pending' }] });
+}, 30_000);
+
+test('on a full Redis a worker starts and sends, and receivers are disabled', async () => {
+  const workspace = await herald.createWorkspace();
+  const receiver = await herald.startReceiver();
+  const { id } = await workspace.registerReceiver({ url: receiver.url });
+  const task = await workspace.createTask();
+  await herald.executor.report(task.id, START, checkpoint('c1'));
+  await limitMemory(herald.redis, 1);
+  try {
+    expect(problemOf(await herald.executor.tryReport(task.id, checkpoint('c2'))).status).toBe(503);
+    await herald.startWorker();
+    await receiver.next();
+    const disabled = await workspace.request('PATCH', `/api/public/webhooks/${id}`, { body: { enabled: false } });
+    expect(disabled.status).toBe(200);
+    expect((await run('receivers', 'disable', id)).code).toBe(0);
+    expect((await workspace.request('DELETE', `/api/public/webhooks/${id}`)).status).toBe(200);
+  } finally {
+    await limitMemory(herald.redis, 0);
+  }
+  await herald.settled();
+}, 30_000);
+
+test('a lower RETENTION counts for what has settled before', async () => {
+  const shorter = await herald.startWorker({ RETENTION: '1m' });
+  await herald.waitForLog('retention.shortened', shorter);
+  const settled = await herald.redis.keys('{*}:d:*');
+  const lives = await Promise.all(settled.map((key) => herald.redis.pttl(key)));
+  expect(Math.max(...lives)).toBeLessThanOrEqual(60_000);
+}, 30_000);
