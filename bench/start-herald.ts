@@ -33,6 +33,9 @@ export async function createHeraldEnv(
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       EGRESS_CA_FILE: caFile,
       RATE_LIMIT: '0',
+      // Scenarios have millions of deliveries in one workspace. They are counted all the same.
+      WORKSPACE_PENDING_LIMIT: '0',
+      WORKSPACE_BYTES: '0',
       LOG_LEVEL: 'warn',
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

@@ -181,7 +181,10 @@ describe('the deliveries of one Task', () => {
     for (const filter of [{ task: task.id }, { receiver: receiver.id }, { receiver: callbackIdOf(task.id) }]) {
       expect((await walk(owner, filter, 10)).flat().length).toBeGreaterThan(0);
       // Not even a cursor that would tell of an id.
-      expect(await log.listByWorkspace(stranger, { ...filter, status: 'failed' }, 10)).toEqual({ deliveries: [] });
+      expect(await log.listByWorkspace(stranger, { ...filter, status: 'failed' }, 10)).toEqual({
+        deliveries: [],
+        lookedAt: 0,
+      });
     }
   });
 });
@@ -205,6 +208,7 @@ test('a page looks at a bounded number of records, however many there are, and t
   const first = await log.listByWorkspace(workspaceId, { status: 'pending' }, 50);
   expect(first).toEqual({
     deliveries: [],
+    lookedAt: 2_050,
     next: expect.objectContaining({ at: expect.any(Number) as number }) as object,
   });
   expect((await countCalls('hgetall')) - before).toBeLessThanOrEqual(2_050);

@@ -42,6 +42,7 @@ import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createListeners } from './listening/create-listeners.ts';
 import { createTellListeners } from './listening/create-tell-listeners.ts';
+import { createPriceLists } from './rate-limit/price-lists.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
@@ -189,6 +190,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       now,
     }),
     deliveryLog,
+    readPriced: createPriceLists(redis, config.rateLimit),
     redeliver: createRedeliver({ log: deliveryLog, report: reports.redeliveries, now }),
     replays: createReplayOperations({
       replays: createReplayStore({ ...replicated, keepMs: config.replayRetentionMs }),

@@ -11,6 +11,7 @@ export const KNOWN_FAILURES: Readonly<Record<MishapName, readonly string[]>> = {
     'ADD_ENTRY_LUA, when the trail is full',
     'PATCH_RECEIVER_LUA, when its url changes',
     'REDELIVER_LUA',
+    'SPEND_LUA',
   ],
   'its slot moves': [],
   'Redis forgot it': [],

@@ -1,6 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { dropDeliveries, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
@@ -11,6 +11,7 @@ import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
+import { createSpend } from '../../../apps/api/src/rate-limit/price-lists.ts';
 import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
@@ -333,6 +334,14 @@ const tasks: readonly Scene[] = [
       for (const id of [...ids, ...late]) await engine.settle(id, now, 'delivered');
       const deps = { keyspace: KEYSPACE, retention: createDeliveryRetention(HOUR_MS), now: () => now };
       return ({ redis }) => shortenRetention({ redis, ...deps });
+    },
+  },
+  {
+    script: 'SPEND_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ redis }) {
+      await redis.set(GLOBAL_KEYS.workspaceRate('ws_1'), 1, 'PX', HOUR_MS);
+      return (process) => createSpend(process.redis)('ws_1', 5);
     },
   },
   {

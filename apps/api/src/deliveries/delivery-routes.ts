@@ -3,6 +3,7 @@ import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
+import type { PriceLists } from '../rate-limit/price-lists.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { toAttemptView } from './attempt-view.ts';
 import {
@@ -15,7 +16,11 @@ import {
 } from './delivery-view.ts';
 import { toRequestView } from './request-view.ts';
 
-export type DeliveryRoutesDeps = { readonly deliveryLog: DeliveryLog; readonly redeliver: Redeliver };
+export type DeliveryRoutesDeps = {
+  readonly deliveryLog: DeliveryLog;
+  readonly readPriced: PriceLists;
+  readonly redeliver: Redeliver;
+};
 
 /** The deliveries of a workspace, to its receivers and to callbacks, and the redelivery of one. */
 export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
@@ -31,8 +36,11 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ deliveryLog }, req, _res, { limit, cursor, ...filter }) {
-        return toDeliveryPage(await deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, readCursor(cursor)));
+      async handle({ deliveryLog, readPriced }, req, res, { limit, cursor, ...filter }) {
+        const after = readCursor(cursor);
+        const read = (signal: AbortSignal) =>
+          deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, after, signal);
+        return toDeliveryPage(await readPriced(req, res, read));
       },
     }),
     operation('readDelivery', 'GET /{id}', {

@@ -1,12 +1,14 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ErrorRequestHandler } from 'express';
-import { HttpFault, problemHeaders, toProblem } from './problem.ts';
+import { HttpFault, HungUpError, problemHeaders, toProblem } from './problem.ts';
 import { cutOffBody } from './parse-json.ts';
 import { stateOf } from './request-state.ts';
 
 /** Answers an error with a problem. Logs a bug as an error and an outage as a warning. */
 export function createErrorHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
+    // The log of requests tells of it.
+    if (thrown instanceof HungUpError) return;
     const error = fromBodyParser(thrown) ?? thrown;
     const problem = toProblem(error);
     const state = stateOf(req);

@@ -24,6 +24,11 @@ export class HttpFault extends Error {
   }
 }
 
+/** The client has hung up: what it asked for is given up, and nobody reads the answer. */
+export class HungUpError extends Error {
+  override readonly name = 'HungUpError';
+}
+
 const ProblemFields = {
   type: z.string().meta({ description: 'A URI that names the code.', examples: ['urn:herald:problem:task_closed'] }),
   title: z.string(),

@@ -16,6 +16,7 @@ import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
 import { ReplayView, toReplayView } from '../replays/replay-view.ts';
+import type { PriceLists } from '../rate-limit/price-lists.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { ReadWorkspaceStats } from '../stats/read-stats.ts';
 import { ReadStats, StatsView } from '../stats/stats-view.ts';
@@ -34,6 +35,7 @@ import {
 export type ReceiverRoutesDeps = {
   readonly receivers: ManageReceivers;
   readonly deliveryLog: DeliveryLog;
+  readonly readPriced: PriceLists;
   readonly replays: ReplayOperations;
   readonly sendTestEvent: SendTestEvent;
   readonly readStats: ReadWorkspaceStats;
@@ -138,11 +140,12 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ receivers, deliveryLog }, req, _res, { limit, cursor, ...filter }) {
+      async handle({ receivers, deliveryLog, readPriced }, req, res, { limit, cursor, ...filter }) {
         const after = readCursor(cursor);
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const { workspaceId, id } = receiver;
-        return toDeliveryPage(await deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after));
+        const read = (signal: AbortSignal) => deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after, signal);
+        return toDeliveryPage(await readPriced(req, res, read));
       },
     }),
     operation('readReceiverStats', 'GET /{id}/stats', {

@@ -21,12 +21,13 @@ export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor'>;
 
 /**
  * `next`: the place of the last delivery that was looked at. A page may be short, or empty, and still have a next one.
- * `isPartial`: history couldn't be read, so that the page may lack deliveries.
+ * `isPartial`: history couldn't be read, so that the page may lack deliveries. `lookedAt`: records that were read for it.
  */
 export type DeliveryPage = {
   readonly deliveries: readonly ListedDelivery[];
   readonly next?: ListPlace;
   readonly isPartial?: true;
+  readonly lookedAt: number;
 };
 
 export type DeliveryListsDeps = {
@@ -44,7 +45,12 @@ export type DeliveryListsDeps = {
 export function createDeliveryLists({ redis, keyspace, reader, history }: DeliveryListsDeps) {
   const logReader = createLogReader(redis);
   const tasks = createTaskDeliveries({ redis, keyspace, reader, history });
-  const toPage = async ({ entries, next }: ListPart<ListEntry>, isPartial = false): Promise<DeliveryPage> => ({
+  const toPage = async (
+    { entries, next }: ListPart<ListEntry>,
+    lookedAt: number,
+    isPartial = false,
+  ): Promise<DeliveryPage> => ({
+    lookedAt,
     deliveries: await Promise.all(entries.map((entry) => reader.toListed(entry))),
     ...(next && { next }),
     ...(isPartial && { isPartial }),
@@ -63,6 +69,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     { endpointId, ...filter }: WorkspaceFilter & { readonly endpointId?: EndpointId | undefined },
     limit: number,
     after?: ListPlace,
+    signal?: AbortSignal,
   ): Promise<DeliveryPage> => {
     const nextPlaces = logReader.newestFirst(logs, filter, after);
     const next = async (count: number) => {
@@ -70,20 +77,25 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       const found = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
       return places.map((place, index) => ({ ...place, ...found[index] }));
     };
-    const part = await readPart(next, filter, limit);
-    if (!history) return await toPage(part);
+    const part = await readPart(next, filter, limit, signal);
+    if (!history) return await toPage(part, part.lookedAt);
     // Redis was read first. What moved meanwhile is found in history, and what is in both is shown as Redis has it.
     const { status, event, since, until } = filter;
     const query = { workspaceId, endpointId, status, event, since, until, after, upTo: part.next, limit };
     const past = await whileAvailable(history.list(query), part.entries.length > 0 || part.next !== undefined);
     if (!past) {
       const next = part.next ?? part.entries.at(-1);
-      return await toPage({ entries: part.entries, ...(next && { next: { at: next.at, id: next.id } }) }, true);
+      return await toPage(
+        { entries: part.entries, ...(next && { next: { at: next.at, id: next.id } }) },
+        part.lookedAt,
+        true,
+      );
     }
     const moved = past.found.filter(({ delivery }) => !part.looked.has(delivery.id));
     const entries = await Promise.all(moved.map(toEntry));
     const wanted = entries.filter(({ delivery }) => matches(delivery, filter));
-    return await toPage(mergeParts([part, { entries: wanted, ...(past.next && { next: past.next }) }], limit));
+    const merged = mergeParts([part, { entries: wanted, ...(past.next && { next: past.next }) }], limit);
+    return await toPage(merged, part.lookedAt + moved.length);
   };
 
   /** The logs of a workspace, or that of one of its endpoints: none when it has no such endpoint. */
@@ -107,9 +119,10 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       filter: DeliveryFilter,
       limit: number,
       after?: ListPlace,
+      signal?: AbortSignal,
     ): Promise<DeliveryPage> {
       const log = keyspace.of(workspaceId).endpointLog(endpointId);
-      return await readLogs(workspaceId, [log], { ...filter, endpointId }, limit, after);
+      return await readLogs(workspaceId, [log], { ...filter, endpointId }, limit, after, signal);
     },
 
     /**
@@ -121,17 +134,18 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       filter: WorkspaceFilter,
       limit: number,
       after?: ListPlace,
+      signal?: AbortSignal,
     ): Promise<DeliveryPage> {
       const { receiver, task } = filter;
       if (task === undefined) {
         const logs = await findLogs(workspaceId, receiver);
-        return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after);
+        return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after, signal);
       }
       const before = after === undefined ? undefined : after.at + 1;
       const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, before);
       const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
-      const part = await readPart((count) => taskReader.next(count), filter, limit);
-      return await toPage(part, taskReader.isPartial());
+      const part = await readPart((count) => taskReader.next(count), filter, limit, signal);
+      return await toPage(part, part.lookedAt, taskReader.isPartial());
     },
 
     /**
@@ -150,7 +164,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       const { entries, isPartial } = await tasks.read(workspaceId, taskId, page);
       const last = page.at(-1);
       const next = transitions.length > limit && last ? { at: last.sequence, id: '' } : undefined;
-      return await toPage({ entries, ...(next && { next }) }, isPartial);
+      return await toPage({ entries, ...(next && { next }) }, entries.length, isPartial);
     },
   };
 }

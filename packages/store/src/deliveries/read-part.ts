@@ -20,21 +20,25 @@ const LOOKED_AT_LIMIT = 2_000;
 
 /**
  * Looks at deliveries until `limit` of them match. Without all of them, it may end before the end of the list.
+ * @throws what `signal` was aborted with
  * @param next reads the deliveries to look at, in the order of the list; fewer than `count` are the last ones
  */
 export async function readPart(
   next: (count: number) => Promise<readonly Looked[]>,
   filter: WorkspaceFilter,
   limit: number,
-): Promise<ListPart<ListEntry> & { readonly looked: ReadonlySet<string> }> {
+  signal?: AbortSignal,
+): Promise<ListPart<ListEntry> & { readonly looked: ReadonlySet<string>; readonly lookedAt: number }> {
   const entries: ListEntry[] = [];
   const looked = new Set<string>();
   let last: Looked | undefined;
-  const toPart = (end?: ListPlace) => ({ entries, looked, ...(end && { next: { at: end.at, id: end.id } }) });
   let lookedAt = 0;
+  const toPart = (end?: ListPlace) => ({ entries, looked, lookedAt, ...(end && { next: { at: end.at, id: end.id } }) });
   // Without a filter, nearly all of the first ones belong to the page.
   for (let count = limit; lookedAt < LOOKED_AT_LIMIT; count = WINDOW) {
+    signal?.throwIfAborted();
     const some = await next(count);
+    lookedAt += some.length;
     for (const { delivery, ...entry } of some) {
       last = entry;
       if (delivery) looked.add(entry.id);
@@ -42,7 +46,6 @@ export async function readPart(
       if (entries.length === limit) return toPart(last);
     }
     if (some.length < count) return toPart();
-    lookedAt += count;
   }
   return toPart(last);
 }
