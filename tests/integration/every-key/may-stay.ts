@@ -71,7 +71,6 @@ export const LONGEST_TTL_MS = 130 * 86_400_000;
 /** Kinds that nothing here writes, and the test that does. */
 export const WRITTEN_ELSEWHERE: Readonly<Partial<Record<Kind, string>>> = {
   auditCopy: 'tests/integration/shards/reshard.test.ts',
-  workspaceRate: 'tests/e2e/edge/rate-limit.test.ts',
 };
 
 /** What is wrong today: kinds that stay and may not, or in greater numbers. */

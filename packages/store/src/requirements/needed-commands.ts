@@ -1,7 +1,7 @@
 /** Commands on a key; `<key>` stands for its name. */
 const KEYED = [
   'BITFIELD <key> INCRBY u8 0 1, BZPOPMIN <key> 1, DEL <key>, EXISTS <key>, GET <key>, GETRANGE <key> 0 1, HDEL <key> f, HEXISTS <key> f, HGET <key> f',
-  'HGETALL <key>, HINCRBY <key> f 1, HKEYS <key>, HLEN <key>, HMGET <key> f, HSET <key> f v, HSTRLEN <key> f, HSETNX <key> f v',
+  'HGETALL <key>, HINCRBY <key> f 1, HKEYS <key>, INCRBY <key> 1, HLEN <key>, HMGET <key> f, HSET <key> f v, HSTRLEN <key> f, HSETNX <key> f v',
   'LINDEX <key> 0, LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LSET <key> 0 v, LTRIM <key> 0 1, PERSIST <key>',
   'PEXPIRE <key> 1, PEXPIREAT <key> 1, PEXPIRETIME <key>, PTTL <key>, RENAME <key> <key>',
   'RPUSH <key> v, SET <key> v, SETRANGE <key> 0 v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZINCRBY <key> 1 v, ZMSCORE <key> v, ZPOPMIN <key>',
