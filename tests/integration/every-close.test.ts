@@ -5,7 +5,7 @@ import { startClock } from '@herald/store/clock/start-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startHeartbeat } from '@herald/store/redis/heartbeat';
-import { takeUpgradeLease } from '@herald/store/upgrade/upgrade-lease';
+import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { startRefresher } from '../../apps/api/src/idempotency/start-refresher.ts';
 import { startHealthServer } from '../../apps/worker/src/health/start-health-server.ts';
