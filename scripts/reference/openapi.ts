@@ -6,6 +6,8 @@ export type Schema = {
   readonly type?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
+  /** The values that this version knows. */
+  readonly 'x-extensible-enum'?: readonly unknown[];
   readonly const?: unknown;
   readonly format?: string;
   readonly default?: unknown;
@@ -25,12 +27,18 @@ export type Schema = {
 
 export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-export type Response = { readonly $ref?: string; readonly description?: string; readonly content?: Content };
+export type Response = {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Content;
+  readonly 'x-problem-codes'?: readonly string[];
+};
 
 export type OperationObject = {
   readonly tags: readonly [string];
   readonly summary: string;
   readonly description?: string;
+  readonly deprecated?: boolean;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly {
     readonly $ref?: string;

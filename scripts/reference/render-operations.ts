@@ -54,7 +54,7 @@ export function renderOperations(): string {
       .filter((code) => !SHARED_CODES.includes(code));
     return [
       `### ${operation.summary}`,
-      `\`${method} ${path}\``,
+      `\`${method} ${path}\`${operation.deprecated ? ' (deprecated)' : ''}`,
       operation.description,
       renderQuery(operation),
       renderBody(operation.requestBody?.content['application/json']?.schema),
@@ -143,11 +143,8 @@ function needsText({ security = [] }: OperationObject): string {
   return texts.length === 0 ? 'nothing' : texts.join(' or ');
 }
 
-/** The problem codes of a response. */
-function codesOf({ $ref, content }: Response): string[] {
-  if ($ref !== undefined) return [nameOf($ref)];
-  const codes = content?.['application/problem+json']?.schema.allOf?.flatMap(
-    ({ properties }) => properties?.code?.enum ?? [],
-  );
-  return (codes ?? []).map(String);
+/** The problem codes of a response. That of other statuses belongs to no operation. */
+function codesOf({ $ref, 'x-problem-codes': codes = [] }: Response): readonly string[] {
+  if ($ref === undefined) return codes;
+  return nameOf($ref) === 'problem' ? [] : [nameOf($ref)];
 }

@@ -31,7 +31,8 @@ export function createSchemaRenderer({ components: { schemas } }: ReadDocument) 
     const several = schema.anyOf ?? schema.oneOf ?? schema.allOf;
     if (several) return [...new Set(several.map(typeText))].join(schema.allOf ? ' and ' : ' or ');
     if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
-    if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+    const values = schema.enum ?? schema['x-extensible-enum'];
+    if (values) return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
     if (schema.type === 'array')
       return `array of ${schema.items ? typeText(schema.items) : 'any JSON'}${countText(schema)}`;
     if (schema.properties)

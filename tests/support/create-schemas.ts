@@ -9,7 +9,7 @@ export function createSchemas(document: object) {
   // The document as a whole is no schema: to hold it against the meta-schema would prove nothing, and takes 40 ms.
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormats.default(ajv);
-  ajv.addSchema(document, 'document');
+  ajv.addSchema(toStrict(document), 'document');
   const validators = new Map<string, ValidateFunction>();
 
   const validatorAt = (pointer: string): ValidateFunction => {
@@ -30,4 +30,21 @@ export function createSchemas(document: object) {
       );
     },
   };
+}
+
+/** The document lets a later version add fields and values to answers. This version answers exactly what it says. */
+function toStrict(node: unknown): object {
+  const strict = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(strict);
+    if (typeof each !== 'object' || each === null) return each;
+    const fields = Object.fromEntries(Object.entries(each).map(([name, value]) => [name, strict(value)]));
+    const { type, properties, additionalProperties, 'x-extensible-enum': values } = fields;
+    const isOpen = type === 'object' && properties !== undefined && additionalProperties === undefined;
+    return {
+      ...fields,
+      ...(isOpen && { additionalProperties: false }),
+      ...(Array.isArray(values) && { enum: values as unknown[] }),
+    };
+  };
+  return strict(node) as object;
 }

@@ -79,7 +79,7 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
 }
 
 function findResponseBreaches(
-  { headers = {}, content = {} }: ResponseObject,
+  { headers = {}, content = {}, 'x-problem-codes': codes }: ResponseObject,
   pointer: string,
   answer: ReceivedAnswer,
   isWithoutBody: boolean,
@@ -94,7 +94,9 @@ function findResponseBreaches(
   const type = (answer.headers['content-type'] ?? '').replace(/;.*$/, '');
   if (!(type in content)) return [...ofHeaders, `the content type "${type}" is not documented`];
   const at = `${pointer}${pointerTo('content', type, 'schema')}`;
-  return [...ofHeaders, ...findSchemaBreaches(at, answer.body)];
+  const { code = '' } = (answer.body ?? {}) as { code?: string };
+  const ofCode = codes && !codes.includes(code) ? [`the code ${code} is not documented`] : [];
+  return [...ofHeaders, ...ofCode, ...findSchemaBreaches(at, answer.body)];
 }
 
 /** An answer that belongs to no operation must be a problem of one of these codes. Without its body, that of a HEAD, nothing more shows. */

@@ -15,6 +15,7 @@ export interface HeaderObject {
 }
 
 export interface ResponseObject {
+  'x-problem-codes'?: readonly string[];
   headers?: Readonly<Record<string, HeaderObject | Reference>>;
   content?: Readonly<Record<string, MediaType>>;
 }

@@ -269,12 +269,14 @@ function settle(reports: readonly Report[], results: Results, mayRepeat: boolean
   return reports.filter((report, index) => {
     const result = results[index];
     if (!result) throw new Error('the answer to a batch has too few results');
-    if (!('error' in result)) {
-      report.resolve(result);
+    const { error, ...accepted } = result;
+    if (!error) {
+      // Without an error all its fields are there.
+      report.resolve(accepted as Accepted);
       return false;
     }
-    if (mayRepeat && result.error.code === 'unavailable') return true;
-    report.reject(new ProblemError(result.error));
+    if (mayRepeat && error.code === 'unavailable') return true;
+    report.reject(new ProblemError(error));
     return false;
   });
 }

@@ -3,7 +3,7 @@ import type { components } from './api/api-types.ts';
 type Schemas = components['schemas'];
 
 /** The codes of the API that this version of the package knows. A newer API may have others. */
-export type ProblemCode = Schemas['ProblemCode'] | (string & {});
+export type ProblemCode = Schemas['ProblemCode'];
 
 /** A field of the input that is wrong: its place, keys joined by dots, and what to change. */
 export type InputProblem = { readonly path: string; readonly message: string };
@@ -27,7 +27,7 @@ export class ProblemError extends Error {
   readonly code: ProblemCode;
   /** Of `validation_failed`: each field that is wrong. */
   readonly errors: readonly InputProblem[];
-  /** It finds the call in the log of the service. An item of a batch has none. */
+  /** It finds the call in the log of the service. */
   readonly requestId: string | undefined;
   /** How long the service asks to wait before the next call. */
   readonly retryAfterMs: number | undefined;

@@ -2,6 +2,7 @@ export { canonicalJson } from './canonical-json.ts';
 export * from './codes/attempt-errors.ts';
 export * from './codes/code-table.ts';
 export * from './codes/delivery-reasons.ts';
+export { openValues } from './codes/known-text.ts';
 export * from './codes/problem-codes.ts';
 export * from './codes/readiness-codes.ts';
 export * from './deliveries/attempt.ts';

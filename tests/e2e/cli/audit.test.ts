@@ -24,7 +24,7 @@ const RECORDS = {
   'receivers enable': 'enableReceiver',
   'deliveries list': 'reads',
   'deliveries show': 'reads',
-  'deliveries redeliver': 'redeliver',
+  'deliveries redeliver': 'redeliverDelivery',
   'replay start': 'replayDeliveries',
   'replay show': 'reads',
   'replay stop': 'stopReplay',

@@ -14,8 +14,8 @@ const ACTS: Readonly<Record<string, { action: string; job?: 'delayed' | 'failed'
   'PUT /api/queues/:queueName/resume': { action: 'resumeQueue' },
   'PUT /api/queues/pause': { action: 'pauseQueue' },
   'PUT /api/queues/resume': { action: 'resumeQueue' },
-  'PUT /api/queues/:queueName/:jobId/promote': { action: 'redeliver', job: 'delayed' },
-  'PUT /api/queues/:queueName/:jobId/retry': { action: 'redeliver', job: 'failed' },
+  'PUT /api/queues/:queueName/:jobId/promote': { action: 'redeliverDelivery', job: 'delayed' },
+  'PUT /api/queues/:queueName/:jobId/retry': { action: 'redeliverDelivery', job: 'failed' },
 };
 /** These requests, and no other, are for one of them. */
 const PATTERNS = Object.keys(ACTS).map((act) => {

@@ -11,7 +11,7 @@ import { inhabit, type Inhabited } from './scene.ts';
 const LIFE_OF_TASKS = ['createTask', 'addMessage', 'closeTask', 'reportTransition', 'reportTransitions'];
 
 const changing = OPERATIONS.filter(({ id, method }) => method !== 'GET' && !LIFE_OF_TASKS.includes(id));
-const silent = OPERATIONS.filter((each) => !changing.includes(each) && each.id !== 'listen');
+const silent = OPERATIONS.filter((each) => !changing.includes(each) && each.id !== 'listenToEvents');
 
 let herald: Herald;
 beforeAll(async () => {

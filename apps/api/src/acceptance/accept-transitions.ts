@@ -25,14 +25,14 @@ export const AcceptedTransition = z
   .strictObject({
     transitionId: TransitionIdText,
     taskId: TaskIdText,
-    status: TaskStatus.meta({ description: 'The status of the Task now.' }),
+    status: TaskStatus,
     duplicate: z.boolean().meta({ description: 'The fact was known before. Nothing was emitted.' }),
     differs: z
       .literal(true)
       .meta({ description: 'Only on a duplicate: this report says something else than the one that counts.' })
       .exactOptional(),
   })
-  .meta({ id: 'AcceptedTransition' });
+  .meta({ id: 'AcceptedTransition', description: '`status` is that of the Task now.' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
 export type AcceptTransitionsDeps = DecideDeps & {

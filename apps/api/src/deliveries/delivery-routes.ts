@@ -55,7 +55,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         return { ...toDeliveryView(delivery), request, attempts: attempts.map(toAttemptView) };
       },
     }),
-    operation('redeliver', 'POST /{id}/redeliver', {
+    operation('redeliverDelivery', 'POST /{id}/redeliver', {
       audit: 'path',
       summary: 'Make one more attempt now',
       description:

@@ -13,7 +13,7 @@ const FindingView = z
     code: z.string().meta({
       id: 'ReadinessCode',
       description: `Stable.\n\n${describeCodes(READINESS_CODES)}`,
-      override: { enum: [...codesOf(READINESS_CODES)] },
+      override: { 'x-extensible-enum': [...codesOf(READINESS_CODES)] },
       examples: ['redis_away'],
     }),
     sentence: z.string().meta({ description: 'What is wrong, and what to do.' }),

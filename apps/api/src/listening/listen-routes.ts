@@ -33,7 +33,7 @@ export const LISTEN_ROUTES: KeyedRouteTable<ListenRoutesDeps> = {
   access: 'webhooks',
   ids: {},
   operations: [
-    operation('listen', 'GET /', {
+    operation('listenToEvents', 'GET /', {
       summary: 'Listen to events while you develop',
       description: `The events of the workspace's Tasks, as server-sent events, from the moment of the first one, \`listening\`. Each has the name of its event as \`event\`, the body that receivers get as \`data\`, and as \`id\` a delivery id of this listener. For development alone: an event is shown at most once, what happens while nobody is connected is not shown later, and deliveries to receivers are the same with it and without. Every ten seconds a comment shows that the connection lives. The stream ends when its key expires or is revoked. When the service ends the stream, the last event is \`end\`, with \`reason\` (\`stopping\`, \`key_ended\`, \`place_taken\` or \`too_slow\`) and \`detail\`. At most ${LISTENER_LIMIT} listeners a workspace. \`herald-receiver listen\`, of the kit, brings the events to a local program, signed.`,
       query: Listen,

@@ -1,3 +1,4 @@
+import { openValues } from '@herald/core';
 import { VERSION } from '@herald/runtime/version';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-openapi';
 import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
@@ -8,7 +9,6 @@ import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
-import { AnsweredProblem } from '../http/problem.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
 import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
@@ -37,7 +37,10 @@ Any other number, such as 9007199254740993, 12345678901234567.89, 1e400 or 1e-40
 
 Whoever runs this service may send webhooks from fixed addresses, through a proxy of their own: ask them for these.
 
-Fields may be added to answers and to webhooks. Ignore those that you don't know.
+Fields may be added to answers and to webhooks, and values to the lists of codes, reasons, statuses and events in them
+(\`x-extensible-enum\`). Ignore fields that you don't know, and treat a value that you don't know like the general case.
+Any request can also be answered with \`method_not_allowed\` (405, \`Allow\` names the methods of the path),
+\`request_timeout\` (408) or \`headers_too_large\` (431).
 `;
 
 const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
@@ -107,6 +110,17 @@ const OPERATOR_SCHEMES: typeof CUSTOMER_SCHEMES = {
   },
 };
 
+/** A document that is served can't know how it is reached: a proxy may be before it. */
+const SERVER: oas31.ServerObject = {
+  url: '{origin}',
+  variables: {
+    origin: {
+      default: 'http://127.0.0.1:8080',
+      description: 'Scheme, host and port under which you reach the service, such as `https://herald.example.com`.',
+    },
+  },
+};
+
 const WEBHOOK_TAGS = ['Webhooks', 'Notices'];
 
 /** The OpenAPI 3.1 document of this API. The schemas in it also parse requests and type answers. */
@@ -123,7 +137,7 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
         description: (isForCustomers ? DESCRIPTION : OPERATORS_DESCRIPTION).trim(),
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/' }],
+      servers: [SERVER],
       tags: [
         { name: 'Receivers', description: 'URLs to which Herald sends the events of a workspace.' },
         { name: 'Deliveries', description: 'Read deliveries and their attempts, and send them again.' },
@@ -145,7 +159,6 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
           ...(isForCustomers && CUSTOMER_SCHEMES),
           ...(part !== 'customers' && OPERATOR_SCHEMES),
         },
-        schemas: { Problem: AnsweredProblem },
         headers: HEADERS,
         ...(isForCustomers && { parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER } }),
         responses: sharedProblemResponses(),
@@ -154,13 +167,21 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
       ...(isForCustomers && { webhooks: describeWebhooks() }),
     },
     {
-      override({ jsonSchema }) {
+      outputIdSuffix: 'InAnswer',
+      override({ jsonSchema, io }) {
         // The pattern of a date-time says nothing that its format doesn't, at great length.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+        if (io === 'output') openAnswer(jsonSchema);
       },
     },
   );
   return document as OpenApiDocument;
+}
+
+/** A later version may add fields, and values of a list, to an answer. What a caller sends is as it is here. */
+function openAnswer(jsonSchema: Record<string, unknown>): void {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  if ('enum' in jsonSchema || 'const' in jsonSchema) openValues(jsonSchema);
 }
 
 function describePaths(table: RouteTable<never>): [path: string, ZodOpenApiPathItemObject][] {

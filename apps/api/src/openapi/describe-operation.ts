@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
-import { problemResponses } from './problem-responses.ts';
+import { OTHER_PROBLEM, problemResponses } from './problem-responses.ts';
 
 type Described = Omit<Operation<never>, 'handle'>;
 type Table = Omit<RouteTable<never>, 'operations'>;
@@ -31,7 +31,7 @@ const ID_TEXTS = {
 
 /** An operation of a table, as OpenAPI describes it. */
 export function describeOperation(operation: Described, table: Table): ZodOpenApiOperationObject {
-  const { id, summary, description, answer, unavailable } = operation;
+  const { id, summary, description, deprecated, answer, unavailable } = operation;
   const { tag } = table;
   const query = operation.query instanceof z.ZodObject ? operation.query : undefined;
   const body = operation.batch ?? operation.body;
@@ -42,6 +42,7 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
     tags: [tag],
     summary,
     description: [description, credentialsText(operation, table)].filter((text) => text !== undefined).join('\n\n'),
+    ...(deprecated && { deprecated }),
     security: securityOf(operation, table),
     requestParams: { path: z.object(params), ...(query && { query }) },
     ...(isIdempotent(operation, table) && { parameters: [IDEMPOTENCY_KEY_REF] }),
@@ -52,6 +53,7 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
       [answer.status]: response,
       ...(unavailable !== undefined && { 503: { ...response, description: unavailable } }),
       ...problemResponses(problemsOf(operation, table)),
+      default: OTHER_PROBLEM,
     },
   };
 }

@@ -23,8 +23,14 @@ export const DOCS_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+// A request is tried at this origin, whatever server the document names.
 SwaggerUIBundle({
   url: '/openapi.json',
+  requestInterceptor: (request) => {
+    const { pathname, search } = new URL(request.url, location.origin);
+    request.url = location.origin + pathname + search;
+    return request;
+  },
   dom_id: '#page',
   deepLinking: true,
   persistAuthorization: false,

@@ -254,7 +254,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ status: 'failed' }, 'status must be one of done, canceled'],
   ],
   rotateCallbackSecret: [[{ overlapSeconds: null }, 'overlapSeconds must be a whole number']],
-  redeliver: [[{ now: true }, 'now is not a field here; there are none']],
+  redeliverDelivery: [[{ now: true }, 'now is not a field here; there are none']],
   reportTransition: [
     [[], 'the body must be an object'],
     [{}, `type is required: one of ${TYPES}`],
@@ -384,7 +384,7 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
   readReceiverStats: [[{ window: '' }, 'window must be one of 1h, 24h, 7d']],
   readOverview: [[{ window: '7d' }, 'window must be one of 1h, 24h']],
   listWaitingReceivers: [[{ limit: '0', find: '' }, PAGE_LIMIT, 'find must not be empty']],
-  search: [
+  searchService: [
     [{}, 'q is required'],
     [{ q: 'x'.repeat(257) }, 'q must have at most 256 characters'],
   ],

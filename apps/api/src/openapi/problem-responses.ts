@@ -1,6 +1,6 @@
 import { PROBLEMS, type ProblemCode } from '@herald/core';
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
-import { describeProblem } from '../http/problem.ts';
+import { AnsweredProblem, describeProblem } from '../http/problem.ts';
 import { headerRef, HEADERS, type HeaderName } from './headers.ts';
 
 const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
@@ -12,17 +12,19 @@ const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
   request_in_progress: 'retry-after',
 };
 
-const PROBLEM_REF = { $ref: '#/components/schemas/Problem' };
-
 /** The responses for these codes, one per status. */
 export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, toResponse(some)]));
 }
 
+/** For statuses that an operation doesn't name: those of another method of its path, and those of HTTP itself. */
+export const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
+const ANYWHERE: readonly ProblemCode[] = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
+
 /** Responses that operations refer to: problems that are mostly alone under their status. */
 export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObject> {
-  return Object.fromEntries(SHARED.map((code) => [code, describe([code])]));
+  return { ...Object.fromEntries(SHARED.map((code) => [code, describe([code])])), problem: describe(ANYWHERE) };
 }
 
 const SHARED: readonly ProblemCode[] = [
@@ -52,9 +54,10 @@ function describe(codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: { 'x-request-id': headerRef('x-request-id'), ...Object.fromEntries(ofCodes) },
+    'x-problem-codes': [...codes],
     content: {
       'application/problem+json': {
-        schema: { allOf: [PROBLEM_REF, { properties: { code: { enum: [...codes] } } }] },
+        schema: AnsweredProblem,
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
       },
     },

@@ -39,7 +39,7 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
   access: 'public',
   ids: {},
   operations: [
-    operation('start', 'GET /', {
+    operation('readStartPage', 'GET /', {
       summary: 'List where to go',
       answer: { status: 200, description: 'The links.', schema: StartLinks, isPageToo: true },
       problems: ['validation_failed'],

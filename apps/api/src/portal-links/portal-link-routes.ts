@@ -2,7 +2,7 @@ import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store'
 import { callerOf, workspaceOf } from '../http/request-state.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import type { ManagePortalLinks } from './manage-portal-links.ts';
-import { CreatePortalLink, PortalLinkDeleted, PortalLinkList, PortalLinkView } from './portal-link-view.ts';
+import { CreatePortalLink, PortalLinkCreation, PortalLinkDeleted, PortalLinkList } from './portal-link-view.ts';
 
 export type PortalLinkRoutesDeps = { readonly portalLinks: ManagePortalLinks };
 
@@ -21,7 +21,7 @@ export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
       answer: {
         status: 201,
         description: 'The link.',
-        schema: PortalLinkView,
+        schema: PortalLinkCreation,
         headers: ['cache-control'],
       },
       problems: ['portal_link_limit_reached'],

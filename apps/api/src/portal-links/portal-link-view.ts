@@ -1,6 +1,7 @@
 import { PortalLinkIdText } from '@herald/core';
 import { makerOf, type PortalLink } from '@herald/store/portal-links/portal-link-store';
 import { z } from 'zod';
+import { ShownOnce } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 
 /** The longest life of a portal link, in seconds. */
@@ -33,18 +34,15 @@ const LINK_EXAMPLE = {
   createdBy: 'key_0123456789abcdef',
 };
 
+const MadeFields = { id: PortalLinkIdText, expiresAt: TimeText, readOnly: READ_ONLY };
+
 export const PortalLinkView = z
   .strictObject({
-    id: PortalLinkIdText,
-    url: z
-      .string()
-      .meta({
-        description: 'The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in.',
-      })
-      .exactOptional(),
-    token: z.string().meta({ description: 'The bearer token in the url. Shown only in this answer.' }).exactOptional(),
-    expiresAt: TimeText,
-    readOnly: READ_ONLY,
+    ...MadeFields,
+    url: z.string().meta({
+      description: 'The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in.',
+    }),
+    token: z.string().meta({ description: 'The bearer token in the url. Shown only in this answer.' }),
   })
   .meta({
     id: 'PortalLink',
@@ -59,6 +57,12 @@ export const PortalLinkView = z
       },
     ],
   });
+
+const RepeatedPortalLink = z
+  .strictObject(MadeFields)
+  .meta({ id: 'RepeatedPortalLink', description: 'The answer to a new link, repeated for its `Idempotency-Key`.' });
+
+export const PortalLinkCreation = ShownOnce('PortalLinkCreation', PortalLinkView, RepeatedPortalLink);
 
 export const PortalLinkList = z
   .strictObject({

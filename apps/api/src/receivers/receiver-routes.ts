@@ -25,8 +25,8 @@ import type { ManageReceivers } from './manage-receivers.ts';
 import {
   ReceiverDeleted,
   ReceiverList,
+  ReceiverRegistration,
   ReceiverView,
-  RegisteredReceiver,
   TestOutcome,
   toReceiverView,
   toTestOutcome,
@@ -65,7 +65,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       answer: {
         status: 201,
         description: 'The receiver with its signing secret.',
-        schema: RegisteredReceiver,
+        schema: ReceiverRegistration,
         headers: ['location', 'cache-control'],
       },
       problems: ['receiver_limit_reached'],

@@ -1,5 +1,7 @@
 import {
+  ATTEMPT_ERRORS,
   BODY_NOTES,
+  codesOf,
   DELIVERY_REASONS,
   DeliveryIdText,
   EventName,
@@ -11,9 +13,8 @@ import {
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import { z } from 'zod';
-import { AnswerText, AttemptErrorCode, BodyNoteCode, toAttemptError } from '../deliveries/attempt-view.ts';
-import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
-import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
+import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/attempt-view.ts';
+import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { DisablingFields, toDisablingView } from './disabling-view.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
@@ -91,11 +92,13 @@ export const ReceiverView = z.strictObject(ReceiverFields).meta({
 });
 
 /** The answer to a registration. */
-export const RegisteredReceiver = z.strictObject({ ...ReceiverFields, secret: SigningSecret.exactOptional() }).meta({
+const RegisteredReceiver = z.strictObject({ ...ReceiverFields, secret: SigningSecret }).meta({
   id: 'RegisteredReceiver',
   description: 'A new receiver. Its signing secret is shown only in this answer.',
   examples: [{ ...EXAMPLE, secret: SIGNING_SECRET_EXAMPLE }],
 });
+
+export const ReceiverRegistration = ShownOnce('ReceiverRegistration', RegisteredReceiver, ReceiverView);
 
 export const ReceiverList = z
   .strictObject({
@@ -112,7 +115,7 @@ export const TestOutcome = z
     delivered: z.boolean().meta({ description: 'Whether the receiver answered with a 2xx.' }),
     receiverStatus: z.int().min(100).max(999).nullable().meta({ description: 'Null when no status came.' }),
     error: z
-      .union([AttemptErrorCode, DeliveryReasonCode])
+      .enum([...codesOf(ATTEMPT_ERRORS), ...codesOf(DELIVERY_REASONS)])
       .meta({
         description: 'Why no status came: the code of the attempt, or the reason why none was made. Else absent.',
         examples: ['timeout_response'],

@@ -35,6 +35,8 @@ export type Operation<
   readonly path: Path;
   readonly summary: string;
   readonly description?: string;
+  /** `description` says what replaces it. */
+  readonly deprecated?: true;
   /** The handler gets what this schema makes of the query. An operation has a query or a body. */
   readonly query?: Input;
   /** The handler gets what this schema makes of the body. A missing body counts as `{}`. */

@@ -5,9 +5,11 @@ import { TimeText } from '../http/to-time.ts';
 const WINDOWS = Object.keys(STATS_WINDOWS) as [StatsWindow, ...StatsWindow[]];
 const BUCKET_SECONDS = Object.values(STATS_WINDOWS).map(({ bucketMs }) => bucketMs / 1_000);
 
+const StatsWindowText = z.enum(WINDOWS).meta({ id: 'StatsWindow' });
+
 /** Query of statistics. */
 export const ReadStats = z.strictObject({
-  window: z.enum(WINDOWS).default('24h').meta({ description: 'How far back it looks. Default: 24h.' }),
+  window: StatsWindowText.default('24h').meta({ description: 'How far back it looks. Default: 24h.' }),
 });
 
 const Count = z.int().min(0);

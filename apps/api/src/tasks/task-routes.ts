@@ -28,7 +28,7 @@ import { CallbackView, toCallbackView } from './callback-view.ts';
 import type { ManageCallbacks } from './manage-callbacks.ts';
 import { PayloadsErased, type ErasePayloads } from './erase-payloads.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { ApprovalResolved, CreatedTask, MessageAdded, TaskView, toTaskView } from './task-view.ts';
+import { ApprovalResolved, MessageAdded, TaskCreation, TaskView, toTaskView } from './task-view.ts';
 
 export type TaskRoutesDeps = {
   readonly tasks: TaskOperations;
@@ -75,15 +75,15 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       summary: 'Create a Task',
       description: 'The signing secret of a callback is shown only in this answer.',
       body: CreateTask,
-      answer: { status: 201, description: 'The Task.', schema: CreatedTask, headers: ['location', 'cache-control'] },
+      answer: { status: 201, description: 'The Task.', schema: TaskCreation, headers: ['location', 'cache-control'] },
       problems: ['workspace_full'],
       async handle({ tasks, callbacks }, req, res, request) {
         const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
         if (existed) res.set(REPLAYED, 'true');
         res.location(`/tasks/${task.id}`);
-        const view: CreatedTask = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
-        if (view.callback && callback) view.callback.secret = callback.secret;
-        return view;
+        const view = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
+        if (!view.callback || !callback) return view;
+        return { ...view, callback: { ...view.callback, secret: callback.secret } };
       },
     }),
     operation('readTask', 'GET /{id}', {
@@ -134,7 +134,9 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     operation('closeTask', 'POST /{id}/close', {
       audit: 'none',
       summary: 'Close a Task (legacy)',
-      description: 'Makes the same transition as the canonical paths, with the same delivery ids.',
+      deprecated: true,
+      description:
+        'For callers of former times. Use `POST /tasks/{id}/cancel`, or the report of an executor. It makes the same transition as these, with the same delivery ids, and is not going to be removed.',
       body: CloseTask,
       answer: { status: 200, description: 'The transition.', schema: AcceptedTransition },
       problems: ['invalid_transition', 'workspace_full'],

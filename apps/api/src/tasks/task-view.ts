@@ -1,7 +1,7 @@
 import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint, type Outcome } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
-import { SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
+import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { CallbackView, toCallbackView } from './callback-view.ts';
 
@@ -54,10 +54,10 @@ export const TaskView = z
 export type TaskView = z.infer<typeof TaskView>;
 
 /** The answer to a creation. */
-export const CreatedTask = z
+const CreatedTask = z
   .strictObject({
     ...TaskFields,
-    callback: CallbackView.extend({ secret: SigningSecret.exactOptional() }).exactOptional(),
+    callback: CallbackView.extend({ secret: SigningSecret }).meta({ id: 'CreatedCallback' }).exactOptional(),
   })
   .meta({
     id: 'CreatedTask',
@@ -74,7 +74,8 @@ export const CreatedTask = z
       },
     ],
   });
-export type CreatedTask = z.infer<typeof CreatedTask>;
+export const TaskCreation = ShownOnce('TaskCreation', CreatedTask, TaskView);
+export type TaskCreation = z.infer<typeof TaskCreation>;
 
 export const MessageAdded = z
   .strictObject({ taskId: TaskIdText, text: z.string(), createdAt: TimeText })

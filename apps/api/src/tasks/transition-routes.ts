@@ -1,13 +1,11 @@
 import {
   BATCH_LIMIT,
   BatchItem,
-  codesOf,
   CursorText,
   DomainError,
   PageLimit,
-  PROBLEMS,
   ResolveApproval,
-  TASK_STATUSES,
+  TaskStatus,
   TransitionBatch,
   TransitionReport,
   ValidationError,
@@ -18,7 +16,7 @@ import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import type { ReportedTransition } from '../acceptance/decide-transitions.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
-import { Problem, toProblem } from '../http/problem.ts';
+import { AnsweredProblem, toProblem } from '../http/problem.ts';
 import { stateOf } from '../http/request-state.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { readInput } from '../routing/read-input.ts';
@@ -46,22 +44,28 @@ const ITEM_CODES = [
   'unavailable',
 ] satisfies ProblemCode[];
 
-const ItemProblem = Problem.extend({
-  code: z.enum(codesOf(PROBLEMS)).meta({ description: 'Stable. For programs.', override: { enum: ITEM_CODES } }),
-}).meta({ id: 'ItemProblem', description: 'Problem details (RFC 9457) of one item.' });
+/** What became of one item: the fields of an accepted transition, or an error. One object, for generated clients. */
+const BatchResult = z
+  .strictObject({
+    transitionId: AcceptedTransition.shape.transitionId.exactOptional(),
+    taskId: AcceptedTransition.shape.taskId.exactOptional(),
+    status: AcceptedTransition.shape.status.exactOptional(),
+    duplicate: AcceptedTransition.shape.duplicate.exactOptional(),
+    differs: AcceptedTransition.shape.differs,
+    error: AnsweredProblem.exactOptional().meta({
+      description: `Of an item that was refused, and then alone. Its codes: ${ITEM_CODES.map((code) => `\`${code}\``).join(', ')}.`,
+    }),
+  })
+  .meta({ id: 'BatchResult', description: 'An accepted transition, with all its fields, or an `error`.' });
 
 /** The answer to a batch. */
 const BatchResults = z
-  .strictObject({
-    results: z
-      .array(z.union([AcceptedTransition, z.strictObject({ error: ItemProblem })]))
-      .meta({ description: 'One for each item, in order.' }),
-  })
+  .strictObject({ results: z.array(BatchResult).meta({ description: 'One for each item, in order.' }) })
   .meta({ id: 'BatchResults' });
 
 /** Query of an executor's list. */
 const ListTasks = z.strictObject({
-  status: z.enum(TASK_STATUSES),
+  status: TaskStatus,
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
 });
@@ -99,14 +103,14 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
       batch: Batch,
       answer: { status: 200, description: 'A result or a problem for each item.', schema: BatchResults },
       async handle({ acceptTransitions }, req, _res, { transitions }) {
-        const { traceparent, lossyBatch } = stateOf(req);
+        const { requestId = '', traceparent, lossyBatch } = stateOf(req);
         const items = transitions.map((item, index) => readItem(item, traceparent, lossyBatch?.problems.get(index)));
         const reports = items.flatMap((item) => (item instanceof ValidationError ? [] : [item]));
         const accepted = (await acceptTransitions(reports)).values();
         const results = items.map((item) => {
           const result = item instanceof ValidationError ? item : accepted.next().value;
           if (result === undefined) throw new Error('every report has its result');
-          return result instanceof DomainError ? { error: toProblem(result) } : result;
+          return result instanceof DomainError ? { error: { ...toProblem(result), requestId } } : result;
         });
         return { results };
       },

@@ -123,7 +123,7 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
       const redeliver = createRedeliver({ log, report: { requested: () => undefined }, now });
       const workspaceId = await findOwner(herald, 'delivery', id);
       const delivery = await redeliver(workspaceId, id);
-      await recordAct(herald, { action: 'redeliver', target: id, workspaceId });
+      await recordAct(herald, { action: 'redeliverDelivery', target: id, workspaceId });
       if (json) output.json({ id, status: delivery.status, owedAttempts: delivery.owedAttempts });
       else
         output.line(`A worker makes one more attempt at ${id} now. "herald deliveries show ${id}" says how it ended.`);

@@ -251,7 +251,7 @@ export interface paths {
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
-        post: operations["redeliver"];
+        post: operations["redeliverDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -341,7 +341,7 @@ export interface paths {
          *
          *     Needs an API key with the scope `webhooks`.
          */
-        get: operations["listen"];
+        get: operations["listenToEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -469,7 +469,8 @@ export interface paths {
         put?: never;
         /**
          * Close a Task (legacy)
-         * @description Makes the same transition as the canonical paths, with the same delivery ids.
+         * @deprecated
+         * @description For callers of former times. Use `POST /tasks/{id}/cancel`, or the report of an executor. It makes the same transition as these, with the same delivery ids, and is not going to be removed.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -719,7 +720,7 @@ export interface paths {
             cookie?: never;
         };
         /** List where to go */
-        get: operations["start"];
+        get: operations["readStartPage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -870,7 +871,7 @@ export interface paths {
          *
          *     For operators, who sign in as on the board.
          */
-        get: operations["search"];
+        get: operations["searchService"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1123,11 +1124,7 @@ export interface components {
                 [key: string]: string;
             };
             maxRetryHours?: number | null;
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
@@ -1142,6 +1139,11 @@ export interface components {
          * @enum {string}
          */
         EventName: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | "webhook.test";
+        /**
+         * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+         * @enum {string}
+         */
+        Ordering: "none" | "task";
         /**
          * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
          * @example {
@@ -1173,11 +1175,7 @@ export interface components {
                 [key: string]: string;
             };
             maxRetryHours?: number | null;
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
@@ -1201,6 +1199,10 @@ export interface components {
              */
             overlapSeconds?: number;
         };
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
+        /** @enum {string} */
+        StatsWindow: "1h" | "24h" | "7d";
         RequestReplay: {
             /**
              * Format: date-time
@@ -1212,8 +1214,8 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
-            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
+            /** @description Default: `failed` and `canceled`. Pending deliveries need no replay. One status alone, without the array, is taken too. */
+            status?: components["schemas"]["ReplayableStatus"][];
         };
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
@@ -1253,11 +1255,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
         };
@@ -1292,9 +1290,10 @@ export interface components {
             actionVersion: number;
         };
         CloseTask: {
-            /** @enum {string} */
-            status: "done" | "canceled";
+            status: components["schemas"]["TerminalStatus"];
         };
+        /** @enum {string} */
+        TerminalStatus: "done" | "canceled";
         /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. */
         PatchCallback: {
             url?: components["schemas"]["EndpointUrl"];
@@ -1306,11 +1305,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
         };
@@ -1424,52 +1419,76 @@ export interface components {
             type: "canceled";
         };
         TransitionBatch: {
-            transitions: ({
-                /** @constant */
-                type: "start";
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "checkpoint";
-                /**
-                 * @description One id is one fact: see `duplicate` in the answer.
-                 * @example cp_1
-                 */
-                checkpointId: string;
-                canonical: boolean;
-                material: boolean;
-                outcome?: components["schemas"]["Outcome"];
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "action_required";
-                /**
-                 * @description Rises with every new action of the Task.
-                 * @example 1
-                 */
-                actionVersion: number;
-                approvalRequests: components["schemas"]["ApprovalRequest"][];
-                /** @default [] */
-                decisionItems?: components["schemas"]["DecisionItem"][];
-                /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
-                apiResolvable?: boolean;
-                outcome: components["schemas"]["Outcome"];
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "done";
-                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
-                result?: unknown;
-                outcome?: components["schemas"]["Outcome"];
-                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
-                usage?: unknown;
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "canceled";
-                taskId: string;
-            })[];
+            transitions: components["schemas"]["BatchItem"][];
         };
+        /** @description A report, and the Task it is about. */
+        BatchItem: components["schemas"]["StartItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["ActionRequiredItem"] | components["schemas"]["DoneItem"] | components["schemas"]["CanceledItem"];
+        StartItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "start";
+            taskId: string;
+        };
+        CheckpointItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "checkpoint";
+            /**
+             * @description One id is one fact: see `duplicate` in the answer.
+             * @example cp_1
+             */
+            checkpointId: string;
+            canonical: boolean;
+            material: boolean;
+            outcome?: components["schemas"]["Outcome"];
+            taskId: string;
+        };
+        ActionRequiredItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "action_required";
+            /**
+             * @description Rises with every new action of the Task.
+             * @example 1
+             */
+            actionVersion: number;
+            approvalRequests: components["schemas"]["ApprovalRequest"][];
+            /** @default [] */
+            decisionItems?: components["schemas"]["DecisionItem"][];
+            /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
+            apiResolvable?: boolean;
+            outcome: components["schemas"]["Outcome"];
+            taskId: string;
+        };
+        DoneItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "done";
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            result?: unknown;
+            outcome?: components["schemas"]["Outcome"];
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            usage?: unknown;
+            taskId: string;
+        };
+        CanceledItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "canceled";
+            taskId: string;
+        };
+        /** @enum {string} */
+        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
         CreatePortalLink: {
             /**
              * @description How long it works. It never works longer than the API key that made it.
@@ -1487,6 +1506,8 @@ export interface components {
          * @example plk_0f1e2d3c4b5a6978
          */
         PortalLinkId: string;
+        /** @enum {string} */
+        OverviewWindow: "1h" | "24h";
         OpenWorkspace: {
             /**
              * @description Whether the link can only read.
@@ -1523,8 +1544,7 @@ export interface components {
             sequence: number;
             /** @description The Task, with its status at that time. */
             task: {
-                id: components["schemas"]["TaskId"] | components["schemas"]["SampleTaskId"];
-                /** @enum {string} */
+                id: components["schemas"]["AnyTaskId"];
                 status: "running" | "requires_action";
             };
             outcome: components["schemas"]["PublicOutcome"];
@@ -1535,10 +1555,10 @@ export interface components {
          */
         TransitionId: string;
         /**
-         * @description Id of the Task of a sample, which does not exist. No Task ever has such an id.
-         * @example task_sample4a0q3m1y5b9z7x2c6vd0
+         * @description Id of a Task. That of a sample begins with `task_sample`; no Task ever has such an id.
+         * @example task_01kes8t4a0q3m1y5b9z7x2c6vd
          */
-        SampleTaskId: string;
+        AnyTaskId: string;
         /**
          * @description The public-safe part of an outcome.
          * @example {
@@ -1598,8 +1618,7 @@ export interface components {
             sequence: number;
             /** @description The Task, with its status at that time. */
             task: {
-                id: components["schemas"]["TaskId"] | components["schemas"]["SampleTaskId"];
-                /** @enum {string} */
+                id: components["schemas"]["AnyTaskId"];
                 status: "requires_action";
             };
             outcome: components["schemas"]["PublicOutcome"];
@@ -1652,8 +1671,7 @@ export interface components {
             sequence: number;
             /** @description The Task, with its status at that time. */
             task: {
-                id: components["schemas"]["TaskId"] | components["schemas"]["SampleTaskId"];
-                /** @enum {string} */
+                id: components["schemas"]["AnyTaskId"];
                 status: "done";
             };
         };
@@ -1682,8 +1700,7 @@ export interface components {
             sequence: number;
             /** @description The Task, with its status at that time. */
             task: {
-                id: components["schemas"]["TaskId"] | components["schemas"]["SampleTaskId"];
-                /** @enum {string} */
+                id: components["schemas"]["AnyTaskId"];
                 status: "canceled";
             };
         };
@@ -1745,10 +1762,7 @@ export interface components {
                 at: string;
                 /** @description The endpoint's HTTP status. */
                 status?: number;
-                /**
-                 * @description Why no status came: the `error` of an attempt.
-                 * @enum {string}
-                 */
+                /** @description Why no status came: the `error` of an attempt. */
                 error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
             };
             /** @constant */
@@ -1803,10 +1817,7 @@ export interface components {
                 at: string;
                 /** @description The endpoint's HTTP status. */
                 status?: number;
-                /**
-                 * @description Why no status came: the `error` of an attempt.
-                 * @enum {string}
-                 */
+                /** @description Why no status came: the `error` of an attempt. */
                 error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
             };
             /** @constant */
@@ -1816,10 +1827,7 @@ export interface components {
                 /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
                 url: string;
             };
-            /**
-             * @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows.
-             * @enum {string}
-             */
+            /** @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows. */
             reason: "gone" | "failing";
             /** @description Failures in a row. */
             failures: number;
@@ -1864,10 +1872,7 @@ export interface components {
                 at: string;
                 /** @description The endpoint's HTTP status. */
                 status?: number;
-                /**
-                 * @description Why no status came: the `error` of an attempt.
-                 * @enum {string}
-                 */
+                /** @description Why no status came: the `error` of an attempt. */
                 error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
             };
             /** @constant */
@@ -1921,10 +1926,7 @@ export interface components {
                 at: string;
                 /** @description The endpoint's HTTP status. */
                 status?: number;
-                /**
-                 * @description Why no status came: the `error` of an attempt.
-                 * @enum {string}
-                 */
+                /** @description Why no status came: the `error` of an attempt. */
                 error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
             };
             /** @constant */
@@ -1935,10 +1937,7 @@ export interface components {
                 url: string;
                 task_id: components["schemas"]["TaskId"];
             };
-            /**
-             * @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows.
-             * @enum {string}
-             */
+            /** @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows. */
             reason: "gone" | "failing";
             /** @description Failures in a row. */
             failures: number;
@@ -1948,6 +1947,26 @@ export interface components {
          * @example cb_01kes8t4a0q3m1y5b9z7x2c6vd
          */
         CallbackId: string;
+        /** @description Problem details (RFC 9457), as `application/problem+json`. */
+        Problem: {
+            /**
+             * @description A URI that names the code.
+             * @example urn:herald:problem:task_closed
+             */
+            type: string;
+            title: string;
+            status: number;
+            /** @description For people: what to change. */
+            detail: string;
+            code: components["schemas"]["ProblemCode"];
+            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+            /** @description The `x-request-id` of the answer. It finds the request in the log of the service. */
+            requestId: string;
+        };
         /**
          * @description Stable. For programs.
          *
@@ -1991,13 +2010,12 @@ export interface components {
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
-         * @enum {string}
          */
         ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
         };
         /**
          * @description A URL to which Herald sends the events of a workspace.
@@ -2030,20 +2048,17 @@ export interface components {
             id: components["schemas"]["ReceiverId"];
             url: string;
             /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
             description: string;
             enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
             ordering: "none" | "task";
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
              * @example 24h
              */
             orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimit"];
+            rateLimit?: components["schemas"]["RateLimitInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2056,10 +2071,7 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
             disabledReason?: "by_request" | "locked" | "gone" | "failing";
             /**
              * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
@@ -2083,10 +2095,7 @@ export interface components {
             health: components["schemas"]["ReceiverHealth"];
         };
         ReceiverHealth: {
-            /**
-             * @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent.
-             * @enum {string}
-             */
+            /** @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent. */
             state: "healthy" | "failing" | "paused" | "disabled";
             /**
              * Format: date-time
@@ -2101,6 +2110,8 @@ export interface components {
             waitingForRate?: number;
             lastSuccessAt: string | null;
         };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        ReceiverRegistration: components["schemas"]["RegisteredReceiver"] | components["schemas"]["Receiver"];
         /**
          * @description A new receiver. Its signing secret is shown only in this answer.
          * @example {
@@ -2133,20 +2144,17 @@ export interface components {
             id: components["schemas"]["ReceiverId"];
             url: string;
             /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
             description: string;
             enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
             ordering: "none" | "task";
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
              * @example 24h
              */
             orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimit"];
+            rateLimit?: components["schemas"]["RateLimitInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2159,10 +2167,7 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
             disabledReason?: "by_request" | "locked" | "gone" | "failing";
             /**
              * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
@@ -2185,10 +2190,10 @@ export interface components {
             maxRetryHours?: number;
             health: components["schemas"]["ReceiverHealth"];
             /**
-             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
+             * @description The signing secret, shown only in this answer.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
-            secret?: string;
+            secret: string;
         };
         ReceiverDeleted: {
             deleted: boolean;
@@ -2211,13 +2216,120 @@ export interface components {
              * @description Why no status came: the code of the attempt, or the reason why none was made. Else absent.
              * @example timeout_response
              */
-            error?: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
+            error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body" | "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost";
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
             deliveryId: components["schemas"]["DeliveryId"];
             /** @description From the first look-up to the end of the answer. Absent when nothing was sent. */
             durationMs?: number;
+        };
+        /**
+         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
+         *
+         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
+         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
+         *     - `extra_bytes`: It sent more bytes than it said.
+         *     - `body_malformed`: Its body was not in the chunks that it announced.
+         *     - `body_cut`: The connection was closed before its body was complete.
+         *     - `body_stalled`: Its body had not ended when the deadline passed.
+         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
+         */
+        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        SecretRotation: components["schemas"]["SecretRotated"] | components["schemas"]["RepeatedRotation"];
+        SecretRotated: {
+            /**
+             * @description The signing secret, shown only in this answer.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
+            overlapEndsAt: string | null;
+        };
+        /** @description The answer to a rotation, repeated for its `Idempotency-Key`. */
+        RepeatedRotation: {
+            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
+            overlapEndsAt: string | null;
+        };
+        DeliveryPage: {
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+            /** @description The history could not be reached: deliveries may be missing in this page. */
+            historyUnavailable?: boolean;
+        };
+        /**
+         * @description One transition for one endpoint.
+         * @example {
+         *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
+         *       "event": "task.done",
+         *       "status": "delivered",
+         *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
+         *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "tries": 2,
+         *       "nextAttemptAt": null,
+         *       "settledAt": "2030-01-31T12:00:05.351Z",
+         *       "lastAttempt": {
+         *         "at": "2030-01-31T12:00:05.310Z",
+         *         "durationMs": 41,
+         *         "status": 204
+         *       }
+         *     }
+         */
+        Delivery: {
+            id: components["schemas"]["DeliveryId"];
+            event: components["schemas"]["EventNameInAnswer"];
+            /** @description Of a test event that is a sample: the event that it shows. */
+            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
+            status: "pending" | "delivered" | "failed" | "canceled";
+            endpointId: components["schemas"]["EndpointId"];
+            transitionId: components["schemas"]["TransitionId"];
+            /** @description Null on a test event. */
+            taskId: components["schemas"]["TaskId"] | null;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Attempts made that count against the schedule. */
+            tries: number;
+            /** @description When the next try is due. With `waitingFor`, the latest time. Null when none is. */
+            nextAttemptAt: string | null;
+            /** @description Only of a receiver or callback with `ordering: "task"`: the delivery of the same Task that must end first. */
+            waitingFor?: components["schemas"]["DeliveryId"];
+            settledAt: string | null;
+            /** @description Null before the first. */
+            lastAttempt: components["schemas"]["LastAttempt"] | null;
+            reason?: components["schemas"]["DeliveryReason"];
+            /** @description Pending redeliveries. */
+            owedAttempts?: number;
+            /**
+             * Format: date-time
+             * @description When its payload was erased with those of its Task. No body and nothing of an answer is left.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+        };
+        /**
+         * @description Id of a receiver (`wh_…`), or of a Task's callback (`cb_…`).
+         * @example wh_01kes8t4a0q3m1y5b9z7x2c6vd
+         */
+        EndpointId: string;
+        LastAttempt: {
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            at: string;
+            durationMs: number;
+            /** @description The endpoint's HTTP status. */
+            status?: number;
+            error?: components["schemas"]["AttemptError"];
         };
         /**
          * @description Why no usable answer came.
@@ -2251,7 +2363,6 @@ export interface components {
          *     - `dns_failed`: The host name had no address. Releases up to 0.2 said so of every look-up that failed.
          *     - `tls_untrusted`: The certificate didn't lead to a trusted authority. Releases up to 0.2 said so of self-signed ones and of incomplete chains too.
          *     - `timeout_body`: The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.
-         * @enum {string}
          */
         AttemptError: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
         /**
@@ -2266,117 +2377,11 @@ export interface components {
          *     - `canceled_by_operator`: An operator of the service canceled it.
          *     - `payload_erased`: The payloads of its Task were erased before it was delivered.
          *     - `body_lost`: Redis lost the body of the event, which a failover can cause.
-         * @enum {string}
          */
         DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost";
-        /**
-         * @description What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.
-         *
-         *     - `odd_headers`: Its headers broke rules of HTTP/1.1: a length twice or beside chunks, a folded line, a line that ends with LF alone, blanks around a name, or another version.
-         *     - `body_not_allowed`: A 204, 205 or 304 came with a body, or announced one.
-         *     - `extra_bytes`: It sent more bytes than it said.
-         *     - `body_malformed`: Its body was not in the chunks that it announced.
-         *     - `body_cut`: The connection was closed before its body was complete.
-         *     - `body_stalled`: Its body had not ended when the deadline passed.
-         *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
-         * @enum {string}
-         */
-        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
-        SecretRotated: {
-            /**
-             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-             */
-            secret?: string;
-            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
-            overlapEndsAt: string | null;
-        };
-        DeliveryPage: {
-            deliveries: components["schemas"]["Delivery"][];
-            /** @description The `cursor` of the next page. Null on the last one. */
-            nextCursor: string | null;
-            /**
-             * @description The history could not be reached: deliveries may be missing in this page.
-             * @constant
-             */
-            historyUnavailable?: true;
-        };
-        /**
-         * @description One transition for one endpoint.
-         * @example {
-         *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
-         *       "event": "task.done",
-         *       "status": "delivered",
-         *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
-         *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
-         *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
-         *       "createdAt": "2030-01-31T12:00:00.000Z",
-         *       "tries": 2,
-         *       "nextAttemptAt": null,
-         *       "settledAt": "2030-01-31T12:00:05.351Z",
-         *       "lastAttempt": {
-         *         "at": "2030-01-31T12:00:05.310Z",
-         *         "durationMs": 41,
-         *         "status": 204
-         *       }
-         *     }
-         */
-        Delivery: {
-            id: components["schemas"]["DeliveryId"];
-            event: components["schemas"]["EventName"];
-            /**
-             * @description Of a test event that is a sample: the event that it shows.
-             * @enum {string}
-             */
-            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed" | "canceled";
-            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
-            transitionId: components["schemas"]["TransitionId"];
-            /** @description Null on a test event. */
-            taskId: components["schemas"]["TaskId"] | null;
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            createdAt: string;
-            /** @description Attempts made that count against the schedule. */
-            tries: number;
-            /** @description When the next try is due. With `waitingFor`, the latest time. Null when none is. */
-            nextAttemptAt: string | null;
-            /** @description Only of a receiver or callback with `ordering: "task"`: the delivery of the same Task that must end first. */
-            waitingFor?: components["schemas"]["DeliveryId"];
-            settledAt: string | null;
-            /** @description Null before the first. */
-            lastAttempt: components["schemas"]["LastAttempt"] | null;
-            reason?: components["schemas"]["DeliveryReason"];
-            /** @description Pending redeliveries. */
-            owedAttempts?: number;
-            /**
-             * Format: date-time
-             * @description When its payload was erased with those of its Task. No body and nothing of an answer is left.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            erasedAt?: string;
-        };
-        LastAttempt: {
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            at: string;
-            durationMs: number;
-            /** @description The endpoint's HTTP status. */
-            status?: number;
-            error?: components["schemas"]["AttemptError"];
-        };
         /** @description What attempts came to. Durations are estimates from coarse counters. */
         Stats: {
-            /** @enum {string} */
             window: "1h" | "24h" | "7d";
-            /** @enum {number} */
             bucketSeconds: 60 | 900 | 7200;
             /**
              * Format: date-time
@@ -2440,10 +2445,7 @@ export interface components {
         Replay: {
             id: components["schemas"]["ReplayId"];
             receiverId: components["schemas"]["ReceiverId"];
-            /**
-             * @description `stopped`: by request, or because the receiver was disabled or removed.
-             * @enum {string}
-             */
+            /** @description `stopped`: by request, or because the receiver was disabled or removed. */
             status: "running" | "done" | "stopped";
             /** @description The statuses of the deliveries that are sent again. */
             statuses: ("pending" | "delivered" | "failed" | "canceled")[];
@@ -2531,15 +2533,11 @@ export interface components {
          */
         DeliveryWithAttempts: {
             id: components["schemas"]["DeliveryId"];
-            event: components["schemas"]["EventName"];
-            /**
-             * @description Of a test event that is a sample: the event that it shows.
-             * @enum {string}
-             */
+            event: components["schemas"]["EventNameInAnswer"];
+            /** @description Of a test event that is a sample: the event that it shows. */
             sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
-            /** @enum {string} */
             status: "pending" | "delivered" | "failed" | "canceled";
-            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
+            endpointId: components["schemas"]["EndpointId"];
             transitionId: components["schemas"]["TransitionId"];
             /** @description Null on a test event. */
             taskId: components["schemas"]["TaskId"] | null;
@@ -2572,7 +2570,6 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
         };
         DeliveryRequest: {
-            /** @constant */
             method: "POST";
             /** @description The url of its endpoint. Null when that was removed. */
             url: string | null;
@@ -2590,10 +2587,7 @@ export interface components {
             omittedHeaders: string[];
             /** @description The exact bytes that are sent, in UTF-8. Null when they are no longer kept. */
             body: string | null;
-            /**
-             * @description Why there is no body.
-             * @enum {string}
-             */
+            /** @description Why there is no body. */
             bodyGone?: "not_kept" | "erased";
         };
         /** @description One HTTP request made for a delivery. */
@@ -2625,6 +2619,8 @@ export interface components {
             /** @description Compare it with the last one. It has no other meaning. */
             version: string;
         };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        TaskCreation: components["schemas"]["CreatedTask"] | components["schemas"]["Task"];
         /**
          * @description A new Task. Its callback's signing secret is shown only in this answer.
          * @example {
@@ -2649,7 +2645,7 @@ export interface components {
          */
         CreatedTask: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2680,55 +2676,48 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             erasedAt?: string;
-            callback?: {
-                url: string;
-                /** @description Empty means every event. */
-                events: components["schemas"]["EventName"][];
-                enabled: boolean;
-                /**
-                 * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-                 * @enum {string}
-                 */
-                ordering: "none" | "task";
-                /**
-                 * @description How long an event waits for those before it, if `ordering` is `task`.
-                 * @example 24h
-                 */
-                orderingTimeout: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                disabledAt?: string;
-                /**
-                 * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-                 * @enum {string}
-                 */
-                disabledReason?: "by_request" | "locked" | "gone" | "failing";
-                /**
-                 * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
-                 * @example platform
-                 */
-                disabledBy?: string;
-                /** @description What the platform says about a lock. Absent when it says nothing. */
-                lockedReason?: string;
-                /**
-                 * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
-                 * @example [
-                 *       "authorization"
-                 *     ]
-                 */
-                headerNames?: string[];
-                /**
-                 * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
-                 * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-                 */
-                secret?: string;
-            };
+            callback?: components["schemas"]["CreatedCallback"];
         };
-        /** @enum {string} */
-        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
+        CreatedCallback: {
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventNameInAnswer"][];
+            enabled: boolean;
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
+            ordering: "none" | "task";
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
+            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+            /**
+             * @description The signing secret, shown only in this answer.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+        };
         /**
          * @example {
          *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
@@ -2758,7 +2747,7 @@ export interface components {
          */
         Task: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2804,12 +2793,9 @@ export interface components {
         Callback: {
             url: string;
             /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
             enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
             ordering: "none" | "task";
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
@@ -2822,10 +2808,7 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
             disabledReason?: "by_request" | "locked" | "gone" | "failing";
             /**
              * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
@@ -2857,22 +2840,19 @@ export interface components {
             approvalId: string;
             decision: string;
             actionVersion: number;
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /** @description The same decision was taken before. Nothing was changed. */
             duplicate: boolean;
         };
+        /** @description `status` is that of the Task now. */
         AcceptedTransition: {
             transitionId: components["schemas"]["TransitionId"];
             taskId: components["schemas"]["TaskId"];
-            /** @description The status of the Task now. */
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /** @description The fact was known before. Nothing was emitted. */
             duplicate: boolean;
-            /**
-             * @description Only on a duplicate: this report says something else than the one that counts.
-             * @constant
-             */
-            differs?: true;
+            /** @description Only on a duplicate: this report says something else than the one that counts. */
+            differs?: boolean;
         };
         PayloadsErased: {
             taskId: components["schemas"]["TaskId"];
@@ -2885,31 +2865,19 @@ export interface components {
         };
         BatchResults: {
             /** @description One for each item, in order. */
-            results: (components["schemas"]["AcceptedTransition"] | {
-                error: components["schemas"]["ItemProblem"];
-            })[];
+            results: components["schemas"]["BatchResult"][];
         };
-        /** @description Problem details (RFC 9457) of one item. */
-        ItemProblem: {
-            /**
-             * @description A URI that names the code.
-             * @example urn:herald:problem:task_closed
-             */
-            type: string;
-            title: string;
-            status: number;
-            /** @description For people: what to change. */
-            detail: string;
-            /**
-             * @description Stable. For programs.
-             * @enum {string}
-             */
-            code: "validation_failed" | "task_not_found" | "invalid_transition" | "stale_action_version" | "workspace_full" | "unavailable";
-            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
-            errors?: {
-                path: string;
-                message: string;
-            }[];
+        /** @description An accepted transition, with all its fields, or an `error`. */
+        BatchResult: {
+            transitionId?: components["schemas"]["TransitionId"];
+            taskId?: components["schemas"]["TaskId"];
+            status?: components["schemas"]["TaskStatusInAnswer"];
+            /** @description The fact was known before. Nothing was emitted. */
+            duplicate?: boolean;
+            /** @description Only on a duplicate: this report says something else than the one that counts. */
+            differs?: boolean;
+            /** @description Of an item that was refused, and then alone. Its codes: `validation_failed`, `task_not_found`, `invalid_transition`, `stale_action_version`, `workspace_full`, `unavailable`. */
+            error?: components["schemas"]["Problem"];
         };
         ExecutorTaskPage: {
             tasks: components["schemas"]["ExecutorTaskItem"][];
@@ -2918,7 +2886,7 @@ export interface components {
         };
         ExecutorTaskItem: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2953,7 +2921,7 @@ export interface components {
         /** @description A Task with its input, messages and decisions. */
         ExecutorTask: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -3021,11 +2989,9 @@ export interface components {
             } | null;
         };
         Alive: {
-            /** @constant */
             status: "ok";
         };
         Readiness: {
-            /** @enum {string} */
             status: "ok" | "unavailable";
             /** @description Why requests can't be served now. Empty when they can. */
             problems: components["schemas"]["Finding"][];
@@ -3035,7 +3001,6 @@ export interface components {
             workers: number | null;
         };
         Finding: {
-            /** @enum {string} */
             level: "warning" | "error";
             code: components["schemas"]["ReadinessCode"];
             /** @description What is wrong, and what to do. */
@@ -3073,7 +3038,6 @@ export interface components {
          *     - `history_not_set`: The data has a history, and `HISTORY_URL` is not set in this process. What settles waits in Redis, and what has moved is not shown by it.
          *     - `clock_off`: The clock of the machine differs from the time of Redis by more than half a second.
          * @example redis_away
-         * @enum {string}
          */
         ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "history_days_stay" | "history_retention_kept" | "history_not_set" | "clock_off";
         StartLinks: {
@@ -3121,6 +3085,8 @@ export interface components {
                 action: string;
             }[];
         };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        PortalLinkCreation: components["schemas"]["PortalLink"] | components["schemas"]["RepeatedPortalLink"];
         /**
          * @description A link to the console of one workspace.
          * @example {
@@ -3133,10 +3099,22 @@ export interface components {
          */
         PortalLink: {
             id: components["schemas"]["PortalLinkId"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
             /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
-            url?: string;
+            url: string;
             /** @description The bearer token in the url. Shown only in this answer. */
-            token?: string;
+            token: string;
+        };
+        /** @description The answer to a new link, repeated for its `Idempotency-Key`. */
+        RepeatedPortalLink: {
+            id: components["schemas"]["PortalLinkId"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -3189,7 +3167,6 @@ export interface components {
         /** @description What the credentials of a request may do. */
         Access: {
             workspaceId: string;
-            /** @enum {string} */
             kind: "api_key" | "portal_link";
             scopes: ("webhooks" | "tasks" | "approvals:any" | "execute")[];
             readOnly: boolean;
@@ -3209,9 +3186,7 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             at: string;
-            /** @enum {string} */
             window: "1h" | "24h";
-            /** @enum {number} */
             bucketSeconds: 60 | 900;
             /** @description Rates are of the last minute or two. `arrival…`: from the acceptance of a delivery to the end of its first attempt, of those that succeeded at once. Absent: nothing happened. */
             now: {
@@ -3231,7 +3206,6 @@ export interface components {
             };
             /** @description Those seen lately. */
             processes: {
-                /** @enum {string} */
                 role: "api" | "worker";
                 id: string;
                 /**
@@ -3272,7 +3246,6 @@ export interface components {
             }[];
             /** @description What is wrong now, in the words of `herald doctor`. */
             findings: {
-                /** @enum {string} */
                 level: "error" | "warning";
                 /**
                  * @description Stable, in snake_case.
@@ -3291,10 +3264,7 @@ export interface components {
         WaitingReceiver: {
             /** @description Its name in the queue: of a receiver, its id. */
             group: string;
-            /**
-             * @description `callbacks`: those of a workspace to one origin.
-             * @enum {string}
-             */
+            /** @description `callbacks`: those of a workspace to one origin. */
             kind: "receiver" | "callbacks" | "notices";
             /** @description Null when nothing tells. */
             workspaceId: string | null;
@@ -3305,7 +3275,6 @@ export interface components {
             /** @description Waiting deliveries, due or not. */
             waiting: number;
             due: number;
-            /** @enum {string} */
             breaker: "closed" | "open";
             /**
              * Format: date-time
@@ -3341,7 +3310,6 @@ export interface components {
         };
         SearchResults: {
             results: {
-                /** @enum {string} */
                 kind: "workspace" | "receiver" | "delivery" | "task" | "host";
                 id: string;
                 workspaceId: string;
@@ -3362,7 +3330,6 @@ export interface components {
             endpointId: string;
             /** @description Null when the endpoint was removed. */
             host: string | null;
-            /** @enum {string} */
             event: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | "webhook.test" | "receiver.failing" | "receiver.disabled" | "receiver.recovered" | "callback.disabled";
             taskId: components["schemas"]["TaskId"] | null;
             /**
@@ -3380,11 +3347,8 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             /** @description The `cursor` of the next page. Null on the last one. */
             nextCursor: string | null;
-            /**
-             * @description The history cannot be reached, so that older entries may be missing.
-             * @constant
-             */
-            historyUnavailable?: true;
+            /** @description The history cannot be reached, so that older entries may be missing. */
+            historyUnavailable?: boolean;
         };
         AuditEntry: {
             /** @example 1893456000000-123456789012345 */
@@ -3412,26 +3376,18 @@ export interface components {
             address: string | null;
             requestId: string | null;
         };
-        /** @description Problem details (RFC 9457), as `application/problem+json`. */
-        Problem: {
-            /**
-             * @description A URI that names the code.
-             * @example urn:herald:problem:task_closed
-             */
-            type: string;
-            title: string;
-            status: number;
-            /** @description For people: what to change. */
-            detail: string;
-            code: components["schemas"]["ProblemCode"];
-            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
-            errors?: {
-                path: string;
-                message: string;
-            }[];
-            /** @description The `x-request-id` of the answer. It finds the request in the log of the service. */
-            requestId: string;
+        /** @description What happened. Only the test operation sends `webhook.test`. */
+        EventNameInAnswer: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | "webhook.test";
+        /**
+         * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
+         * @example {
+         *       "perSecond": 10
+         *     }
+         */
+        RateLimitInAnswer: {
+            perSecond: number;
         };
+        TaskStatusInAnswer: "queued" | "running" | "requires_action" | "done" | "canceled";
     };
     responses: {
         /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
@@ -3441,10 +3397,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "malformed_request";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unauthenticated`: The API key, or the portal link, is missing, unknown, expired or revoked. */
@@ -3455,10 +3408,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unauthenticated";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it. */
@@ -3468,10 +3418,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "insufficient_scope";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB. */
@@ -3481,10 +3428,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "payload_too_large";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed. */
@@ -3494,10 +3438,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unsupported_media_type";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `validation_failed`: The input breaks rules. Nothing was changed. */
@@ -3507,10 +3448,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "validation_failed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address. */
@@ -3521,10 +3459,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "rate_limited";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `internal`: An internal error. The request id finds it in the log of the service. */
@@ -3534,10 +3469,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "internal";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unavailable`: Redis, or the workers, cannot be reached now. */
@@ -3548,10 +3480,23 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unavailable";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `method_not_allowed`: The path doesn't have this method.
+         *
+         *     `request_timeout`: The request took too long to arrive.
+         *
+         *     `headers_too_large`: The request line and headers are larger than 16 KiB together.
+         */
+        problem: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
@@ -3622,6 +3567,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     registerReceiver: {
@@ -3652,7 +3598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RegisteredReceiver"];
+                    "application/json": components["schemas"]["ReceiverRegistration"];
                 };
             };
             /**
@@ -3666,10 +3612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3692,10 +3635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3704,6 +3644,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readReceiver: {
@@ -3744,16 +3685,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     removeReceiver: {
@@ -3794,16 +3733,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     changeReceiver: {
@@ -3845,10 +3782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3864,10 +3798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
@@ -3877,10 +3808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3889,6 +3817,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     testReceiver: {
@@ -3934,10 +3863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3953,10 +3879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3977,10 +3900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3989,6 +3909,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     rotateReceiverSecret: {
@@ -4021,7 +3942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretRotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /**
@@ -4035,10 +3956,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4054,10 +3972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4076,10 +3991,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4088,12 +4000,13 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listReceiverDeliveries: {
         parameters: {
             query?: {
-                status?: "pending" | "delivered" | "failed" | "canceled";
+                status?: components["schemas"]["DeliveryStatus"];
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
@@ -4136,10 +4049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -4157,19 +4067,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readReceiverStats: {
         parameters: {
             query?: {
                 /** @description How far back it looks. Default: 24h. */
-                window?: "1h" | "24h" | "7d";
+                window?: components["schemas"]["StatsWindow"];
             };
             header?: never;
             path: {
@@ -4206,16 +4114,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     replayDeliveries: {
@@ -4262,10 +4168,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4281,10 +4184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4309,10 +4209,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_disabled" | "receiver_locked" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4321,6 +4218,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     lockReceiver: {
@@ -4366,10 +4264,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4385,10 +4280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4407,10 +4299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4419,6 +4308,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     unlockReceiver: {
@@ -4459,22 +4349,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listDeliveries: {
         parameters: {
             query?: {
-                status?: "pending" | "delivered" | "failed" | "canceled";
+                status?: components["schemas"]["DeliveryStatus"];
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
@@ -4520,12 +4408,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readDelivery: {
@@ -4566,10 +4452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "delivery_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -4587,15 +4470,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
-    redeliver: {
+    redeliverDelivery: {
         parameters: {
             query?: never;
             header?: {
@@ -4638,10 +4519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4659,10 +4537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "delivery_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4689,10 +4564,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_disabled" | "receiver_locked" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4712,12 +4584,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readReplay: {
@@ -4758,16 +4628,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "replay_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     stopReplay: {
@@ -4808,23 +4676,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "replay_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readStats: {
         parameters: {
             query?: {
                 /** @description How far back it looks. Default: 24h. */
-                window?: "1h" | "24h" | "7d";
+                window?: components["schemas"]["StatsWindow"];
             };
             header?: never;
             path?: never;
@@ -4851,6 +4717,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readActivity: {
@@ -4886,19 +4753,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
-    listen: {
+    listenToEvents: {
         parameters: {
             query?: {
                 events?: string;
@@ -4931,16 +4796,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "listener_limit_reached";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     createTask: {
@@ -4971,7 +4834,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedTask"];
+                    "application/json": components["schemas"]["TaskCreation"];
                 };
             };
             /**
@@ -4985,10 +4848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5009,10 +4869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5030,14 +4887,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readTask: {
@@ -5078,16 +4933,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     addMessage: {
@@ -5133,10 +4986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5152,10 +5002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5178,10 +5025,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5199,14 +5043,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     resolveApproval: {
@@ -5254,10 +5096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5272,10 +5111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "not_api_resolvable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5291,10 +5127,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5319,10 +5152,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5331,6 +5161,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     cancelTask: {
@@ -5376,10 +5207,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5395,10 +5223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5419,10 +5244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5440,14 +5262,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     closeTask: {
@@ -5493,10 +5313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5512,10 +5329,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5536,10 +5350,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5557,14 +5368,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listTaskDeliveries: {
@@ -5609,10 +5418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -5630,12 +5436,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     changeCallback: {
@@ -5677,10 +5481,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5698,10 +5499,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
@@ -5711,10 +5509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5723,6 +5518,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     rotateCallbackSecret: {
@@ -5755,7 +5551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretRotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /**
@@ -5769,10 +5565,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5790,10 +5583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5812,10 +5602,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5824,6 +5611,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     erasePayloads: {
@@ -5864,10 +5652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `task_open`: The Task is not done or canceled yet. */
@@ -5877,10 +5662,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_open";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -5898,12 +5680,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     reportTransition: {
@@ -5947,10 +5727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5966,10 +5743,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -5992,10 +5766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "stale_action_version" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -6013,14 +5784,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     reportTransitions: {
@@ -6061,10 +5830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6085,10 +5851,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -6097,6 +5860,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     resolveAnyApproval: {
@@ -6142,10 +5906,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6163,10 +5924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -6191,10 +5949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -6203,12 +5958,13 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listTasks: {
         parameters: {
             query: {
-                status: "queued" | "running" | "requires_action" | "done" | "canceled";
+                status: components["schemas"]["TaskStatus"];
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
                 cursor?: string;
@@ -6236,6 +5992,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readExecutorTask: {
@@ -6274,16 +6031,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     isAlive: {
@@ -6306,6 +6061,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_request"];
+            default: components["responses"]["problem"];
         };
     };
     isReady: {
@@ -6338,9 +6094,10 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
-    start: {
+    readStartPage: {
         parameters: {
             query?: never;
             header?: never;
@@ -6362,6 +6119,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_request"];
             422: components["responses"]["validation_failed"];
+            default: components["responses"]["problem"];
         };
     };
     listErrorCodes: {
@@ -6386,6 +6144,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_request"];
             422: components["responses"]["validation_failed"];
+            default: components["responses"]["problem"];
         };
     };
     listPortalLinks: {
@@ -6416,6 +6175,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     createPortalLink: {
@@ -6445,7 +6205,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PortalLink"];
+                    "application/json": components["schemas"]["PortalLinkCreation"];
                 };
             };
             /**
@@ -6459,10 +6219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6485,10 +6242,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "portal_link_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -6497,6 +6251,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     revokePortalLink: {
@@ -6537,16 +6292,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "portal_link_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readAccess: {
@@ -6577,13 +6330,14 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readOverview: {
         parameters: {
             query?: {
                 /** @description How far back the buckets go. Default: 1h. */
-                window?: "1h" | "24h";
+                window?: components["schemas"]["OverviewWindow"];
             };
             header?: never;
             path?: never;
@@ -6607,6 +6361,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listWaitingReceivers: {
@@ -6638,9 +6393,10 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
-    search: {
+    searchService: {
         parameters: {
             query: {
                 /** @description An id, or a part of a host or of a workspace. */
@@ -6668,6 +6424,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listFailedDeliveries: {
@@ -6699,6 +6456,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listAudit: {
@@ -6744,12 +6502,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     openWorkspace: {
@@ -6789,10 +6545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -6803,10 +6556,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "foreign_origin";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -6820,10 +6570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "workspace_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `portal_link_limit_reached`: The workspace already has as many portal links as it may. */
@@ -6833,10 +6580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "portal_link_limit_reached";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -6845,6 +6589,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     onTaskCheckIn: {

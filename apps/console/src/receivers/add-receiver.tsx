@@ -17,17 +17,17 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   const [key] = useState(newIdempotencyKey);
   const register = useChange(({ maxRetryHours, ...input }: ReceiverChange) => {
     const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
-    return read<Schemas['RegisteredReceiver']>(
+    return read<Schemas['ReceiverRegistration']>(
       api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } }),
     );
   });
   if (register.data) {
     return (
       <Dialog title={secret.title} onClose={onClose}>
-        {register.data.secret === undefined ? (
-          <p>{secret.hidden}</p>
-        ) : (
+        {'secret' in register.data ? (
           <SecretOnce secret={register.data.secret} onDone={onClose} />
+        ) : (
+          <p>{secret.hidden}</p>
         )}
       </Dialog>
     );

@@ -15,11 +15,11 @@ export function RotateDialog({ id, onClose }: { readonly id: string; readonly on
   const texts = receiverTexts.rotate;
   const [overlapSeconds, setOverlap] = useState(USUAL_S);
   const rotate = useChange(() =>
-    read<Schemas['SecretRotated']>(
+    read<Schemas['SecretRotation']>(
       api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body: { overlapSeconds } }),
     ),
   );
-  if (rotate.data?.secret !== undefined) {
+  if (rotate.data && 'secret' in rotate.data) {
     const { secret, overlapEndsAt } = rotate.data;
     return (
       <Dialog title={receiverTexts.secret.title} onClose={onClose}>

@@ -223,7 +223,7 @@ export interface paths {
          *
          *     Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
          */
-        post: operations["redeliver"];
+        post: operations["redeliverDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -419,7 +419,8 @@ export interface paths {
         put?: never;
         /**
          * Close a Task (legacy)
-         * @description Makes the same transition as the canonical paths, with the same delivery ids.
+         * @deprecated
+         * @description For callers of former times. Use `POST /tasks/{id}/cancel`, or the report of an executor. It makes the same transition as these, with the same delivery ids, and is not going to be removed.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -701,7 +702,7 @@ export interface components {
         ReceiverList: {
             webhooks: components["schemas"]["Receiver"][];
             /** @description All valid event names. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
         };
         RegisterReceiver: {
             url: components["schemas"]["EndpointUrl"];
@@ -723,104 +724,13 @@ export interface components {
                 [key: string]: string;
             };
             maxRetryHours?: number | null;
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
         };
-        /**
-         * @description A new receiver. Its signing secret is shown only in this answer.
-         * @example {
-         *       "id": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
-         *       "url": "https://hooks.example.com/herald",
-         *       "events": [
-         *         "task.done",
-         *         "task.canceled"
-         *       ],
-         *       "description": "Billing, production",
-         *       "enabled": true,
-         *       "ordering": "none",
-         *       "orderingTimeout": "24h",
-         *       "createdAt": "2030-01-31T12:00:00.000Z",
-         *       "headerNames": [
-         *         "authorization"
-         *       ],
-         *       "maxRetryHours": 72,
-         *       "health": {
-         *         "state": "healthy",
-         *         "since": "2030-01-31T12:00:00.000Z",
-         *         "consecutiveFailures": 0,
-         *         "backlog": 0,
-         *         "lastSuccessAt": "2030-02-01T08:30:00.000Z"
-         *       },
-         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-         *     }
-         */
-        RegisteredReceiver: {
-            id: components["schemas"]["ReceiverId"];
-            url: string;
-            /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
-            description: string;
-            enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
-            ordering: "none" | "task";
-            /**
-             * @description How long an event waits for those before it, if `ordering` is `task`.
-             * @example 24h
-             */
-            orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimit"];
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
-            disabledReason?: "by_request" | "locked" | "gone" | "failing";
-            /**
-             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
-             * @example platform
-             */
-            disabledBy?: string;
-            /** @description What the platform says about a lock. Absent when it says nothing. */
-            lockedReason?: string;
-            /**
-             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
-             * @example [
-             *       "authorization"
-             *     ]
-             */
-            headerNames?: string[];
-            /**
-             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
-             * @example 24
-             */
-            maxRetryHours?: number;
-            health: components["schemas"]["ReceiverHealth"];
-            /**
-             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-             */
-            secret?: string;
-        };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        ReceiverRegistration: components["schemas"]["RegisteredReceiver"] | components["schemas"]["Receiver"];
         /** @description Problem details (RFC 9457), as `application/problem+json`. */
         Problem: {
             /**
@@ -877,20 +787,17 @@ export interface components {
             id: components["schemas"]["ReceiverId"];
             url: string;
             /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
             description: string;
             enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
-            ordering: "none" | "task";
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
+            ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
              * @example 24h
              */
             orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimit"];
+            rateLimit?: components["schemas"]["RateLimitInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -903,11 +810,8 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
-            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
+            disabledReason?: "by_request" | "locked" | "gone" | "failing" | (string & {});
             /**
              * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
              * @example platform
@@ -946,11 +850,7 @@ export interface components {
                 [key: string]: string;
             };
             maxRetryHours?: number | null;
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
@@ -988,7 +888,7 @@ export interface components {
              * @description Why no status came: the code of the attempt, or the reason why none was made. Else absent.
              * @example timeout_response
              */
-            error?: components["schemas"]["AttemptError"] | components["schemas"]["DeliveryReason"];
+            error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body" | "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost" | (string & {});
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
@@ -1003,15 +903,10 @@ export interface components {
              */
             overlapSeconds?: number;
         };
-        SecretRotated: {
-            /**
-             * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-             */
-            secret?: string;
-            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
-            overlapEndsAt: string | null;
-        };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        SecretRotation: components["schemas"]["SecretRotated"] | components["schemas"]["RepeatedRotation"];
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "canceled";
         /**
          * @description What happened. Only the test operation sends `webhook.test`.
          * @enum {string}
@@ -1021,18 +916,15 @@ export interface components {
             deliveries: components["schemas"]["Delivery"][];
             /** @description The `cursor` of the next page. Null on the last one. */
             nextCursor: string | null;
-            /**
-             * @description The history could not be reached: deliveries may be missing in this page.
-             * @constant
-             */
-            historyUnavailable?: true;
+            /** @description The history could not be reached: deliveries may be missing in this page. */
+            historyUnavailable?: boolean;
         };
+        /** @enum {string} */
+        StatsWindow: "1h" | "24h" | "7d";
         /** @description What attempts came to. Durations are estimates from coarse counters. */
         Stats: {
-            /** @enum {string} */
-            window: "1h" | "24h" | "7d";
-            /** @enum {number} */
-            bucketSeconds: 60 | 900 | 7200;
+            window: "1h" | "24h" | "7d" | (string & {});
+            bucketSeconds: 60 | 900 | 7200 | (number & {});
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1084,8 +976,8 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description One status or several. Default: `failed` and `canceled`. Pending deliveries need no replay. */
-            status?: components["schemas"]["ReplayableStatus"] | components["schemas"]["ReplayableStatus"][];
+            /** @description Default: `failed` and `canceled`. Pending deliveries need no replay. One status alone, without the array, is taken too. */
+            status?: components["schemas"]["ReplayableStatus"][];
         };
         /**
          * @description Sends the deliveries of a time range again.
@@ -1109,13 +1001,10 @@ export interface components {
         Replay: {
             id: components["schemas"]["ReplayId"];
             receiverId: components["schemas"]["ReceiverId"];
-            /**
-             * @description `stopped`: by request, or because the receiver was disabled or removed.
-             * @enum {string}
-             */
-            status: "running" | "done" | "stopped";
+            /** @description `stopped`: by request, or because the receiver was disabled or removed. */
+            status: "running" | "done" | "stopped" | (string & {});
             /** @description The statuses of the deliveries that are sent again. */
-            statuses: ("pending" | "delivered" | "failed" | "canceled")[];
+            statuses: ("pending" | "delivered" | "failed" | "canceled" | (string & {}))[];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1205,15 +1094,11 @@ export interface components {
          */
         DeliveryWithAttempts: {
             id: components["schemas"]["DeliveryId"];
-            event: components["schemas"]["EventName"];
-            /**
-             * @description Of a test event that is a sample: the event that it shows.
-             * @enum {string}
-             */
-            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed" | "canceled";
-            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
+            event: components["schemas"]["EventNameInAnswer"];
+            /** @description Of a test event that is a sample: the event that it shows. */
+            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | (string & {});
+            status: "pending" | "delivered" | "failed" | "canceled" | (string & {});
+            endpointId: components["schemas"]["EndpointId"];
             transitionId: components["schemas"]["TransitionId"];
             /** @description Null on a test event. */
             taskId: components["schemas"]["TaskId"] | null;
@@ -1267,15 +1152,11 @@ export interface components {
          */
         Delivery: {
             id: components["schemas"]["DeliveryId"];
-            event: components["schemas"]["EventName"];
-            /**
-             * @description Of a test event that is a sample: the event that it shows.
-             * @enum {string}
-             */
-            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled";
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed" | "canceled";
-            endpointId: components["schemas"]["ReceiverId"] | components["schemas"]["CallbackId"];
+            event: components["schemas"]["EventNameInAnswer"];
+            /** @description Of a test event that is a sample: the event that it shows. */
+            sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | (string & {});
+            status: "pending" | "delivered" | "failed" | "canceled" | (string & {});
+            endpointId: components["schemas"]["EndpointId"];
             transitionId: components["schemas"]["TransitionId"];
             /** @description Null on a test event. */
             taskId: components["schemas"]["TaskId"] | null;
@@ -1324,108 +1205,8 @@ export interface components {
              */
             executionWorkspaceId?: string;
         };
-        /**
-         * @description A new Task. Its callback's signing secret is shown only in this answer.
-         * @example {
-         *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
-         *       "status": "queued",
-         *       "createdAt": "2030-01-31T12:00:00.000Z",
-         *       "updatedAt": "2030-01-31T12:00:00.000Z",
-         *       "workspaceId": "ws_acme",
-         *       "executionWorkspaceId": "ws_acme",
-         *       "result": null,
-         *       "outcome": null,
-         *       "usage": null,
-         *       "callback": {
-         *         "url": "https://hooks.example.com/invoice-42",
-         *         "events": [],
-         *         "enabled": true,
-         *         "ordering": "none",
-         *         "orderingTimeout": "24h",
-         *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-         *       }
-         *     }
-         */
-        CreatedTask: {
-            id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            updatedAt: string;
-            /** @description The controller workspace. Events go to its receivers and its callback. */
-            workspaceId: string;
-            /** @description Where the Task runs. */
-            executionWorkspaceId: string;
-            /** @description The version that `resolve` must name. Only while the Task requires an action. */
-            actionVersion?: number;
-            /** @description Any JSON. Null while there is none. */
-            result: unknown;
-            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
-            outcome: components["schemas"]["PublicOutcome"] | null;
-            /** @description Any JSON. Null while there is none. */
-            usage: unknown;
-            /**
-             * Format: date-time
-             * @description When its payloads were erased.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            erasedAt?: string;
-            callback?: {
-                url: string;
-                /** @description Empty means every event. */
-                events: components["schemas"]["EventName"][];
-                enabled: boolean;
-                /**
-                 * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-                 * @enum {string}
-                 */
-                ordering: "none" | "task";
-                /**
-                 * @description How long an event waits for those before it, if `ordering` is `task`.
-                 * @example 24h
-                 */
-                orderingTimeout: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                disabledAt?: string;
-                /**
-                 * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-                 * @enum {string}
-                 */
-                disabledReason?: "by_request" | "locked" | "gone" | "failing";
-                /**
-                 * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
-                 * @example platform
-                 */
-                disabledBy?: string;
-                /** @description What the platform says about a lock. Absent when it says nothing. */
-                lockedReason?: string;
-                /**
-                 * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
-                 * @example [
-                 *       "authorization"
-                 *     ]
-                 */
-                headerNames?: string[];
-                /**
-                 * @description The signing secret, shown only in this answer. An answer that is repeated for its `Idempotency-Key` leaves it out.
-                 * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-                 */
-                secret?: string;
-            };
-        };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        TaskCreation: components["schemas"]["CreatedTask"] | components["schemas"]["Task"];
         /**
          * @description Id of a Task.
          * @example task_01kes8t4a0q3m1y5b9z7x2c6vd
@@ -1460,7 +1241,7 @@ export interface components {
          */
         Task: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1533,26 +1314,22 @@ export interface components {
             approvalId: string;
             decision: string;
             actionVersion: number;
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /** @description The same decision was taken before. Nothing was changed. */
             duplicate: boolean;
         };
+        /** @description `status` is that of the Task now. */
         AcceptedTransition: {
             transitionId: components["schemas"]["TransitionId"];
             taskId: components["schemas"]["TaskId"];
-            /** @description The status of the Task now. */
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /** @description The fact was known before. Nothing was emitted. */
             duplicate: boolean;
-            /**
-             * @description Only on a duplicate: this report says something else than the one that counts.
-             * @constant
-             */
-            differs?: true;
+            /** @description Only on a duplicate: this report says something else than the one that counts. */
+            differs?: boolean;
         };
         CloseTask: {
-            /** @enum {string} */
-            status: "done" | "canceled";
+            status: components["schemas"]["TerminalStatus"];
         };
         /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. */
         PatchCallback: {
@@ -1565,11 +1342,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
         };
@@ -1586,13 +1359,10 @@ export interface components {
         Callback: {
             url: string;
             /** @description Empty means every event. */
-            events: components["schemas"]["EventName"][];
+            events: components["schemas"]["EventNameInAnswer"][];
             enabled: boolean;
-            /**
-             * @description `task`: the events of one Task go one after the other, in the order of their `sequence`.
-             * @enum {string}
-             */
-            ordering: "none" | "task";
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
+            ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
              * @example 24h
@@ -1604,11 +1374,8 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             disabledAt?: string;
-            /**
-             * @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.
-             * @enum {string}
-             */
-            disabledReason?: "by_request" | "locked" | "gone" | "failing";
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
+            disabledReason?: "by_request" | "locked" | "gone" | "failing" | (string & {});
             /**
              * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
              * @example platform
@@ -1636,58 +1403,14 @@ export interface components {
         /** @description One fact that the executor reports about a Task. */
         TransitionReport: components["schemas"]["StartReport"] | components["schemas"]["CheckpointReport"] | components["schemas"]["ActionRequiredReport"] | components["schemas"]["DoneReport"] | components["schemas"]["CanceledReport"];
         TransitionBatch: {
-            transitions: ({
-                /** @constant */
-                type: "start";
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "checkpoint";
-                /**
-                 * @description One id is one fact: see `duplicate` in the answer.
-                 * @example cp_1
-                 */
-                checkpointId: string;
-                canonical: boolean;
-                material: boolean;
-                outcome?: components["schemas"]["Outcome"];
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "action_required";
-                /**
-                 * @description Rises with every new action of the Task.
-                 * @example 1
-                 */
-                actionVersion: number;
-                approvalRequests: components["schemas"]["ApprovalRequest"][];
-                /** @default [] */
-                decisionItems?: components["schemas"]["DecisionItem"][];
-                /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
-                apiResolvable?: boolean;
-                outcome: components["schemas"]["Outcome"];
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "done";
-                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
-                result?: unknown;
-                outcome?: components["schemas"]["Outcome"];
-                /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
-                usage?: unknown;
-                taskId: string;
-            } | {
-                /** @constant */
-                type: "canceled";
-                taskId: string;
-            })[];
+            transitions: components["schemas"]["BatchItem"][];
         };
         BatchResults: {
             /** @description One for each item, in order. */
-            results: (components["schemas"]["AcceptedTransition"] | {
-                error: components["schemas"]["ItemProblem"];
-            })[];
+            results: components["schemas"]["BatchResult"][];
         };
+        /** @enum {string} */
+        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
         ExecutorTaskPage: {
             tasks: components["schemas"]["ExecutorTaskItem"][];
             /** @description The `cursor` of the next page. Null on the last one. */
@@ -1696,7 +1419,7 @@ export interface components {
         /** @description A Task with its input, messages and decisions. */
         ExecutorTask: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1775,31 +1498,8 @@ export interface components {
              */
             readOnly?: boolean;
         };
-        /**
-         * @description A link to the console of one workspace.
-         * @example {
-         *       "id": "plk_0f1e2d3c4b5a6978",
-         *       "url": "https://herald.example.com/console#token=hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
-         *       "token": "hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
-         *       "expiresAt": "2030-01-31T13:00:00.000Z",
-         *       "readOnly": false
-         *     }
-         */
-        PortalLink: {
-            id: components["schemas"]["PortalLinkId"];
-            /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
-            url?: string;
-            /** @description The bearer token in the url. Shown only in this answer. */
-            token?: string;
-            /**
-             * Format: date-time
-             * @description An RFC 3339 time in UTC.
-             * @example 2030-01-31T12:00:00.000Z
-             */
-            expiresAt: string;
-            /** @description Whether the link can only read. */
-            readOnly: boolean;
-        };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        PortalLinkCreation: components["schemas"]["PortalLink"] | components["schemas"]["RepeatedPortalLink"];
         /**
          * @example {
          *       "portalLinks": [
@@ -1848,9 +1548,8 @@ export interface components {
         /** @description What the credentials of a request may do. */
         Access: {
             workspaceId: string;
-            /** @enum {string} */
-            kind: "api_key" | "portal_link";
-            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute")[];
+            kind: "api_key" | "portal_link" | (string & {});
+            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute" | (string & {}))[];
             readOnly: boolean;
             /** @description Whether it is a link that an operator made. */
             operator: boolean;
@@ -1861,8 +1560,44 @@ export interface components {
              */
             expiresAt?: string;
         };
-        /** @enum {string} */
-        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
+        /**
+         * @description A link to the console of one workspace.
+         * @example {
+         *       "id": "plk_0f1e2d3c4b5a6978",
+         *       "url": "https://herald.example.com/console#token=hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
+         *       "token": "hrlp_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe",
+         *       "expiresAt": "2030-01-31T13:00:00.000Z",
+         *       "readOnly": false
+         *     }
+         */
+        PortalLink: {
+            id: components["schemas"]["PortalLinkId"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
+            /** @description The console, signed in. Absolute where `PUBLIC_URL` is set, else a path. Whoever has it is in. */
+            url: string;
+            /** @description The bearer token in the url. Shown only in this answer. */
+            token: string;
+        };
+        /** @description The answer to a new link, repeated for its `Idempotency-Key`. */
+        RepeatedPortalLink: {
+            id: components["schemas"]["PortalLinkId"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
+        };
+        TaskStatusInAnswer: "queued" | "running" | "requires_action" | "done" | "canceled" | (string & {});
         /**
          * @description The public-safe part of an outcome.
          * @example {
@@ -1893,7 +1628,7 @@ export interface components {
         };
         ExecutorTaskItem: {
             id: components["schemas"]["TaskId"];
-            status: components["schemas"]["TaskStatus"];
+            status: components["schemas"]["TaskStatusInAnswer"];
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1925,27 +1660,88 @@ export interface components {
              */
             erasedAt?: string;
         };
-        /** @description Problem details (RFC 9457) of one item. */
-        ItemProblem: {
+        /** @description An accepted transition, with all its fields, or an `error`. */
+        BatchResult: {
+            transitionId?: components["schemas"]["TransitionId"];
+            taskId?: components["schemas"]["TaskId"];
+            status?: components["schemas"]["TaskStatusInAnswer"];
+            /** @description The fact was known before. Nothing was emitted. */
+            duplicate?: boolean;
+            /** @description Only on a duplicate: this report says something else than the one that counts. */
+            differs?: boolean;
+            /** @description Of an item that was refused, and then alone. Its codes: `validation_failed`, `task_not_found`, `invalid_transition`, `stale_action_version`, `workspace_full`, `unavailable`. */
+            error?: components["schemas"]["Problem"];
+        };
+        /**
+         * @description Id of a transition. Every path that reports the same fact yields the same id.
+         * @example trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw
+         */
+        TransitionId: string;
+        /** @description A report, and the Task it is about. */
+        BatchItem: components["schemas"]["StartItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["ActionRequiredItem"] | components["schemas"]["DoneItem"] | components["schemas"]["CanceledItem"];
+        StartItem: {
             /**
-             * @description A URI that names the code.
-             * @example urn:herald:problem:task_closed
-             */
-            type: string;
-            title: string;
-            status: number;
-            /** @description For people: what to change. */
-            detail: string;
-            /**
-             * @description Stable. For programs.
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "validation_failed" | "task_not_found" | "invalid_transition" | "stale_action_version" | "workspace_full" | "unavailable";
-            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
-            errors?: {
-                path: string;
-                message: string;
-            }[];
+            type: "start";
+            taskId: string;
+        };
+        CheckpointItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "checkpoint";
+            /**
+             * @description One id is one fact: see `duplicate` in the answer.
+             * @example cp_1
+             */
+            checkpointId: string;
+            canonical: boolean;
+            material: boolean;
+            outcome?: components["schemas"]["Outcome"];
+            taskId: string;
+        };
+        ActionRequiredItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "action_required";
+            /**
+             * @description Rises with every new action of the Task.
+             * @example 1
+             */
+            actionVersion: number;
+            approvalRequests: components["schemas"]["ApprovalRequest"][];
+            /** @default [] */
+            decisionItems?: components["schemas"]["DecisionItem"][];
+            /** @description Whether a key of the workspace may resolve it. Executors, and keys with the scope `approvals:any`, always may. Left out: receivers are told false, and a key is not refused. Public-safe. */
+            apiResolvable?: boolean;
+            outcome: components["schemas"]["Outcome"];
+            taskId: string;
+        };
+        DoneItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "done";
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            result?: unknown;
+            outcome?: components["schemas"]["Outcome"];
+            /** @description Any JSON. Read it with `GET /tasks/{id}`. Webhooks never carry it. */
+            usage?: unknown;
+            taskId: string;
+        };
+        CanceledItem: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "canceled";
+            taskId: string;
         };
         /** @description Something that a person must approve. Webhooks carry the `id`, `title` and `description` of the primary request: these are public-safe. Every other field, and every other request, never leaves. */
         ApprovalRequest: {
@@ -2038,16 +1834,117 @@ export interface components {
              */
             type: "canceled";
         };
+        /** @description What happened. Only the test operation sends `webhook.test`. */
+        EventNameInAnswer: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | "webhook.test" | (string & {});
         /**
          * @description `https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.
          * @example https://hooks.example.com/herald
          */
         EndpointUrl: string;
         /**
-         * @description Id of a transition. Every path that reports the same fact yields the same id.
-         * @example trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw
+         * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
+         * @enum {string}
          */
-        TransitionId: string;
+        Ordering: "none" | "task";
+        /** @enum {string} */
+        TerminalStatus: "done" | "canceled";
+        /**
+         * @description A new Task. Its callback's signing secret is shown only in this answer.
+         * @example {
+         *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "status": "queued",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "updatedAt": "2030-01-31T12:00:00.000Z",
+         *       "workspaceId": "ws_acme",
+         *       "executionWorkspaceId": "ws_acme",
+         *       "result": null,
+         *       "outcome": null,
+         *       "usage": null,
+         *       "callback": {
+         *         "url": "https://hooks.example.com/invoice-42",
+         *         "events": [],
+         *         "enabled": true,
+         *         "ordering": "none",
+         *         "orderingTimeout": "24h",
+         *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *       }
+         *     }
+         */
+        CreatedTask: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatusInAnswer"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            callback?: components["schemas"]["CreatedCallback"];
+        };
+        CreatedCallback: {
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventNameInAnswer"][];
+            enabled: boolean;
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
+            ordering: "none" | "task" | (string & {});
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
+            disabledReason?: "by_request" | "locked" | "gone" | "failing" | (string & {});
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+            /**
+             * @description The signing secret, shown only in this answer.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+        };
         /** @description A URL for the events of this Task, besides the receivers. Never listed with receivers. */
         TaskCallback: {
             url: components["schemas"]["EndpointUrl"];
@@ -2057,19 +1954,15 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /**
-             * @description `task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.
-             * @enum {string}
-             */
-            ordering?: "none" | "task";
+            ordering?: components["schemas"]["Ordering"];
             /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
             orderingTimeout?: string;
         };
         /**
-         * @description Id of a Task's callback: the id of the Task with another prefix.
-         * @example cb_01kes8t4a0q3m1y5b9z7x2c6vd
+         * @description Id of a receiver (`wh_…`), or of a Task's callback (`cb_…`).
+         * @example wh_01kes8t4a0q3m1y5b9z7x2c6vd
          */
-        CallbackId: string;
+        EndpointId: string;
         LastAttempt: {
             /**
              * Format: date-time
@@ -2094,9 +1987,8 @@ export interface components {
          *     - `canceled_by_operator`: An operator of the service canceled it.
          *     - `payload_erased`: The payloads of its Task were erased before it was delivered.
          *     - `body_lost`: Redis lost the body of the event, which a failover can cause.
-         * @enum {string}
          */
-        DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost";
+        DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost" | (string & {});
         /**
          * @description Why no usable answer came.
          *
@@ -2129,12 +2021,10 @@ export interface components {
          *     - `dns_failed`: The host name had no address. Releases up to 0.2 said so of every look-up that failed.
          *     - `tls_untrusted`: The certificate didn't lead to a trusted authority. Releases up to 0.2 said so of self-signed ones and of incomplete chains too.
          *     - `timeout_body`: The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.
-         * @enum {string}
          */
-        AttemptError: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
+        AttemptError: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body" | (string & {});
         DeliveryRequest: {
-            /** @constant */
-            method: "POST";
+            method: "POST" | (string & {});
             /** @description The url of its endpoint. Null when that was removed. */
             url: string | null;
             /**
@@ -2151,11 +2041,8 @@ export interface components {
             omittedHeaders: string[];
             /** @description The exact bytes that are sent, in UTF-8. Null when they are no longer kept. */
             body: string | null;
-            /**
-             * @description Why there is no body.
-             * @enum {string}
-             */
-            bodyGone?: "not_kept" | "erased";
+            /** @description Why there is no body. */
+            bodyGone?: "not_kept" | "erased" | (string & {});
         };
         /** @description One HTTP request made for a delivery. */
         Attempt: {
@@ -2191,11 +2078,24 @@ export interface components {
          *     - `body_cut`: The connection was closed before its body was complete.
          *     - `body_stalled`: Its body had not ended when the deadline passed.
          *     - `body_too_long`: Its body was longer than 64 KiB. The rest was not read.
-         * @enum {string}
          */
-        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long";
+        BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long" | (string & {});
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
+        SecretRotated: {
+            /**
+             * @description The signing secret, shown only in this answer.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
+            overlapEndsAt: string | null;
+        };
+        /** @description The answer to a rotation, repeated for its `Idempotency-Key`. */
+        RepeatedRotation: {
+            /** @description Until then `x-service-signature` is made with the old secret, and `webhook-signature` with both. Null: the new one alone is in force. */
+            overlapEndsAt: string | null;
+        };
         /**
          * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
          * @example {
@@ -2205,12 +2105,18 @@ export interface components {
         RateLimit: {
             perSecond: number;
         };
+        /**
+         * @description The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.
+         * @example {
+         *       "perSecond": 10
+         *     }
+         */
+        RateLimitInAnswer: {
+            perSecond: number;
+        };
         ReceiverHealth: {
-            /**
-             * @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent.
-             * @enum {string}
-             */
-            state: "healthy" | "failing" | "paused" | "disabled";
+            /** @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent. */
+            state: "healthy" | "failing" | "paused" | "disabled" | (string & {});
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2267,9 +2173,91 @@ export interface components {
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
-         * @enum {string}
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable" | (string & {});
+        /**
+         * @description A new receiver. Its signing secret is shown only in this answer.
+         * @example {
+         *       "id": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "url": "https://hooks.example.com/herald",
+         *       "events": [
+         *         "task.done",
+         *         "task.canceled"
+         *       ],
+         *       "description": "Billing, production",
+         *       "enabled": true,
+         *       "ordering": "none",
+         *       "orderingTimeout": "24h",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "headerNames": [
+         *         "authorization"
+         *       ],
+         *       "maxRetryHours": 72,
+         *       "health": {
+         *         "state": "healthy",
+         *         "since": "2030-01-31T12:00:00.000Z",
+         *         "consecutiveFailures": 0,
+         *         "backlog": 0,
+         *         "lastSuccessAt": "2030-02-01T08:30:00.000Z"
+         *       },
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
+        RegisteredReceiver: {
+            id: components["schemas"]["ReceiverId"];
+            url: string;
+            /** @description Empty means every event. */
+            events: components["schemas"]["EventNameInAnswer"][];
+            description: string;
+            enabled: boolean;
+            /** @description `task`: the events of one Task go one after the other, in the order of their `sequence`. */
+            ordering: "none" | "task" | (string & {});
+            /**
+             * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 24h
+             */
+            orderingTimeout: string;
+            rateLimit?: components["schemas"]["RateLimitInAnswer"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            disabledAt?: string;
+            /** @description `by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success. */
+            disabledReason?: "by_request" | "locked" | "gone" | "failing" | (string & {});
+            /**
+             * @description Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.
+             * @example platform
+             */
+            disabledBy?: string;
+            /** @description What the platform says about a lock. Absent when it says nothing. */
+            lockedReason?: string;
+            /**
+             * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
+             * @example [
+             *       "authorization"
+             *     ]
+             */
+            headerNames?: string[];
+            /**
+             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
+             * @example 24
+             */
+            maxRetryHours?: number;
+            health: components["schemas"]["ReceiverHealth"];
+            /**
+             * @description The signing secret, shown only in this answer.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+        };
     };
     responses: {
         /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
@@ -2279,10 +2267,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "malformed_request";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unauthenticated`: The API key, or the portal link, is missing, unknown, expired or revoked. */
@@ -2293,10 +2278,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unauthenticated";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it. */
@@ -2306,10 +2288,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "insufficient_scope";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `validation_failed`: The input breaks rules. Nothing was changed. */
@@ -2319,10 +2298,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "validation_failed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address. */
@@ -2333,10 +2309,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "rate_limited";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `internal`: An internal error. The request id finds it in the log of the service. */
@@ -2346,10 +2319,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "internal";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unavailable`: Redis, or the workers, cannot be reached now. */
@@ -2360,10 +2330,23 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unavailable";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `method_not_allowed`: The path doesn't have this method.
+         *
+         *     `request_timeout`: The request took too long to arrive.
+         *
+         *     `headers_too_large`: The request line and headers are larger than 16 KiB together.
+         */
+        problem: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `payload_too_large`: The body is larger than 256 KiB, or a batch than 4 MiB. */
@@ -2373,10 +2356,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "payload_too_large";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported_media_type`: The body is not `application/json` in UTF-8, or is compressed. */
@@ -2386,10 +2366,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "unsupported_media_type";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
@@ -2460,6 +2437,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     registerReceiver: {
@@ -2490,7 +2468,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RegisteredReceiver"];
+                    "application/json": components["schemas"]["ReceiverRegistration"];
                 };
             };
             /**
@@ -2504,10 +2482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -2530,10 +2505,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -2542,6 +2514,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readReceiver: {
@@ -2582,16 +2555,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     removeReceiver: {
@@ -2632,16 +2603,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     changeReceiver: {
@@ -2683,10 +2652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -2702,10 +2668,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
@@ -2715,10 +2678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -2727,6 +2687,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     testReceiver: {
@@ -2772,10 +2733,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -2791,10 +2749,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -2815,10 +2770,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -2827,6 +2779,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     rotateReceiverSecret: {
@@ -2859,7 +2812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretRotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /**
@@ -2873,10 +2826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -2892,10 +2842,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -2914,10 +2861,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -2926,12 +2870,13 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listReceiverDeliveries: {
         parameters: {
             query?: {
-                status?: "pending" | "delivered" | "failed" | "canceled";
+                status?: components["schemas"]["DeliveryStatus"];
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
@@ -2974,10 +2919,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -2995,19 +2937,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readReceiverStats: {
         parameters: {
             query?: {
                 /** @description How far back it looks. Default: 24h. */
-                window?: "1h" | "24h" | "7d";
+                window?: components["schemas"]["StatsWindow"];
             };
             header?: never;
             path: {
@@ -3044,16 +2984,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     replayDeliveries: {
@@ -3100,10 +3038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3119,10 +3054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3147,10 +3079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_disabled" | "receiver_locked" | "replay_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3159,12 +3088,13 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listDeliveries: {
         parameters: {
             query?: {
-                status?: "pending" | "delivered" | "failed" | "canceled";
+                status?: components["schemas"]["DeliveryStatus"];
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
@@ -3210,12 +3140,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readDelivery: {
@@ -3256,10 +3184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "delivery_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -3277,15 +3202,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
-    redeliver: {
+    redeliverDelivery: {
         parameters: {
             query?: never;
             header?: {
@@ -3328,10 +3251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3349,10 +3269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "delivery_not_found" | "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3379,10 +3296,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_disabled" | "receiver_locked" | "payload_erased" | "payload_not_kept" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3402,12 +3316,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     readReplay: {
@@ -3448,16 +3360,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "replay_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     stopReplay: {
@@ -3498,23 +3408,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "replay_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readStats: {
         parameters: {
             query?: {
                 /** @description How far back it looks. Default: 24h. */
-                window?: "1h" | "24h" | "7d";
+                window?: components["schemas"]["StatsWindow"];
             };
             header?: never;
             path?: never;
@@ -3541,6 +3449,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readActivity: {
@@ -3576,16 +3485,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     createTask: {
@@ -3616,7 +3523,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedTask"];
+                    "application/json": components["schemas"]["TaskCreation"];
                 };
             };
             /**
@@ -3630,10 +3537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3654,10 +3558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3675,14 +3576,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readTask: {
@@ -3723,16 +3622,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     addMessage: {
@@ -3778,10 +3675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3797,10 +3691,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3823,10 +3714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3844,14 +3732,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     resolveApproval: {
@@ -3899,10 +3785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -3917,10 +3800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "insufficient_scope" | "not_api_resolvable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3936,10 +3816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -3964,10 +3841,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -3976,6 +3850,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     cancelTask: {
@@ -4021,10 +3896,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4040,10 +3912,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4064,10 +3933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4085,14 +3951,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     closeTask: {
@@ -4138,10 +4002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4157,10 +4018,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4181,10 +4039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4202,14 +4057,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listTaskDeliveries: {
@@ -4254,10 +4107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -4275,12 +4125,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     changeCallback: {
@@ -4322,10 +4170,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4343,10 +4188,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
@@ -4356,10 +4198,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "receiver_locked";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4368,6 +4207,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     rotateCallbackSecret: {
@@ -4400,7 +4240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretRotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /**
@@ -4414,10 +4254,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4435,10 +4272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "callback_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4457,10 +4291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4469,6 +4300,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     erasePayloads: {
@@ -4509,10 +4341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `task_open`: The Task is not done or canceled yet. */
@@ -4522,10 +4351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_open";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
@@ -4543,12 +4369,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "history_unavailable" | "unavailable";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["problem"];
         };
     };
     reportTransition: {
@@ -4592,10 +4416,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4611,10 +4432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4637,10 +4455,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_transition" | "stale_action_version" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4658,14 +4473,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "workspace_full" | "rate_limited";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     reportTransitions: {
@@ -4706,10 +4519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4730,10 +4540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4742,6 +4549,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     resolveAnyApproval: {
@@ -4787,10 +4595,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -4808,10 +4613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found" | "approval_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /**
@@ -4836,10 +4638,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "task_closed" | "stale_action_version" | "invalid_transition" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -4848,12 +4647,13 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listTasks: {
         parameters: {
             query: {
-                status: "queued" | "running" | "requires_action" | "done" | "canceled";
+                status: components["schemas"]["TaskStatus"];
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
                 cursor?: string;
@@ -4881,6 +4681,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readExecutorTask: {
@@ -4919,16 +4720,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "task_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     listPortalLinks: {
@@ -4959,6 +4758,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     createPortalLink: {
@@ -4988,7 +4788,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PortalLink"];
+                    "application/json": components["schemas"]["PortalLinkCreation"];
                 };
             };
             /**
@@ -5002,10 +4802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_request" | "invalid_json";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: components["responses"]["unauthenticated"];
@@ -5028,10 +4825,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "portal_link_limit_reached" | "idempotency_conflict" | "request_in_progress";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             413: components["responses"]["payload_too_large"];
@@ -5040,6 +4834,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     revokePortalLink: {
@@ -5080,16 +4875,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found" | "portal_link_not_found";
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
     readAccess: {
@@ -5120,6 +4913,7 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
         };
     };
 }

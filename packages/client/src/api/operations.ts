@@ -98,7 +98,7 @@ export interface TenantOperations {
    *
    * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
    */
-  readonly redeliver: Operation<'redeliver'>;
+  readonly redeliverDelivery: Operation<'redeliverDelivery'>;
   /**
    * Read the progress of a replay: `GET /api/public/replays/{id}`.
    *
@@ -170,7 +170,7 @@ export interface TenantOperations {
   /**
    * Close a Task (legacy): `POST /tasks/{id}/close`.
    *
-   * Makes the same transition as the canonical paths, with the same delivery ids.
+   * For callers of former times. Use `POST /tasks/{id}/cancel`, or the report of an executor. It makes the same transition as these, with the same delivery ids, and is not going to be removed.
    *
    * Needs an API key with the scope `tasks`.
    */
@@ -292,7 +292,7 @@ export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
   replayDeliveries: { method: 'post', path: '/api/public/webhooks/{id}/replay' },
   listDeliveries: { method: 'get', path: '/api/public/deliveries', items: 'deliveries' },
   readDelivery: { method: 'get', path: '/api/public/deliveries/{id}' },
-  redeliver: { method: 'post', path: '/api/public/deliveries/{id}/redeliver' },
+  redeliverDelivery: { method: 'post', path: '/api/public/deliveries/{id}/redeliver' },
   readReplay: { method: 'get', path: '/api/public/replays/{id}' },
   stopReplay: { method: 'delete', path: '/api/public/replays/{id}' },
   readStats: { method: 'get', path: '/api/public/stats' },

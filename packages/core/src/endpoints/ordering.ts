@@ -15,6 +15,7 @@ const TIMEOUT_RULE = 'must be a duration from 1m to 5d, such as 30m, 24h or 2d';
 
 /** `ordering` of an endpoint, in a request. */
 export const OrderingText = z.enum(ORDERINGS).meta({
+  id: 'Ordering',
   description:
     '`task`: the next event of a Task is sent when the one before is `delivered`, `failed` or `canceled`. `none`, the default: each is sent at once.',
 });

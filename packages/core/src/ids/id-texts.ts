@@ -10,17 +10,24 @@ export const ReceiverIdText = idText(
   'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
 );
 export const TaskIdText = idText('TaskId', ID_PATTERNS.task, 'Id of a Task.', 'task_01kes8t4a0q3m1y5b9z7x2c6vd');
-export const SampleTaskIdText = idText(
-  'SampleTaskId',
-  /^task_sample[0-9a-hjkmnp-tv-z]{20}$/,
-  'Id of the Task of a sample, which does not exist. No Task ever has such an id.',
-  'task_sample4a0q3m1y5b9z7x2c6vd0',
+/** In a webhook, which may be a sample. */
+export const AnyTaskIdText = idText(
+  'AnyTaskId',
+  /^task_(sample[0-9a-hjkmnp-tv-z]{20}|[0-9a-hjkmnp-tv-z]{26})$/,
+  'Id of a Task. That of a sample begins with `task_sample`; no Task ever has such an id.',
+  'task_01kes8t4a0q3m1y5b9z7x2c6vd',
 );
 export const CallbackIdText = idText(
   'CallbackId',
   /^cb_[0-9a-hjkmnp-tv-z]{26}$/,
   "Id of a Task's callback: the id of the Task with another prefix.",
   'cb_01kes8t4a0q3m1y5b9z7x2c6vd',
+);
+export const EndpointIdText = idText(
+  'EndpointId',
+  /^(wh|cb)_[0-9a-hjkmnp-tv-z]{26}$/,
+  "Id of a receiver (`wh_…`), or of a Task's callback (`cb_…`).",
+  'wh_01kes8t4a0q3m1y5b9z7x2c6vd',
 );
 export const TransitionIdText = idText(
   'TransitionId',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ATTEMPT_ERRORS } from '../codes/attempt-errors.ts';
 import { codesOf } from '../codes/code-table.ts';
+import { KnownText } from '../codes/known-text.ts';
 import type { NoticeEvent } from '../events.ts';
 import { CallbackIdText, DeliveryIdText, ReceiverIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 
@@ -29,21 +30,20 @@ const common = {
   workspace_id: z.string().meta({ description: 'The workspace that the receiver or the callback belongs to.' }),
   since: Time.meta({ description: 'The first failure since the last success.' }),
   last_attempt: z
-    .strictObject({
+    .object({
       delivery_id: DeliveryIdText,
       at: Time,
       status: z.int().meta({ description: "The endpoint's HTTP status." }).exactOptional(),
-      error: z
-        .enum(codesOf(ATTEMPT_ERRORS))
+      error: KnownText(codesOf(ATTEMPT_ERRORS))
         .meta({ description: 'Why no status came: the `error` of an attempt.' })
         .exactOptional(),
     })
     .meta({ description: 'The attempt that made it a fact.' }),
 };
-const receiver = z.strictObject({ id: ReceiverIdText, url: Url });
-const callback = z.strictObject({ id: CallbackIdText, url: Url, task_id: TaskIdText });
+const receiver = z.object({ id: ReceiverIdText, url: Url });
+const callback = z.object({ id: CallbackIdText, url: Url, task_id: TaskIdText });
 const failures = z.int().min(1).meta({ description: 'Failures in a row.' });
-const reason = z.enum(['gone', 'failing']).meta({
+const reason = KnownText(['gone', 'failing']).meta({
   description: '`gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows.',
 });
 
@@ -54,33 +54,29 @@ function example(event: NoticeEvent, more: object) {
 /** The schema of each notice's body. The body is made by `draftNotice`, and by the script that makes the fact. */
 export const NOTICE_PAYLOADS = {
   'receiver.failing': z
-    .strictObject({ ...common, event: z.literal('receiver.failing'), receiver, failures })
+    .object({ ...common, event: z.literal('receiver.failing'), receiver, failures })
     .meta({ id: 'ReceiverFailingPayload', examples: example('receiver.failing', { receiver: RECEIVER, failures: 5 }) }),
-  'receiver.disabled': z
-    .strictObject({ ...common, event: z.literal('receiver.disabled'), receiver, reason, failures })
-    .meta({
-      id: 'ReceiverDisabledPayload',
-      examples: example('receiver.disabled', { receiver: RECEIVER, reason: 'failing', failures: 12 }),
-    }),
-  'receiver.recovered': z.strictObject({ ...common, event: z.literal('receiver.recovered'), receiver }).meta({
+  'receiver.disabled': z.object({ ...common, event: z.literal('receiver.disabled'), receiver, reason, failures }).meta({
+    id: 'ReceiverDisabledPayload',
+    examples: example('receiver.disabled', { receiver: RECEIVER, reason: 'failing', failures: 12 }),
+  }),
+  'receiver.recovered': z.object({ ...common, event: z.literal('receiver.recovered'), receiver }).meta({
     id: 'ReceiverRecoveredPayload',
     examples: example('receiver.recovered', {
       receiver: RECEIVER,
       last_attempt: { ...EXAMPLE.last_attempt, status: 204 },
     }),
   }),
-  'callback.disabled': z
-    .strictObject({ ...common, event: z.literal('callback.disabled'), callback, reason, failures })
-    .meta({
-      id: 'CallbackDisabledPayload',
-      examples: example('callback.disabled', {
-        callback: {
-          id: 'cb_01kes8t4a0q3m1y5b9z7x2c6vd',
-          url: 'https://hooks.example.com/invoice-42',
-          task_id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
-        },
-        reason: 'gone',
-        failures: 1,
-      }),
+  'callback.disabled': z.object({ ...common, event: z.literal('callback.disabled'), callback, reason, failures }).meta({
+    id: 'CallbackDisabledPayload',
+    examples: example('callback.disabled', {
+      callback: {
+        id: 'cb_01kes8t4a0q3m1y5b9z7x2c6vd',
+        url: 'https://hooks.example.com/invoice-42',
+        task_id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
+      },
+      reason: 'gone',
+      failures: 1,
     }),
+  }),
 } satisfies Record<NoticeEvent, z.ZodType>;

@@ -72,7 +72,9 @@ export const ResolveApproval = z
 export type ResolveApproval = z.infer<typeof ResolveApproval>;
 
 /** Body of `POST /tasks/{id}/close`, the legacy close path. */
-export const CloseTask = z.strictObject({ status: z.enum(['done', 'canceled']) }).meta({ id: 'CloseTask' });
+export const CloseTask = z
+  .strictObject({ status: z.enum(['done', 'canceled']).meta({ id: 'TerminalStatus' }) })
+  .meta({ id: 'CloseTask' });
 export type CloseTask = z.infer<typeof CloseTask>;
 
 /** Context added to a Task. The `id` makes a repeat recognisable; messages of release 0.1.0 have none. */

@@ -5,7 +5,7 @@ import type { ActionRequiredReport, ApprovalRequest, DecisionItem } from './tran
 // Allow-lists: a field that is not named here never leaves, whatever the executor sends.
 
 export const PublicOutcome = z
-  .strictObject({
+  .object({
     summary: z.string(),
     progress: z.number().min(0).max(1).exactOptional().meta({ description: 'From 0 to 1.' }),
   })
@@ -17,12 +17,12 @@ export const PublicOutcome = z
 export type PublicOutcome = z.infer<typeof PublicOutcome>;
 
 export const PublicApprovalRequest = z
-  .strictObject({ id: z.string(), title: z.string(), description: z.string().exactOptional() })
+  .object({ id: z.string(), title: z.string(), description: z.string().exactOptional() })
   .meta({ id: 'PublicApprovalRequest', description: 'The public-safe part of the primary approval request.' });
 type PublicApprovalRequest = z.infer<typeof PublicApprovalRequest>;
 
 export const PublicDecisionItem = z
-  .strictObject({ id: z.string(), label: z.string(), description: z.string().exactOptional() })
+  .object({ id: z.string(), label: z.string(), description: z.string().exactOptional() })
   .meta({ id: 'PublicDecisionItem', description: 'The public-safe part of a decision item.' });
 type PublicDecisionItem = z.infer<typeof PublicDecisionItem>;
 

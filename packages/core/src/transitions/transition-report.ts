@@ -129,11 +129,12 @@ const About = { taskId: z.string({ error: rule('must be the id of a Task') }).ma
 /** One item of a batch: a report, and the Task it is about. Each problem names its place in the item as it was sent. */
 export const BatchItem = z
   .discriminatedUnion('type', [
-    Start.safeExtend(About),
-    Checkpoint.safeExtend(About),
-    ActionRequired.safeExtend(About),
-    Done.safeExtend(About),
-    Canceled.safeExtend(About),
+    Start.safeExtend(About).meta({ id: 'StartItem' }),
+    Checkpoint.safeExtend(About).meta({ id: 'CheckpointItem' }),
+    ActionRequired.safeExtend(About).meta({ id: 'ActionRequiredItem' }),
+    Done.safeExtend(About).meta({ id: 'DoneItem' }),
+    Canceled.safeExtend(About).meta({ id: 'CanceledItem' }),
   ])
-  .transform(({ taskId, ...report }) => ({ taskId, report }));
+  .transform(({ taskId, ...report }) => ({ taskId, report }))
+  .meta({ id: 'BatchItem', description: 'A report, and the Task it is about.' });
 export type BatchItem = z.infer<typeof BatchItem>;

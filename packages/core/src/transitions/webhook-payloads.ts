@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { KnownText } from '../codes/known-text.ts';
 import type { EventName } from '../events.ts';
-import { SampleTaskIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
+import { AnyTaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 import type { TaskStatus } from '../tasks/task.ts';
 import { PublicApprovalRequest, PublicDecisionItem, PublicOutcome } from './projection.ts';
 
@@ -27,7 +28,7 @@ function taskFields<Event extends EventName, Status extends TaskStatus>(
     created_at: CreatedAt,
     sequence: Sequence,
     task: z
-      .strictObject({ id: z.union([TaskIdText, SampleTaskIdText]), status: z.enum(statuses) })
+      .object({ id: AnyTaskIdText, status: KnownText(statuses) })
       .meta({ description: 'The Task, with its status at that time.' }),
   };
 }
@@ -44,10 +45,10 @@ const outcome = { summary: 'The invoice is drafted.', progress: 0.5 };
  */
 export const WEBHOOK_PAYLOADS = {
   'task.check_in': z
-    .strictObject({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })
+    .object({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })
     .meta({ id: 'CheckInPayload', examples: example('task.check_in', 'running', { outcome }) }),
   'task.requires_action': z
-    .strictObject({
+    .object({
       ...taskFields('task.requires_action', ['requires_action']),
       outcome: PublicOutcome,
       approval_request: PublicApprovalRequest,
@@ -74,15 +75,13 @@ export const WEBHOOK_PAYLOADS = {
       }),
     }),
   'task.done': z
-    .strictObject(taskFields('task.done', ['done']))
+    .object(taskFields('task.done', ['done']))
     .meta({ id: 'DonePayload', examples: example('task.done', 'done') }),
   'task.canceled': z
-    .strictObject(taskFields('task.canceled', ['canceled']))
+    .object(taskFields('task.canceled', ['canceled']))
     .meta({ id: 'CanceledPayload', examples: example('task.canceled', 'canceled') }),
-  'webhook.test': z
-    .strictObject({ id: TransitionIdText, event: z.literal('webhook.test'), created_at: CreatedAt })
-    .meta({
-      id: 'TestPayload',
-      examples: [{ id: EXAMPLE.id, event: 'webhook.test', created_at: EXAMPLE.created_at }],
-    }),
+  'webhook.test': z.object({ id: TransitionIdText, event: z.literal('webhook.test'), created_at: CreatedAt }).meta({
+    id: 'TestPayload',
+    examples: [{ id: EXAMPLE.id, event: 'webhook.test', created_at: EXAMPLE.created_at }],
+  }),
 } satisfies Record<EventName, z.ZodType>;

@@ -40,7 +40,7 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
         return { receivers: await reads.listWaiting(limit, find) };
       },
     }),
-    operation('search', 'GET /search', {
+    operation('searchService', 'GET /search', {
       summary: 'Find a workspace by one of its ids or hosts',
       description:
         'An id is looked up exactly. A host, or a part of one, is looked for among the receivers for two seconds at most, until twenty or more are found: `complete` says whether that was all of them.',

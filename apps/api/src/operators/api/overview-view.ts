@@ -3,7 +3,11 @@ import { TimeText } from '../../http/to-time.ts';
 
 /** Query of the overview. */
 export const ReadOverview = z.strictObject({
-  window: z.enum(['1h', '24h']).default('1h').meta({ description: 'How far back the buckets go. Default: 1h.' }),
+  window: z
+    .enum(['1h', '24h'])
+    .meta({ id: 'OverviewWindow' })
+    .default('1h')
+    .meta({ description: 'How far back the buckets go. Default: 1h.' }),
 });
 
 const Count = z.int().min(0);

@@ -65,7 +65,7 @@ export function createBoard(deps: BoardDeps): RequestHandler {
           const verdict = judgeAction({ method, route, canWrite });
           const isDone = result.status === undefined || result.status < 300;
           // The redelivery of a job writes its entry itself: it knows the workspace.
-          if (isDone && verdict.allow && verdict.action !== undefined && verdict.action !== 'redeliver') {
+          if (isDone && verdict.allow && verdict.action !== undefined && verdict.action !== 'redeliverDelivery') {
             const { queueName } = request.params as { queueName?: string };
             await audit({ action: verdict.action, target: queueName ?? 'every queue' });
           }

@@ -33,7 +33,7 @@ export function createDeliveryJobs(
     if (!description) throw new NotFoundError('delivery', id);
     const { workspaceId } = description.delivery;
     await redeliver(workspaceId, id);
-    await audit({ action: 'redeliver', target: id, workspaceId: workspaceOfOwner(workspaceId) });
+    await audit({ action: 'redeliverDelivery', target: id, workspaceId: workspaceOfOwner(workspaceId) });
   };
   return {
     async find(id) {

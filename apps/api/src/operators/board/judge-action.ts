@@ -1,5 +1,5 @@
 /** The actions of the board, as the audit trail names them. Each is safe while the service runs. */
-export type BoardAction = 'pauseQueue' | 'resumeQueue' | 'redeliver';
+export type BoardAction = 'pauseQueue' | 'resumeQueue' | 'redeliverDelivery';
 
 /** The routes of bull-board that operators may use for a change. Every other change is refused. */
 const ACTIONS: Readonly<Record<string, BoardAction>> = {
@@ -7,8 +7,8 @@ const ACTIONS: Readonly<Record<string, BoardAction>> = {
   'put /api/queues/:queueName/resume': 'resumeQueue',
   'put /api/queues/pause': 'pauseQueue',
   'put /api/queues/resume': 'resumeQueue',
-  'put /api/queues/:queueName/:jobId/promote': 'redeliver',
-  'put /api/queues/:queueName/:jobId/retry': 'redeliver',
+  'put /api/queues/:queueName/:jobId/promote': 'redeliverDelivery',
+  'put /api/queues/:queueName/:jobId/retry': 'redeliverDelivery',
 };
 
 export type ActionVerdict =
