@@ -56,6 +56,7 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
   if (PAGES.test(path)) return [];
   const route = routes.find(({ pattern }) => pattern.test(path));
   if (!route) return findProblemBreaches(answer, [...BEFORE_ANY_OPERATION, ...OF_ANY_BODY, 'route_not_found']);
+  if (request.method === 'OPTIONS' && answer.status === 204) return answer.headers.allow ? [] : ['no Allow'];
   const method = (request.method === 'HEAD' ? 'get' : request.method).toLowerCase();
   const operation = route.operations[method];
   if (!operation) {

@@ -81,7 +81,26 @@ test('a condition on a request is passed over, since answers have no validators'
   }
 });
 
-test.each(['OPTIONS', 'POST', 'DELETE'])('%s on a health page is refused like on any other path', async (method) => {
+test('OPTIONS of a public page says what is allowed, as the plain health check of haproxy expects, and elsewhere is refused', async () => {
+  for (const path of ['/', '/healthz', '/readyz', '/errors']) {
+    const { status, headers, text } = await herald.request('OPTIONS', path);
+    expect({ path, status, allow: headers.allow, text }).toEqual({
+      path,
+      status: 204,
+      allow: 'GET, HEAD, OPTIONS',
+      text: '',
+    });
+  }
+  expect(problemOf(await herald.request('OPTIONS', '/tasks')).status).toBe(405);
+});
+
+test('a body of charset=utf8 is UTF-8', async () => {
+  const headers = { 'content-type': 'application/json;charset=utf8' };
+  const answer = await workspace.request('POST', '/tasks', { rawBody: '{"input":"ü"}', headers });
+  expect(answer.status).toBe(201);
+});
+
+test.each(['POST', 'DELETE'])('%s on a health page is refused like on any other path', async (method) => {
   for (const path of ['/healthz', '/readyz']) {
     const answer = await herald.request(method, path);
     expect(problemOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });

@@ -10,6 +10,8 @@ export const BODY_LIMIT_BYTES = 256 * KIB;
 export const BATCH_BODY_LIMIT_BYTES = 4 * KIB * KIB;
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
+/** No charset is UTF-8, and some libraries leave out the hyphen (WHATWG Encoding has both). */
+const UTF_8 = ['', 'utf-8', 'utf8'];
 const BYTE_ORDER_MARK = '\ufeff';
 
 const LOSSY = 'would read back as another number; send it as a string';
@@ -46,7 +48,7 @@ const refuseOtherForms: RequestHandler = (req, _res, next) => {
     throw new HttpFault('unsupported_media_type', 'send the body as application/json');
   }
   const charset = CHARSET.exec(req.get('content-type') ?? '')?.[1] ?? '';
-  if (!['', 'utf-8'].includes(charset.toLowerCase())) throw notUtf8();
+  if (!UTF_8.includes(charset.toLowerCase())) throw notUtf8();
   if ((req.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
     const detail = 'send the body as it is, without content-encoding';
     throw new HttpFault('unsupported_media_type', detail, { 'accept-encoding': 'identity' });

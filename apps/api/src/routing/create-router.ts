@@ -39,7 +39,9 @@ export function createRouter<Deps>(table: RouteTable<Deps>, deps: Deps, steps: S
         toHandler(each, table, deps, steps.audit),
       );
     }
-    route.all(enter, refuseOtherMethods(...some.map(({ method }) => method.toUpperCase())));
+    const methods = some.map(({ method }) => method.toUpperCase());
+    if (table.access === 'public') route.all(enter, answerOptions(methods));
+    route.all(enter, refuseOtherMethods(...methods));
   }
   return router;
 }
@@ -111,6 +113,17 @@ export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
   if (req.path.includes('//')) refuseUnknownPath();
   next();
 };
+
+/** A plain health check of haproxy is `OPTIONS /`, and one that is refused takes the whole service out. */
+function answerOptions(methods: readonly string[]): RequestHandler {
+  return (req, res, next) => {
+    if (req.method !== 'OPTIONS') return next();
+    res
+      .status(204)
+      .set('allow', [...methods, 'HEAD', 'OPTIONS'].join(', '))
+      .end();
+  };
+}
 
 /** Ends a route: answers every other method with the allowed ones. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {
