@@ -59,8 +59,8 @@ test('a bad item says what is wrong with it, by its place in the item', async ()
       code: 'validation_failed',
       status: 422,
       errors: expect.arrayContaining([
-        { path: 'checkpointId', message: expect.any(String) as string },
-        { path: 'canonical', message: expect.any(String) as string },
+        { path: 'checkpointId', pointer: '/checkpointId', code: 'wrong_type', message: expect.any(String) as string },
+        { path: 'canonical', pointer: '/canonical', code: 'required', message: expect.any(String) as string },
       ]) as object[],
     },
   });

@@ -22,7 +22,10 @@ test('a registration answers 201 with the receiver, its secret and where to find
     description: '',
     enabled: true,
     ordering: 'none',
+    orderingTimeoutSeconds: 86_400,
     orderingTimeout: '24h',
+    rateLimit: null,
+    maxRetryHours: null,
     createdAt: expect.stringMatching(/Z$/) as string,
     health: {
       state: 'healthy',
@@ -73,10 +76,9 @@ test('a rate limit is shown while there is one, changed and removed, and a wrong
     description: 'billing',
     rateLimit: { perSecond: 1 },
   });
-  expect(bodyOf(await patch({ rateLimit: null }), 200)).not.toHaveProperty('rateLimit');
+  expect(bodyOf(await patch({ rateLimit: null }), 200)).toMatchObject({ rateLimit: null });
   const unlimited = await workspace.registerReceiver({ url: URL, rateLimit: null, maxRetryHours: null });
-  expect(unlimited).not.toHaveProperty('rateLimit');
-  expect(unlimited).not.toHaveProperty('maxRetryHours');
+  expect(unlimited).toMatchObject({ rateLimit: null, maxRetryHours: null });
 });
 
 test('a removed receiver is gone for every operation', async () => {
@@ -101,4 +103,40 @@ test('an operation without a body takes an empty POST, with or without a content
   // fetch sends `content-length: 0` here, as many clients do.
   const cancel = await workspace.request('POST', `/tasks/${task.id}/cancel`);
   expect(cancel).toMatchObject({ status: 200, body: { status: 'canceled' } });
+});
+
+test('a loop that reads, changes and reads again finds no difference, for every field that can be set', async () => {
+  const workspace = await herald.createWorkspace();
+  const wanted = {
+    url: `HTTPS://hooks.example.com/in`,
+    events: ['task.done'],
+    description: 'billing',
+    enabled: true,
+    ordering: 'task',
+    orderingTimeoutSeconds: 172_800,
+    rateLimit: { perSecond: 7 },
+    maxRetryHours: 24,
+  };
+  const { id } = await workspace.registerReceiver({ url: URL });
+  const path = `/api/public/webhooks/${id}`;
+  const read = async () => bodyOf(await workspace.request('GET', path), 200) as Record<string, unknown>;
+  bodyOf(await workspace.request('PATCH', path, { body: wanted }), 200);
+  const first = await read();
+  expect(first).toMatchObject(wanted);
+  // All that was read, without the former name of a field that is there.
+  const { orderingTimeout, health, ...all } = first;
+  expect(orderingTimeout).toBe('48h');
+  bodyOf(await workspace.request('PATCH', path, { body: { ...all, health } }), 200);
+  const { health: _health, ...second } = await read();
+  expect(second).toEqual({ ...all, orderingTimeout });
+
+  const former = await workspace.request('PATCH', path, { body: { orderingTimeout: '90m' } });
+  expect(bodyOf(former, 200)).toMatchObject({ orderingTimeoutSeconds: 5_400 });
+  const both = await workspace.request('PATCH', path, { body: { orderingTimeout: '1h', orderingTimeoutSeconds: 60 } });
+  expect(problemOf(both)).toMatchObject({
+    type: '/errors#problems-validation_failed',
+    errors: [{ path: 'orderingTimeout', pointer: '/orderingTimeout', code: 'conflict' }],
+  });
+  const { text } = await workspace.request('GET', '/errors', { headers: { accept: 'text/html' } });
+  expect(text).toContain('id="problems-validation_failed"');
 });

@@ -28,6 +28,8 @@ export interface DeliveryListItem {
   event: string;
   sampleOf?: string;
   status: string;
+  receiverId: string | null;
+  callbackId: string | null;
   endpointId: string;
   transitionId: string;
   taskId: string | null;

@@ -5,7 +5,34 @@ import { isCallbackId, taskIdOfCallback, type EndpointId } from './ids/ids.ts';
  * A problem of the input: its place, keys joined with dots, and the rule that it breaks, as the rest of a sentence that
  * begins with the place: `must be a string`.
  */
-export type InputProblem = { readonly path: string; readonly message: string };
+export type InputProblem = {
+  readonly path: string;
+  readonly message: string;
+  /** Stable, for programs. Absent: `invalid`. */
+  readonly code?: InputProblemCode;
+  /** The place as a JSON pointer. Absent: the path has no dots but those between keys. */
+  readonly pointer?: string;
+};
+
+/** What is wrong with a part of an input. */
+export const INPUT_PROBLEM_CODES = [
+  'required',
+  'unknown',
+  'wrong_type',
+  'not_allowed',
+  'too_long',
+  'too_short',
+  'too_large',
+  'too_small',
+  'conflict',
+  'invalid',
+] as const;
+export type InputProblemCode = (typeof INPUT_PROBLEM_CODES)[number];
+
+/** A place as a JSON pointer (RFC 6901). */
+export function toPointer(keys: readonly string[]): string {
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
 
 /** A foreseen fault of the caller or of the moment. The caller sees its `message`. Any other error is internal. */
 export abstract class DomainError extends Error {
@@ -166,10 +193,15 @@ export class StaleActionVersionError extends DomainError {
 export class ValidationError extends DomainError {
   readonly code = 'validation_failed';
   /** Each with its whole sentence. */
-  readonly problems: readonly InputProblem[];
+  readonly problems: readonly Required<InputProblem>[];
   /** @param whole what the input is called where a problem has no place */
   constructor(problems: readonly InputProblem[], whole = 'the body') {
-    const sentences = problems.map(({ path, message }) => ({ path, message: `${path || whole} ${message}` }));
+    const sentences = problems.map(({ path, message, code = 'invalid', pointer }) => ({
+      path,
+      message: `${path || whole} ${message}`,
+      code,
+      pointer: pointer ?? toPointer(path === '' ? [] : path.split('.')),
+    }));
     super(sentences.map(({ message }) => message).join('; '));
     this.problems = sentences;
   }

@@ -12,6 +12,8 @@ export {
   CursorText,
   ListDeliveries,
   ListWorkspaceDeliveries,
+  namedEndpoint,
+  NameEndpoint,
   PageLimit,
   REPLAY_LIMIT,
   RequestReplay,
@@ -35,6 +37,7 @@ export * from './events.ts';
 export * from './ids/id-texts.ts';
 export * from './ids/ids.ts';
 export * from './ids/seed.ts';
+export { refuseBoth } from './rule.ts';
 export * from './notices/draft-notice.ts';
 export * from './notices/notice-payloads.ts';
 export * from './tasks/task.ts';

@@ -50,7 +50,7 @@ test('of a bug the caller learns the request id and nothing else, and the log th
   const answer = await workspace.request('GET', `/tasks/${id}`);
   const { requestId, ...problem } = problemOf(answer);
   expect(problem).toEqual({
-    type: 'urn:herald:problem:internal',
+    type: '/errors#problems-internal',
     title: 'Internal',
     status: 500,
     detail: 'something went wrong on our side; the request id finds it in our log',

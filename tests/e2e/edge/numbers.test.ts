@@ -32,7 +32,7 @@ test.each([
 ])('a number that is %s is refused by its place, and not taken for another', async (_what, literal) => {
   const problem = problemOf(await createTask(`{"id":1,"list":["x",{"amount":${literal}}]}`));
   expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
-  expect(problem.errors).toEqual([{ path: 'input.list.1.amount', message: `input.list.1.amount ${MESSAGE}` }]);
+  expect(problem.errors).toMatchObject([{ path: 'input.list.1.amount', message: `input.list.1.amount ${MESSAGE}` }]);
 });
 
 test('several such numbers are listed, the first ten of them', async () => {
@@ -89,11 +89,11 @@ test('in a batch an item with such a number is its own problem and spoils no oth
     reportDone(c, `"result":"1e400","usage":12`),
   ]);
   const { results } = bodyOf(answer, 200) as { results: { status?: string; error?: Problem }[] };
-  expect(results.map(({ status, error }) => status ?? error?.errors)).toEqual([
-    'done',
-    [{ path: 'usage.cents.1', message: `usage.cents.1 ${MESSAGE}` }],
-    [{ path: '', message: `the item ${MESSAGE}` }],
-    'done',
+  expect(results.map(({ status, error }) => ({ status, errors: error?.errors }))).toMatchObject([
+    { status: 'done' },
+    { errors: [{ path: 'usage.cents.1', code: 'invalid', message: `usage.cents.1 ${MESSAGE}` }] },
+    { errors: [{ path: '', pointer: '', message: `the item ${MESSAGE}` }] },
+    { status: 'done' },
   ]);
   expect(await workspace.readTask(a)).toMatchObject({ usage: { cents: 0.1 + 0.2 } });
   expect(await workspace.readTask(b)).toMatchObject({ status: 'running' });
@@ -124,5 +124,5 @@ describe('under an Idempotency-Key', () => {
 test('a hostile batch of 4 MiB of numbers is judged at once', async () => {
   const answer = await reportBatch(['[' + '1e1,'.repeat(1_040_000) + '1e400]'], { deadlineMs: 5_000 });
   const { results } = bodyOf(answer, 200) as { results: { error?: Problem }[] };
-  expect(results[0]?.error?.errors).toEqual([{ path: '1040000', message: `1040000 ${MESSAGE}` }]);
+  expect(results[0]?.error?.errors).toMatchObject([{ path: '1040000', message: `1040000 ${MESSAGE}` }]);
 });

@@ -36,7 +36,7 @@ test.each(operations)('$name refuses a parameter that it does not name, however 
   for (const written of [path, `${path}/`]) {
     const problem = problemOf(await herald.request(method, `${written}?nobody=1`, { key }));
     expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
-    expect(problem.errors).toEqual([
+    expect(problem.errors).toMatchObject([
       {
         path: 'nobody',
         message: expect.stringMatching(

@@ -217,7 +217,10 @@ describe("a workspace's deliveries", () => {
     expect(await idsBy({ status: 'failed' })).toEqual([both.toCallback]);
     expect(await idsBy({ receiver: registered.id })).toHaveLength(3);
     expect(await idsBy({ receiver: failed[0]?.endpointId ?? '' })).toEqual([both.toCallback]);
-    expect((await idsBy({ task: both.taskId })).sort()).toEqual([both.toCallback, both.to(registered)].sort());
+    expect(await idsBy({ receiverId: registered.id })).toHaveLength(3);
+    expect(await idsBy({ callbackId: failed[0]?.callbackId ?? '' })).toEqual([both.toCallback]);
+    expect(failed).toMatchObject([{ receiverId: null, taskId: both.taskId }]);
+    expect((await idsBy({ taskId: both.taskId })).sort()).toEqual([both.toCallback, both.to(registered)].sort());
     expect(await idsBy({ task: both.taskId, status: 'failed' })).toEqual([both.toCallback]);
     expect(await idsBy({ task: both.taskId, receiver: registered.id })).toEqual([both.to(registered)]);
     expect(await idsBy({ event: 'task.canceled' })).toEqual([]);
@@ -230,6 +233,7 @@ describe("a workspace's deliveries", () => {
 
   test.each([
     { receiver: 'wh_x', path: 'receiver' },
+    { receiverId: 'wh_x', path: 'receiverId' },
     { task: 'task_x', path: 'task' },
     { status: 'lost', path: 'status' },
     { endpointId: 'wh_x', path: 'endpointId' },

@@ -260,7 +260,9 @@ test.each(['receiver', 'callback', 'task'] as const)(
     const name = kind === 'task' ? 'task' : 'receiver';
     const path = `/api/public/deliveries?${name}=${victim.ids[kind]}&event=task.canceled`;
     const { status, body } = await send('GET', path, { key: intruder.workspace.key });
-    expect({ status, body }).toEqual({ status: 200, body: { deliveries: [], nextCursor: null } });
+    const nothing = { status: 200, body: { deliveries: [], nextCursor: null } };
+    const unknown = { status: 404, body: { code: 'receiver_not_found' } };
+    expect({ status, body }).toMatchObject(kind === 'receiver' ? unknown : nothing);
   },
 );
 

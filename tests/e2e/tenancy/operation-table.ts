@@ -67,7 +67,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   listTasks: { params: [], query: '?status=done' },
   readExecutorTask: { params: ['task'] },
   readOverview: { params: [], isOperators: true },
-  listDestinations: { params: [], isOperators: true },
+  listWaitingReceivers: { params: [], isOperators: true },
   searchService: { params: [], query: '?q=ws_x', isOperators: true },
   listFailedDeliveries: { params: [], isOperators: true },
   listAudit: { params: [], isOperators: true },

@@ -1,17 +1,10 @@
-import { ListWorkspaceDeliveries, NotFoundError } from '@herald/core';
+import { namedEndpoint, NameEndpoint, NotFoundError } from '@herald/core';
 import type { ActivityReader } from '@herald/store/activity/activity-reader';
 import { z } from 'zod';
 import { workspaceOf } from '../http/request-state.ts';
 import { operation, type KeyedRouteTable } from '../routing/operation.ts';
 
 export type ActivityRoutesDeps = { readonly activity: ActivityReader };
-
-const ReadActivity = z.strictObject({
-  receiver: ListWorkspaceDeliveries.shape.receiver
-    .unwrap()
-    .meta({ description: 'Of this receiver, or of this callback of a Task (`cb_…`). Absent: of the workspace.' })
-    .exactOptional(),
-});
 
 const ActivityView = z
   .strictObject({
@@ -30,13 +23,14 @@ export const ACTIVITY_ROUTES: KeyedRouteTable<ActivityRoutesDeps> = {
     operation('readActivity', 'GET /', {
       summary: 'Ask whether anything happened',
       description:
-        'The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.',
-      query: ReadActivity,
+        'Of a receiver, of a callback, or of the whole workspace. The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.',
+      query: NameEndpoint,
       answer: { status: 200, description: 'The version.', schema: ActivityView },
       problems: ['receiver_not_found'],
-      async handle({ activity }, req, _res, { receiver }) {
-        const version = await activity.readVersion(workspaceOf(req), receiver);
-        if (version === undefined) throw new NotFoundError('receiver', receiver ?? '');
+      async handle({ activity }, req, _res, query) {
+        const endpoint = namedEndpoint(query);
+        const version = await activity.readVersion(workspaceOf(req), endpoint);
+        if (version === undefined) throw new NotFoundError('receiver', endpoint ?? '');
         return { version };
       },
     }),

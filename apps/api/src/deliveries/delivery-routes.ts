@@ -1,4 +1,4 @@
-import { ListWorkspaceDeliveries, NotFoundError } from '@herald/core';
+import { ListWorkspaceDeliveries, namedEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { readCursor } from '../http/cursor.ts';
@@ -19,6 +19,8 @@ import { toRequestView } from './request-view.ts';
 export type DeliveryRoutesDeps = {
   readonly deliveryLog: DeliveryLog;
   readonly readPriced: PriceLists;
+  /** Throws when the workspace has no such receiver. */
+  readonly receivers: { readonly find: (workspaceId: WorkspaceId, id: string) => Promise<unknown> };
   readonly redeliver: Redeliver;
 };
 
@@ -35,12 +37,23 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       description: `Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until \`nextCursor\` is null. With another filter, begin without a cursor. ${MAY_BE_PARTIAL}`,
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
-      problems: ['history_unavailable'],
-      async handle({ deliveryLog, readPriced }, req, res, { limit, cursor, ...filter }) {
+      problems: ['receiver_not_found', 'history_unavailable'],
+      async handle({ deliveryLog, readPriced, receivers }, req, res, { limit, cursor, taskId, task, ...query }) {
+        const { receiverId: _receiverId, callbackId: _callbackId, receiver: _receiver, ...same } = query;
+        const [endpoint, about] = [namedEndpoint(query), taskId ?? task];
+        const filter = {
+          ...same,
+          ...(endpoint !== undefined && { receiver: endpoint }),
+          ...(about !== undefined && { task: about }),
+        };
         const after = readCursor(cursor);
-        const read = (signal: AbortSignal) =>
-          deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, after, signal);
-        return toDeliveryPage(await readPriced(req, res, read));
+        const page = await readPriced(req, res, (signal: AbortSignal) =>
+          deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, after, signal),
+        );
+        // What was sent to a receiver that was removed lately is still listed.
+        if (page.deliveries.length === 0 && !page.next && endpoint?.startsWith('wh_'))
+          await receivers.find(workspaceOf(req), endpoint);
+        return toDeliveryPage(page);
       },
     }),
     operation('readDelivery', 'GET /{id}', {

@@ -1,5 +1,6 @@
 import {
   DomainError,
+  INPUT_PROBLEM_CODES,
   PROBLEMS,
   UnavailableError,
   ValidationError,
@@ -30,17 +31,27 @@ export class HungUpError extends Error {
 }
 
 const ProblemFields = {
-  type: z.string().meta({ description: 'A URI that names the code.', examples: ['urn:herald:problem:task_closed'] }),
+  type: z.string().meta({
+    format: 'uri-reference',
+    description: 'The page that explains the code, at the origin of the service.',
+    examples: ['/errors#problems-task_closed'],
+  }),
   title: z.string(),
   status: z.int().min(400).max(599),
   detail: z.string().meta({ description: 'For people: what to change.' }),
   code: CodeList('ProblemCode', PROBLEMS, 'Stable. For programs.'),
   errors: z
-    .array(z.strictObject({ path: z.string(), message: z.string() }))
-    .meta({
-      description:
-        'Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change.',
-    })
+    .array(
+      z
+        .strictObject({
+          path: z.string().meta({ description: 'The place in the input, keys joined by dots. Empty: all of it.' }),
+          pointer: z.string().meta({ description: 'The place as a JSON pointer.', examples: ['/callback/url'] }),
+          code: z.enum(INPUT_PROBLEM_CODES).meta({ description: 'Stable. For programs.' }),
+          message: z.string().meta({ description: 'For people: what to change.' }),
+        })
+        .meta({ id: 'InputProblem' }),
+    )
+    .meta({ description: 'Only of `validation_failed`.' })
     .exactOptional(),
 };
 
@@ -75,7 +86,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof ValidationError) {
     return {
       ...describeProblem('validation_failed', error.message),
-      errors: error.problems.map(({ path, message }) => ({ path, message })),
+      errors: error.problems.map(({ path, pointer, code, message }) => ({ path, pointer, code, message })),
     };
   }
   if (error instanceof DomainError || error instanceof HttpFault) return describeProblem(error.code, error.message);
@@ -86,5 +97,5 @@ export function toProblem(error: unknown): Problem {
 export function describeProblem(code: ProblemCode, detail: string): Problem {
   const words = code.replaceAll('_', ' ');
   const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return { type: `urn:herald:problem:${code}`, title, status: PROBLEMS[code].status, detail, code };
+  return { type: `/errors#problems-${code}`, title, status: PROBLEMS[code].status, detail, code };
 }

@@ -147,7 +147,7 @@ test('every error is the one Problem, and each response says which codes it may 
   expect(texts.match(/"#\/components\/schemas\/\w*Problem\w*"/g)).toContain('"#/components/schemas/Problem"');
   expect(
     Object.keys((document.components as { schemas: object }).schemas).filter((name) => name.includes('Problem')),
-  ).toEqual(['Problem', 'ProblemCode']);
+  ).toEqual(['Problem', 'ProblemCode', 'InputProblem']);
   for (const { responses: each } of called) expect(each.default).toEqual({ $ref: '#/components/responses/problem' });
   expect(JSON.stringify((document.components as { responses: object }).responses)).toContain('method_not_allowed');
 });

@@ -48,9 +48,15 @@ const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';
 const CONTROL = 'must not contain control characters other than tab and line break';
-const FIELDS = 'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit';
-const CALLBACK_FIELDS = 'url, events, enabled, headers, ordering, orderingTimeout';
+const FIELDS =
+  'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeoutSeconds, orderingTimeout, rateLimit';
+const CHANGING =
+  'url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeoutSeconds, rateLimit';
+/** What a PATCH takes, too: all of an answer. */
+const READ_ONLY = 'disabledAt, disabledReason, disabledBy, lockedReason, headerNames';
+const CALLBACK_FIELDS = `url, events, enabled, headers, ordering, orderingTimeoutSeconds, orderingTimeout, ${READ_ONLY}`;
 const TIMEOUT = 'orderingTimeout must be a duration from 1m to 5d, such as 30m, 24h or 2d';
+const SECONDS = 'orderingTimeoutSeconds must be a whole number from 60 to 432000';
 const url = 'https://hooks.example.com/in';
 const outcome = { summary: 'so far' };
 const primary = { id: 'a1', title: 'Pay?', primary: true };
@@ -154,6 +160,13 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ url, orderingTimeout: '1.5h' }, TIMEOUT],
     [{ url, orderingTimeout: ' 2h' }, TIMEOUT],
     [{ url, orderingTimeout: 3_600 }, TIMEOUT],
+    [{ url, orderingTimeoutSeconds: 59 }, SECONDS],
+    [{ url, orderingTimeoutSeconds: 60.5 }, SECONDS],
+    [{ url, orderingTimeoutSeconds: '60' }, SECONDS],
+    [
+      { url, orderingTimeout: '1h', orderingTimeoutSeconds: 3_600 },
+      'orderingTimeout is the former name of orderingTimeoutSeconds, which is given too: leave it out',
+    ],
     [{ url, event: ['task.done'] }, 'event is not a field here; did you mean `events`?'],
     [{ url, Events: [] }, 'Events is not a field here; did you mean `events`?'],
     [{ URL: url }, 'url is required', 'URL is not a field here; did you mean `url`?'],
@@ -170,7 +183,8 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [JSON.parse(`{"url":"${url}","__proto__":{}}`) as unknown, '__proto__ must not be used as the name of a field'],
   ],
   changeReceiver: [
-    [{}, `the body must change at least one of ${FIELDS}`],
+    [{}, `the body must change at least one of ${CHANGING}`],
+    [{ id: 'wh_1', health: {} }, `the body must change at least one of ${CHANGING}`],
     [{ url: '' }, 'url must start with https://'],
     [{ enabled: null }, 'enabled must be true or false'],
     [{ headers: null }, 'headers must be an object with the name and the value of each header'],
@@ -183,18 +197,18 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [
       { enable: false },
       'enable is not a field here; did you mean `enabled`?',
-      `the body must change at least one of ${FIELDS}`,
+      `the body must change at least one of ${CHANGING}`,
     ],
   ],
   changeCallback: [
-    [{}, `the body must change at least one of ${CALLBACK_FIELDS}`],
+    [{}, 'the body must change at least one of url, events, enabled, headers, ordering, orderingTimeoutSeconds'],
     [{ url: 'http://a.example/' }, 'url must start with https://'],
     [{ enabled: 1 }, 'enabled must be true or false'],
     [{ headers: { a: '' } }, 'headers.a must not be empty'],
     [
       { description: 'x' },
       `description is not a field here; known are ${CALLBACK_FIELDS}`,
-      `the body must change at least one of ${CALLBACK_FIELDS}`,
+      'the body must change at least one of url, events, enabled, headers, ordering, orderingTimeoutSeconds',
     ],
   ],
   testReceiver: [
@@ -230,7 +244,7 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ callback: {} }, 'callback.url is required'],
     [
       { callback: { url, enabled: false } },
-      'callback.enabled is not a field here; known are url, events, headers, ordering, orderingTimeout',
+      'callback.enabled is not a field here; known are url, events, headers, ordering, orderingTimeoutSeconds, orderingTimeout',
     ],
     [
       { callback: { url, headers: { te: 'x' } } },
@@ -350,6 +364,8 @@ test.each<Row>([
 });
 
 const PAGE_LIMIT = 'limit must be a whole number from 1 to 100';
+const [RECEIVER, CALLBACK, TASK] = ['wh', 'cb', 'task'].map((kind) => `${kind}_01kes8t4a0q3m1y5b9z7x2c6vd`);
+
 const QUERIES: Readonly<Record<string, readonly Row[]>> = {
   listDeliveries: [
     [{ status: 'sent' }, 'status must be one of pending, delivered, failed, canceled'],
@@ -358,6 +374,15 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
       'receiver must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)',
     ],
     [{ task: '1' }, 'task must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd'],
+    [{ receiverId: CALLBACK }, 'receiverId must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd'],
+    [{ callbackId: RECEIVER }, 'callbackId must be the id of a callback, such as cb_01kes8t4a0q3m1y5b9z7x2c6vd'],
+    [
+      { receiver: RECEIVER, receiverId: RECEIVER },
+      'receiver is the former name of receiverId, which is given too: leave it out',
+    ],
+    [{ receiverId: RECEIVER, callbackId: CALLBACK }, 'callbackId must not be given beside receiverId'],
+    [{ task: TASK, taskId: TASK }, 'task is the former name of taskId, which is given too: leave it out'],
+    [{ since: '2030-01-31T12:00:00Z', until: '2030-01-31T12:00:00Z' }, 'until must be later than since'],
     [{ since: 'yesterday', limit: '0' }, `since ${TIME}`, PAGE_LIMIT],
   ],
   listReceiverDeliveries: [

@@ -65,7 +65,7 @@ function describe(codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
 }
 
 function exampleOf(code: ProblemCode) {
-  const errors = [{ path: 'url', message: 'url must start with https://' }];
+  const errors = [{ path: 'url', pointer: '/url', code: 'invalid', message: 'url must start with https://' }];
   return {
     ...describeProblem(code, PROBLEMS[code].meaning),
     requestId: 'req_8fK2mQ0ZxYbA',

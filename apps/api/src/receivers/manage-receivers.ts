@@ -1,4 +1,5 @@
 import {
+  askedOrderingTimeout,
   isCallbackId,
   newReceiverId,
   newSeed,
@@ -74,7 +75,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       by: DisabledBy,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
-      const { url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit } = asked;
+      const { url, events, description, enabled, headers, maxRetryHours, ordering, rateLimit } = asked;
+      const orderingTimeoutMs = askedOrderingTimeout(asked);
       refuseForbiddenUrl(findUrlProblem, url, 'url');
       const receiver: Endpoint = {
         id: newReceiverId(createdAt, random),
@@ -86,7 +88,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
         ...(rateLimit && { rateLimit }),
         createdAt,
         ...(ordering !== undefined && { ordering }),
-        ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
+        ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }),
         ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request', disabledBy: by }),
         ...(typeof maxRetryHours === 'number' && { maxRetryHours }),
       };

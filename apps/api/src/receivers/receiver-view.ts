@@ -50,7 +50,7 @@ const ReceiverFields = {
   description: z.string(),
   enabled: z.boolean(),
   ...OrderingFields,
-  rateLimit: RateLimit.exactOptional(),
+  rateLimit: RateLimit.nullable(),
   createdAt: TimeText,
   ...DisablingFields,
   headerNames: z
@@ -60,7 +60,7 @@ const ReceiverFields = {
       examples: [['authorization']],
     })
     .exactOptional(),
-  maxRetryHours: MaxRetryHours.exactOptional(),
+  maxRetryHours: MaxRetryHours.nullable(),
   health: ReceiverHealth,
 };
 
@@ -71,7 +71,9 @@ const EXAMPLE = {
   description: 'Billing, production',
   enabled: true,
   ordering: 'none',
+  orderingTimeoutSeconds: 86_400,
   orderingTimeout: '24h',
+  rateLimit: null,
   createdAt: '2030-01-31T12:00:00.000Z',
   headerNames: ['authorization'],
   maxRetryHours: 72,
@@ -164,11 +166,11 @@ export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer
     description,
     enabled,
     ...toOrderingView(receiver),
-    ...(rateLimit && { rateLimit }),
+    rateLimit: rateLimit ?? null,
     createdAt: toTime(createdAt),
     ...toDisablingView(receiver),
     ...(headerNames && { headerNames: [...headerNames] }),
-    ...(maxRetryHours !== undefined && { maxRetryHours }),
+    maxRetryHours: maxRetryHours ?? null,
     health: {
       state,
       since: toTime(since),

@@ -117,11 +117,12 @@ export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
 /** A plain health check of haproxy is `OPTIONS /`, and one that is refused takes the whole service out. */
 function answerOptions(methods: readonly string[]): RequestHandler {
   return (req, res, next) => {
-    if (req.method !== 'OPTIONS') return next();
-    res
-      .status(204)
-      .set('allow', [...methods, 'HEAD', 'OPTIONS'].join(', '))
-      .end();
+    if (req.method === 'OPTIONS')
+      res
+        .status(204)
+        .set('allow', [...methods, 'HEAD', 'OPTIONS'].join(', '))
+        .end();
+    else next();
   };
 }
 

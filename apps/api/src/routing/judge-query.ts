@@ -1,4 +1,4 @@
-import { ValidationError } from '@herald/core';
+import { toPointer, ValidationError } from '@herald/core';
 import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
@@ -31,6 +31,8 @@ export function judgeQuery(query: object, schema?: z.ZodType): void {
     message: names.has(name)
       ? 'must be given once'
       : describeUnknownName(name, known, 'is not a parameter of this operation'),
+    code: names.has(name) ? ('invalid' as const) : ('unknown' as const),
+    pointer: toPointer([toShownName(name)]),
   }));
   throw new ValidationError(problems);
 }

@@ -1,4 +1,4 @@
-import { ValidationError, type InputProblem } from '@herald/core';
+import { toPointer, ValidationError, type InputProblem, type InputProblemCode } from '@herald/core';
 import type { z } from 'zod';
 import { judgeJson } from './judge-json.ts';
 import { ruleOf } from './rule-of.ts';
@@ -37,10 +37,36 @@ export function readFields<Schema extends z.ZodType>(
 
 function toInputProblems(issue: z.core.$ZodIssue): InputProblem[] {
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: path.join('.'), message: issue.message, code: codeOf(issue), pointer: toPointer(path) }];
   const known = issue.message === '' ? [] : issue.message.split(', ');
   return issue.keys.slice(0, UNKNOWN_LIMIT).map((name) => ({
     path: [...path, toShownName(name)].join('.'),
     message: describeUnknownName(name, known, 'is not a field here'),
+    code: 'unknown',
+    pointer: toPointer([...path, toShownName(name)]),
   }));
+}
+
+function codeOf(issue: z.core.$ZodIssue): InputProblemCode {
+  if (/^is required\b/.test(issue.message)) return 'required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return 'wrong_type';
+    case 'invalid_value':
+    case 'invalid_union':
+      return 'not_allowed';
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array' ? 'too_long' : 'too_large';
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array' ? 'too_short' : 'too_small';
+    case 'custom':
+      return (issue.params as { readonly code?: InputProblemCode } | undefined)?.code ?? 'invalid';
+    case 'invalid_element':
+    case 'invalid_format':
+    case 'invalid_key':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+      return 'invalid';
+  }
 }

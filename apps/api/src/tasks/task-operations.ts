@@ -1,4 +1,5 @@
 import {
+  askedOrderingTimeout,
   callbackIdOf,
   InvalidTransitionError,
   judgeResolution,
@@ -56,7 +57,8 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
   };
 
   const toCallback = (workspaceId: WorkspaceId, taskId: TaskId, asked: TaskCallback, createdAt: number) => {
-    const { url, events, headers, ordering, orderingTimeout } = asked;
+    const { url, events, headers, ordering } = asked;
+    const orderingTimeoutMs = askedOrderingTimeout(asked);
     const id = callbackIdOf(taskId);
     const sealed = headers && sealHeaders(headers, id);
     const endpoint: Endpoint = {
@@ -69,7 +71,7 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
       createdAt,
       ...(sealed && sealed.names.length > 0 && { headerNames: sealed.names }),
       ...(ordering !== undefined && { ordering }),
-      ...(orderingTimeout !== undefined && { orderingTimeoutMs: orderingTimeout }),
+      ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }),
     };
     const secret = newSigningSecret();
     return { endpoint, secret, encryptedSecret: encryptSecret(secret, id), ...(sealed && { headers: sealed }) };

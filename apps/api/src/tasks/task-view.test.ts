@@ -46,7 +46,7 @@ describe('the callback in the view', () => {
   const task: TaskRecord = { ...TASK, callback };
   const endpoint: Endpoint = { ...callback, workspaceId: 'ws_1', description: '', enabled: true, createdAt: 0 };
   const { url, events } = callback;
-  const unordered = { ordering: 'none', orderingTimeout: '24h' };
+  const unordered = { ordering: 'none', orderingTimeoutSeconds: 86_400, orderingTimeout: '24h' };
 
   test.each<{ when: string; endpoint: Endpoint | undefined; shown: object }>([
     { when: 'is enabled', endpoint, shown: { url, events, enabled: true, ...unordered } },
@@ -61,7 +61,7 @@ describe('the callback in the view', () => {
     {
       when: 'is in order',
       endpoint: { ...endpoint, ordering: 'task', orderingTimeoutMs: 5_400_000 },
-      shown: { url, events, enabled: true, ordering: 'task', orderingTimeout: '90m' },
+      shown: { url, events, enabled: true, ordering: 'task', orderingTimeoutSeconds: 5_400, orderingTimeout: '90m' },
     },
     { when: 'is lost', endpoint: undefined, shown: { url, events, enabled: false, ...unordered } },
   ])('of a Task whose record of it $when is $shown', ({ endpoint, shown }) => {

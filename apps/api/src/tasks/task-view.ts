@@ -43,6 +43,7 @@ const EXAMPLE = {
     events: [],
     enabled: true,
     ordering: 'none',
+    orderingTimeoutSeconds: 86_400,
     orderingTimeout: '24h',
   },
 };

@@ -33,7 +33,7 @@ export function writeAuditFilter(filter: AuditFilter): Record<string, string> {
 /** The parameters with which the API is asked. */
 export function toAuditQuery({ range, ...filter }: AuditFilter, now: number) {
   return {
-    ...(filter.workspace !== undefined && { workspace: filter.workspace }),
+    ...(filter.workspace !== undefined && { workspaceId: filter.workspace }),
     ...(filter.by !== undefined && { by: filter.by }),
     ...(range !== undefined && { since: new Date(now - RANGES_MS[range]).toISOString() }),
   };

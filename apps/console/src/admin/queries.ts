@@ -82,7 +82,7 @@ export function useOpenWorkspace() {
       const { token } = await read<Schemas['PortalLink']>(
         api.POST('/api/operator/workspaces/{id}/portal-links', { params: { path: { id: workspaceId } }, body: {} }),
       );
-      location.assign(`${page}#token=${token ?? ''}`);
+      location.assign(`${page}#token=${token}`);
     },
   });
 }

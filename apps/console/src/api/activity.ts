@@ -25,7 +25,14 @@ export function useActivity(endpoint?: string): void {
     queryFn: ({ signal }) =>
       read<Schemas['Activity']>(
         api.GET('/api/public/activity', {
-          params: { query: endpoint === undefined ? {} : { receiver: endpoint } },
+          params: {
+            query:
+              endpoint === undefined
+                ? {}
+                : endpoint.startsWith('cb_')
+                  ? { callbackId: endpoint }
+                  : { receiverId: endpoint },
+          },
           signal,
         }),
       ),

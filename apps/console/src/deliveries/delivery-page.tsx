@@ -17,7 +17,7 @@ import { StatusBadge } from './status-badge.tsx';
 /** One delivery: how it stands, each attempt, and what was sent. */
 export function DeliveryPage({ id }: { readonly id: string }) {
   const asked = useDelivery(id);
-  useActivity(asked.data?.endpointId);
+  useActivity(asked.data?.receiverId ?? asked.data?.callbackId ?? undefined);
   const mayWrite = useMayWrite();
   return (
     <Loaded of={asked}>
@@ -47,18 +47,18 @@ export function DeliveryPage({ id }: { readonly id: string }) {
 
 function Facts({ delivery }: { readonly delivery: Schemas['DeliveryWithAttempts'] }) {
   const { facts } = deliveryTexts;
-  const { endpointId, taskId, transitionId, createdAt, settledAt } = delivery;
+  const { receiverId, taskId, transitionId, createdAt, settledAt } = delivery;
   return (
     <dl class="facts">
       <div>
         <dt>{facts.endpoint}</dt>
         <dd>
-          {endpointId.startsWith('wh_') ? (
-            <Link href={`/console/receivers/${endpointId}`} className="mono">
-              {endpointId}
-            </Link>
-          ) : (
+          {receiverId === null ? (
             facts.callback
+          ) : (
+            <Link href={`/console/receivers/${receiverId}`} className="mono">
+              {receiverId}
+            </Link>
           )}
         </dd>
       </div>

@@ -38,8 +38,8 @@ function arrivalOf({ attempts, createdAt, settledAt }: Delivery): string {
 
 /** Counts down to the next try. */
 function Pending({ delivery }: { readonly delivery: Delivery }) {
-  const { tries, nextAttemptAt, endpointId, waitingFor } = delivery;
-  const isPaused = useReceiverOf(endpointId).data?.health.state === 'paused';
+  const { tries, nextAttemptAt, receiverId, waitingFor } = delivery;
+  const isPaused = useReceiverOf(receiverId).data?.health.state === 'paused';
   const now = useNow(1_000);
   const { summary } = deliveryTexts;
   const restMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - now;

@@ -76,7 +76,7 @@ export function DeliveryTable({ label, rows, selection, showsEndpoint = false }:
               </Link>
             </td>
             <td class="col-task">
-              {showsEndpoint ? <Endpoint id={delivery.endpointId} /> : <Task id={delivery.taskId} />}
+              {showsEndpoint ? <Endpoint id={delivery.receiverId} /> : <Task id={delivery.taskId} />}
             </td>
             <td class="col-time">
               <Time at={delivery.createdAt} />
@@ -122,8 +122,8 @@ function Task({ id }: { readonly id: string | null }) {
   );
 }
 
-function Endpoint({ id }: { readonly id: string }) {
-  if (!id.startsWith('wh_')) return <span>{deliveryTexts.facts.callback}</span>;
+function Endpoint({ id }: { readonly id: string | null }) {
+  if (id === null) return <span>{deliveryTexts.facts.callback}</span>;
   return (
     <Link href={`/console/receivers/${id}`} className="quiet-link mono" title={id}>
       {shortId(id)}

@@ -14,7 +14,7 @@ type PageRequest = { readonly limit: number; readonly cursor?: string | undefine
 function readPage(receiver: string, filter: Filter, { limit, cursor, signal }: PageRequest): Promise<Page> {
   const query = { ...toQuery(filter, serverNow()), limit, ...(cursor !== undefined && { cursor }) };
   if (filter.task !== undefined) {
-    const withIds = { ...query, receiver, task: filter.task };
+    const withIds = { ...query, receiverId: receiver, taskId: filter.task };
     return read<Page>(api.GET('/api/public/deliveries', { params: { query: withIds }, signal }));
   }
   return read<Page>(
@@ -53,12 +53,14 @@ export function useDelivery(id: string) {
 }
 
 /** The receiver of a delivery, whose state explains why the delivery waits. A callback has none. */
-export function useReceiverOf(endpointId: string) {
+export function useReceiverOf(receiverId: string | null) {
   return useQuery({
-    queryKey: ['receiver', endpointId],
+    queryKey: ['receiver', receiverId],
     queryFn: ({ signal }) =>
-      read<Schemas['Receiver']>(api.GET('/api/public/webhooks/{id}', { params: { path: { id: endpointId } }, signal })),
-    enabled: endpointId.startsWith('wh_'),
+      read<Schemas['Receiver']>(
+        api.GET('/api/public/webhooks/{id}', { params: { path: { id: receiverId ?? '' } }, signal }),
+      ),
+    enabled: receiverId !== null,
   });
 }
 

@@ -18,11 +18,11 @@ export function AdvancedFields({ input, refusals, isDroppingHeaders, onChange }:
   const texts = receiverTexts.advanced;
   const [isOpen, setOpen] = useState(false);
   const problems = judgeAdvanced(input);
-  const timeoutRefusal = findRefusal(refusals, 'orderingTimeout');
+  const timeoutProblem = problems.get('orderingTimeoutSeconds') ?? findRefusal(refusals, 'orderingTimeoutSeconds');
   const rateProblem = problems.get('rateLimit') ?? findRefusal(refusals, 'rateLimit');
   const hoursProblem = problems.get('maxRetryHours') ?? findRefusal(refusals, 'maxRetryHours');
   const headersProblem = problems.get('headers') ?? findRefusal(refusals, 'headers');
-  const isWrong = [timeoutRefusal, rateProblem, hoursProblem, headersProblem].some((each) => each !== undefined);
+  const isWrong = [timeoutProblem, rateProblem, hoursProblem, headersProblem].some((each) => each !== undefined);
   const set = (change: Partial<AdvancedInput>) => {
     onChange({ ...input, ...change });
   };
@@ -49,7 +49,7 @@ export function AdvancedFields({ input, refusals, isDroppingHeaders, onChange }:
         <TextField
           label={texts.orderingTimeout}
           hint={texts.orderingTimeoutHint}
-          problem={timeoutRefusal}
+          problem={timeoutProblem}
           value={input.orderingTimeout}
           onText={(orderingTimeout) => {
             set({ orderingTimeout });

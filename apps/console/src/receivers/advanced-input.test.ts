@@ -3,7 +3,7 @@ import { findRefusal, isToldAtFields } from './find-refusal.ts';
 
 const first = toAdvancedInput({
   ordering: 'task',
-  orderingTimeout: '2h',
+  orderingTimeoutSeconds: 7_200,
   rateLimit: { perSecond: 5 },
   maxRetryHours: 24,
   headerNames: ['authorization', 'x-tenant'],
@@ -16,7 +16,7 @@ test('what nobody has changed is not sent', () => {
 
 test.each([
   ['another order', { ordering: 'none' }, { ordering: 'none' }],
-  ['another timeout', { orderingTimeout: ' 30m ' }, { orderingTimeout: '30m' }],
+  ['another timeout', { orderingTimeout: ' 30m ' }, { orderingTimeoutSeconds: 1_800 }],
   ['another rate', { perSecond: '7' }, { rateLimit: { perSecond: 7 } }],
   ['no rate', { perSecond: '' }, { rateLimit: null }],
   ['fewer hours', { maxRetryHours: '1' }, { maxRetryHours: 1 }],
@@ -28,6 +28,7 @@ test.each([
 });
 
 test.each([
+  [{ orderingTimeout: '30 minutes' }, 'orderingTimeoutSeconds', 'must be a duration such as 30m, 24h or 2d'],
   [{ perSecond: '1.5' }, 'rateLimit', 'must be a whole number'],
   [{ perSecond: '-1' }, 'rateLimit', 'must be a whole number'],
   [{ maxRetryHours: 'a day' }, 'maxRetryHours', 'must be a whole number'],

@@ -1,3 +1,4 @@
+import { readDuration, writeDuration } from '@herald/core/duration';
 import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 
@@ -17,10 +18,13 @@ export type AdvancedInput = {
 };
 
 /** The fields of a request that it stands for. */
-export type AdvancedFields = Pick<Patch, 'ordering' | 'orderingTimeout' | 'rateLimit' | 'maxRetryHours' | 'headers'>;
+export type AdvancedFields = Pick<
+  Patch,
+  'ordering' | 'orderingTimeoutSeconds' | 'rateLimit' | 'maxRetryHours' | 'headers'
+>;
 
 /** What is wrong with it, by the paths that the service would name. */
-type AdvancedProblems = ReadonlyMap<'rateLimit' | 'maxRetryHours' | 'headers', string>;
+type AdvancedProblems = ReadonlyMap<'orderingTimeoutSeconds' | 'rateLimit' | 'maxRetryHours' | 'headers', string>;
 
 export const NO_ADVANCED: AdvancedInput = {
   ordering: 'none',
@@ -33,14 +37,17 @@ export const NO_ADVANCED: AdvancedInput = {
 
 export function toAdvancedInput({
   ordering,
-  orderingTimeout,
+  orderingTimeoutSeconds,
   rateLimit,
   maxRetryHours,
   headerNames = [],
-}: Pick<Receiver, 'ordering' | 'orderingTimeout' | 'rateLimit' | 'maxRetryHours' | 'headerNames'>): AdvancedInput {
+}: Pick<
+  Receiver,
+  'ordering' | 'orderingTimeoutSeconds' | 'rateLimit' | 'maxRetryHours' | 'headerNames'
+>): AdvancedInput {
   return {
     ordering,
-    orderingTimeout,
+    orderingTimeout: writeDuration(orderingTimeoutSeconds * 1_000),
     perSecond: String(rateLimit?.perSecond ?? ''),
     maxRetryHours: String(maxRetryHours ?? ''),
     headerNames,
@@ -49,9 +56,15 @@ export function toAdvancedInput({
 }
 
 /** Only what can't be written into a request. All bounds are the service's, which says them itself. */
-export function judgeAdvanced({ perSecond, maxRetryHours, headers = '' }: AdvancedInput): AdvancedProblems {
-  const { notWhole } = receiverTexts.advanced;
-  const problems = new Map<'rateLimit' | 'maxRetryHours' | 'headers', string>();
+export function judgeAdvanced({
+  orderingTimeout,
+  perSecond,
+  maxRetryHours,
+  headers = '',
+}: AdvancedInput): AdvancedProblems {
+  const { noDuration, notWhole } = receiverTexts.advanced;
+  const problems = new Map<'orderingTimeoutSeconds' | 'rateLimit' | 'maxRetryHours' | 'headers', string>();
+  if (readDuration(orderingTimeout) === undefined) problems.set('orderingTimeoutSeconds', noDuration);
   if (!isWholeOrEmpty(perSecond)) problems.set('rateLimit', notWhole);
   if (!isWholeOrEmpty(maxRetryHours)) problems.set('maxRetryHours', notWhole);
   const { problem } = readLines(headers);
@@ -64,7 +77,9 @@ export function toAdvancedFields(first: AdvancedInput, input: AdvancedInput): Ad
   const { ordering, orderingTimeout, perSecond, maxRetryHours, headers } = input;
   return {
     ...(ordering !== first.ordering && { ordering }),
-    ...(orderingTimeout.trim() !== first.orderingTimeout && { orderingTimeout: orderingTimeout.trim() }),
+    ...(orderingTimeout.trim() !== first.orderingTimeout && {
+      orderingTimeoutSeconds: (readDuration(orderingTimeout) ?? 0) / 1_000,
+    }),
     ...(perSecond.trim() !== first.perSecond && {
       rateLimit: perSecond.trim() === '' ? null : { perSecond: Number(perSecond) },
     }),

@@ -1,7 +1,7 @@
 type Refusal = { readonly path: string; readonly message: string };
 
 /** The fields of the form that show themselves what the service says about them. */
-const FIELDS = ['url', 'orderingTimeout', 'rateLimit', 'maxRetryHours', 'headers'];
+const FIELDS = ['url', 'orderingTimeoutSeconds', 'rateLimit', 'maxRetryHours', 'headers'];
 
 const isOf = (field: string, path: string): boolean => path === field || path.startsWith(`${field}.`);
 

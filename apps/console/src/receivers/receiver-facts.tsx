@@ -1,14 +1,15 @@
+import { writeDuration } from '@herald/core/duration';
 import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 
 /** How deliveries reach a receiver, where that is not as usual. */
 export function ReceiverFacts({ receiver }: { readonly receiver: Schemas['Receiver'] }) {
   const { facts } = receiverTexts;
-  const { ordering, orderingTimeout, rateLimit, maxRetryHours, headerNames = [] } = receiver;
+  const { ordering, orderingTimeoutSeconds, rateLimit, maxRetryHours, headerNames = [] } = receiver;
   const shown = [
-    ordering === 'task' && ([facts.ordering, facts.inOrder(orderingTimeout)] as const),
-    rateLimit !== undefined && ([facts.rate, facts.perSecond(rateLimit.perSecond)] as const),
-    maxRetryHours !== undefined && ([facts.tries, facts.hours(maxRetryHours)] as const),
+    ordering === 'task' && ([facts.ordering, facts.inOrder(writeDuration(orderingTimeoutSeconds * 1_000))] as const),
+    rateLimit !== null && ([facts.rate, facts.perSecond(rateLimit.perSecond)] as const),
+    maxRetryHours !== null && ([facts.tries, facts.hours(maxRetryHours)] as const),
   ].filter((each) => each !== false);
   if (shown.length === 0 && headerNames.length === 0) return null;
   return (

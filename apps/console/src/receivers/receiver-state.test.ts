@@ -28,7 +28,7 @@ test.each([
     'Disabled 1 min ago',
   ],
 ])('%s', (_what, receiver, last, tone, state) => {
-  const described = describeState(receiver, NOW, last);
+  const described = describeState({ rateLimit: null, ...receiver }, NOW, last);
   expect(described).toMatchObject({ tone, state });
   expect(described.explanation).toMatch(SENTENCE);
 });
@@ -51,7 +51,7 @@ test.each([
   ['failing', 'failed for too long'],
 ] as const)('a receiver that was disabled as %s says so', (disabledReason, words) => {
   const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, disabledReason };
-  expect(describeState(receiver, NOW).explanation).toContain(words);
+  expect(describeState({ rateLimit: null, ...receiver }, NOW).explanation).toContain(words);
 });
 
 test.each([
@@ -60,7 +60,9 @@ test.each([
   ['plk_0a', 'Somebody with the link plk_0a disabled it'],
 ])('a receiver that %s disabled says who did', (disabledBy, words) => {
   const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, disabledBy };
-  expect(describeState({ ...receiver, disabledReason: 'by_request' }, NOW).explanation).toContain(words);
+  expect(describeState({ rateLimit: null, ...receiver, disabledReason: 'by_request' }, NOW).explanation).toContain(
+    words,
+  );
 });
 
 test.each([
@@ -68,7 +70,7 @@ test.each([
   ['It floods us!', 'Disabled by the platform: It floods us! Only'],
 ])('a locked receiver says why: %s', (lockedReason, words) => {
   const receiver = { health: { ...health, state: 'disabled' as const }, disabledAt, lockedReason };
-  expect(describeState({ ...receiver, disabledReason: 'locked' }, NOW).explanation).toContain(words);
+  expect(describeState({ rateLimit: null, ...receiver, disabledReason: 'locked' }, NOW).explanation).toContain(words);
 });
 
 test('examples are found by the names of their files', () => {

@@ -89,7 +89,7 @@ function ReceiverTable({ receivers, newest }: ReceiverTableProps) {
           <ReceiverRow
             key={receiver.id}
             receiver={receiver}
-            last={newest.find(({ endpointId }) => endpointId === receiver.id)}
+            last={newest.find(({ receiverId }) => receiverId === receiver.id)}
           />
         ))}
       </tbody>

@@ -65,6 +65,7 @@ export const receiverTexts = {
     title: 'Advanced: order, rate, tries, headers',
     ordering: 'Send the events of each Task one after the other',
     orderingTimeout: 'Longest wait for a turn',
+    noDuration: 'must be a duration such as 30m, 24h or 2d',
     orderingTimeoutHint:
       'From 1m to 5d. An event that has waited so long is sent with x-service-ordering: released, although an earlier one is not settled.',
     rate: 'Most deliveries per second',

@@ -287,7 +287,7 @@ export interface paths {
         };
         /**
          * Ask whether anything happened
-         * @description The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.
+         * @description Of a receiver, of a callback, or of the whole workspace. The version changes when a delivery is accepted, attempted, redelivered or replayed, and when a receiver changes or its pending deliveries are canceled. It costs much less than a list: ask every few seconds, and read the list when the version has changed. It looks at no delivery, so it does not tell of the attempt of a test event, of what a removed receiver still had waiting, nor, for the whole workspace, of a redelivery to a callback before its attempt. So read the list every few minutes too. It may change although nothing happened.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link.
          */
@@ -725,7 +725,15 @@ export interface components {
             };
             maxRetryHours?: number | null;
             ordering?: components["schemas"]["Ordering"];
-            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            /**
+             * @description How long an event waits for those before it. Then it is sent with the header `x-service-ordering: released`. Default: 86400, a day. It counts only with `ordering: "task"`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds?: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text. How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`.
+             */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
         };
@@ -734,8 +742,9 @@ export interface components {
         /** @description Problem details (RFC 9457), as `application/problem+json`. */
         Problem: {
             /**
-             * @description A URI that names the code.
-             * @example urn:herald:problem:task_closed
+             * Format: uri-reference
+             * @description The page that explains the code, at the origin of the service.
+             * @example /errors#problems-task_closed
              */
             type: string;
             title: string;
@@ -743,11 +752,8 @@ export interface components {
             /** @description For people: what to change. */
             detail: string;
             code: components["schemas"]["ProblemCode"];
-            /** @description Only of `validation_failed`. `path`: the place in the input, keys joined by dots. `message`: what to change. */
-            errors?: {
-                path: string;
-                message: string;
-            }[];
+            /** @description Only of `validation_failed`. */
+            errors?: components["schemas"]["InputProblem"][];
             /** @description The `x-request-id` of the answer. It finds the request in the log of the service. */
             requestId: string;
         };
@@ -768,7 +774,9 @@ export interface components {
          *       "description": "Billing, production",
          *       "enabled": true,
          *       "ordering": "none",
+         *       "orderingTimeoutSeconds": 86400,
          *       "orderingTimeout": "24h",
+         *       "rateLimit": null,
          *       "createdAt": "2030-01-31T12:00:00.000Z",
          *       "headerNames": [
          *         "authorization"
@@ -794,10 +802,16 @@ export interface components {
             ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text.
              * @example 24h
              */
             orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimitInAnswer"];
+            rateLimit: components["schemas"]["RateLimitInAnswer"] | null;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -826,11 +840,7 @@ export interface components {
              *     ]
              */
             headerNames?: string[];
-            /**
-             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
-             * @example 24
-             */
-            maxRetryHours?: number;
+            maxRetryHours: number | null;
             health: components["schemas"]["ReceiverHealth"];
         };
         /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. `maxRetryHours` or `rateLimit` of null removes it. */
@@ -851,9 +861,33 @@ export interface components {
             };
             maxRetryHours?: number | null;
             ordering?: components["schemas"]["Ordering"];
-            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            /**
+             * @description How long an event waits for those before it. Then it is sent with the header `x-service-ordering: released`. Default: 86400, a day. It counts only with `ordering: "task"`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds?: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text. How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`.
+             */
             orderingTimeout?: string;
             rateLimit?: components["schemas"]["RateLimit"] | null;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly id?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly createdAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly health?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledReason?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledBy?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly lockedReason?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly headerNames?: unknown;
         };
         ReceiverDeleted: {
             deleted: boolean;
@@ -1041,6 +1075,8 @@ export interface components {
          *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
          *       "event": "task.done",
          *       "status": "delivered",
+         *       "receiverId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "callbackId": null,
          *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
          *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
          *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
@@ -1098,6 +1134,14 @@ export interface components {
             /** @description Of a test event that is a sample: the event that it shows. */
             sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | (string & {});
             status: "pending" | "delivered" | "failed" | "canceled" | (string & {});
+            /** @description The receiver that it goes to. Null: it goes to a callback. */
+            receiverId: components["schemas"]["ReceiverId"] | null;
+            /** @description The Task's callback that it goes to. Null: it goes to a receiver. */
+            callbackId: components["schemas"]["CallbackId"] | null;
+            /**
+             * @deprecated
+             * @description The former name of both.
+             */
             endpointId: components["schemas"]["EndpointId"];
             transitionId: components["schemas"]["TransitionId"];
             /** @description Null on a test event. */
@@ -1136,6 +1180,8 @@ export interface components {
          *       "id": "dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
          *       "event": "task.done",
          *       "status": "delivered",
+         *       "receiverId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "callbackId": null,
          *       "endpointId": "wh_01kes8t4a0q3m1y5b9z7x2c6vd",
          *       "transitionId": "trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw",
          *       "taskId": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
@@ -1156,6 +1202,14 @@ export interface components {
             /** @description Of a test event that is a sample: the event that it shows. */
             sampleOf?: "task.check_in" | "task.requires_action" | "task.done" | "task.canceled" | (string & {});
             status: "pending" | "delivered" | "failed" | "canceled" | (string & {});
+            /** @description The receiver that it goes to. Null: it goes to a callback. */
+            receiverId: components["schemas"]["ReceiverId"] | null;
+            /** @description The Task's callback that it goes to. Null: it goes to a receiver. */
+            callbackId: components["schemas"]["CallbackId"] | null;
+            /**
+             * @deprecated
+             * @description The former name of both.
+             */
             endpointId: components["schemas"]["EndpointId"];
             transitionId: components["schemas"]["TransitionId"];
             /** @description Null on a test event. */
@@ -1235,6 +1289,7 @@ export interface components {
          *         "events": [],
          *         "enabled": true,
          *         "ordering": "none",
+         *         "orderingTimeoutSeconds": 86400,
          *         "orderingTimeout": "24h"
          *       }
          *     }
@@ -1343,8 +1398,26 @@ export interface components {
                 [key: string]: string;
             };
             ordering?: components["schemas"]["Ordering"];
-            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            /**
+             * @description How long an event waits for those before it. Then it is sent with the header `x-service-ordering: released`. Default: 86400, a day. It counts only with `ordering: "task"`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds?: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text. How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`.
+             */
             orderingTimeout?: string;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledReason?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly disabledBy?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly lockedReason?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly headerNames?: unknown;
         };
         /**
          * @description The url to which the events of one Task are sent, besides the receivers.
@@ -1353,6 +1426,7 @@ export interface components {
          *       "events": [],
          *       "enabled": true,
          *       "ordering": "none",
+         *       "orderingTimeoutSeconds": 86400,
          *       "orderingTimeout": "24h"
          *     }
          */
@@ -1365,6 +1439,12 @@ export interface components {
             ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text.
              * @example 24h
              */
             orderingTimeout: string;
@@ -1865,6 +1945,7 @@ export interface components {
          *         "events": [],
          *         "enabled": true,
          *         "ordering": "none",
+         *         "orderingTimeoutSeconds": 86400,
          *         "orderingTimeout": "24h",
          *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
          *       }
@@ -1914,6 +1995,12 @@ export interface components {
             ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text.
              * @example 24h
              */
             orderingTimeout: string;
@@ -1955,9 +2042,22 @@ export interface components {
                 [key: string]: string;
             };
             ordering?: components["schemas"]["Ordering"];
-            /** @description How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`. */
+            /**
+             * @description How long an event waits for those before it. Then it is sent with the header `x-service-ordering: released`. Default: 86400, a day. It counts only with `ordering: "task"`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds?: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text. How long an event waits for those before it, from 1m to 5d. Then it is sent with the header `x-service-ordering: released`. Default: 24h. It counts only with `ordering: "task"`.
+             */
             orderingTimeout?: string;
         };
+        /**
+         * @description Id of a Task's callback: the id of the Task with another prefix.
+         * @example cb_01kes8t4a0q3m1y5b9z7x2c6vd
+         */
+        CallbackId: string;
         /**
          * @description Id of a receiver (`wh_…`), or of a Task's callback (`cb_…`).
          * @example wh_01kes8t4a0q3m1y5b9z7x2c6vd
@@ -2175,6 +2275,19 @@ export interface components {
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          */
         ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable" | (string & {});
+        InputProblem: {
+            /** @description The place in the input, keys joined by dots. Empty: all of it. */
+            path: string;
+            /**
+             * @description The place as a JSON pointer.
+             * @example /callback/url
+             */
+            pointer: string;
+            /** @description Stable. For programs. */
+            code: "required" | "unknown" | "wrong_type" | "not_allowed" | "too_long" | "too_short" | "too_large" | "too_small" | "conflict" | "invalid" | (string & {});
+            /** @description For people: what to change. */
+            message: string;
+        };
         /**
          * @description A new receiver. Its signing secret is shown only in this answer.
          * @example {
@@ -2187,7 +2300,9 @@ export interface components {
          *       "description": "Billing, production",
          *       "enabled": true,
          *       "ordering": "none",
+         *       "orderingTimeoutSeconds": 86400,
          *       "orderingTimeout": "24h",
+         *       "rateLimit": null,
          *       "createdAt": "2030-01-31T12:00:00.000Z",
          *       "headerNames": [
          *         "authorization"
@@ -2214,10 +2329,16 @@ export interface components {
             ordering: "none" | "task" | (string & {});
             /**
              * @description How long an event waits for those before it, if `ordering` is `task`.
+             * @example 86400
+             */
+            orderingTimeoutSeconds: number;
+            /**
+             * @deprecated
+             * @description The former name of `orderingTimeoutSeconds`, as a text.
              * @example 24h
              */
             orderingTimeout: string;
-            rateLimit?: components["schemas"]["RateLimitInAnswer"];
+            rateLimit: components["schemas"]["RateLimitInAnswer"] | null;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2246,11 +2367,7 @@ export interface components {
              *     ]
              */
             headerNames?: string[];
-            /**
-             * @description No try begins later than so many hours after the event, or after the replay that brought it back. Without it, the limit is five days.
-             * @example 24
-             */
-            maxRetryHours?: number;
+            maxRetryHours: number | null;
             health: components["schemas"]["ReceiverHealth"];
             /**
              * @description The signing secret, shown only in this answer.
@@ -3101,7 +3218,10 @@ export interface operations {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
                 cursor?: string;
+                receiverId?: string;
+                callbackId?: string;
                 receiver?: string;
+                taskId?: string;
                 task?: string;
             };
             header?: never;
@@ -3125,6 +3245,16 @@ export interface operations {
             400: components["responses"]["malformed_request"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["insufficient_scope"];
+            /** @description `receiver_not_found`: The workspace has no such receiver. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -3455,6 +3585,8 @@ export interface operations {
     readActivity: {
         parameters: {
             query?: {
+                receiverId?: string;
+                callbackId?: string;
                 receiver?: string;
             };
             header?: never;

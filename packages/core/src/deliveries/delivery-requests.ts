@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EventName } from '../events.ts';
 import { ID_PATTERNS } from '../ids/ids.ts';
-import { rule } from '../rule.ts';
+import { refuseBoth, rule } from '../rule.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 
 /** An RFC 3339 time, as epoch ms. */
@@ -38,31 +38,69 @@ export const PageLimit = z
   });
 
 /** Query of the lists of deliveries. */
-export const ListDeliveries = z.strictObject({
+const ListFields = {
   status: DeliveryStatusText.exactOptional(),
   event: EventName.exactOptional(),
   since: Time.meta({ description: 'Accepted at or after this time.' }).exactOptional(),
   until: Time.meta({ description: 'Accepted before this time.' }).exactOptional(),
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
-});
+};
+
+const UNTIL_RULE = { path: ['until'], error: 'must be later than since' };
+const isSpan = ({ since, until }: { readonly since?: number; readonly until?: number }) =>
+  since === undefined || until === undefined || until > since;
+
+export const ListDeliveries = z.strictObject(ListFields).refine(isSpan, UNTIL_RULE);
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
 
 const ENDPOINT_RULE = 'must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)';
+const RECEIVER_RULE = 'must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd';
+const CALLBACK_RULE = 'must be the id of a callback, such as cb_01kes8t4a0q3m1y5b9z7x2c6vd';
+const TaskIdFilter = z
+  .string()
+  .regex(ID_PATTERNS.task, 'must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd');
 
-/** Query of the list of a workspace's deliveries. */
-export const ListWorkspaceDeliveries = ListDeliveries.extend({
+/** Query parameters that name one endpoint. */
+const EndpointFields = {
+  receiverId: z
+    .string()
+    .regex(ID_PATTERNS.receiver, RECEIVER_RULE)
+    .meta({ description: 'Of this receiver.' })
+    .exactOptional(),
+  callbackId: z
+    .string()
+    .regex(/^cb_[0-9a-hjkmnp-tv-z]{26}$/, CALLBACK_RULE)
+    .meta({ description: 'Of this callback of a Task.' })
+    .exactOptional(),
   receiver: z
     .string()
     .regex(/^(wh|cb)_[0-9a-hjkmnp-tv-z]{26}$/, ENDPOINT_RULE)
-    .meta({ description: 'To this receiver, or to this callback of a Task (`cb_…`).' })
+    .meta({ deprecated: true, description: 'The former name of `receiverId` and `callbackId`.' })
     .exactOptional(),
-  task: z
-    .string()
-    .regex(ID_PATTERNS.task, 'must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd')
-    .meta({ description: 'About this Task.' })
-    .exactOptional(),
-});
+};
+
+/** Query of what tells whether anything has happened. */
+export const NameEndpoint = z
+  .strictObject(EndpointFields)
+  .superRefine(refuseBoth('receiver', 'receiverId', 'callbackId'));
+
+/** The endpoint that a query names, if it names one. */
+export function namedEndpoint({ receiverId, callbackId, receiver }: z.infer<typeof NameEndpoint>): string | undefined {
+  return receiverId ?? callbackId ?? receiver;
+}
+
+/** Query of the list of a workspace's deliveries. */
+export const ListWorkspaceDeliveries = z
+  .strictObject({
+    ...ListFields,
+    ...EndpointFields,
+    taskId: TaskIdFilter.meta({ description: 'About this Task.' }).exactOptional(),
+    task: TaskIdFilter.meta({ deprecated: true, description: 'The former name of `taskId`.' }).exactOptional(),
+  })
+  .refine(isSpan, UNTIL_RULE)
+  .superRefine(refuseBoth('receiver', 'receiverId', 'callbackId'))
+  .superRefine(refuseBoth('task', 'taskId'));
 export type ListWorkspaceDeliveries = z.infer<typeof ListWorkspaceDeliveries>;
 
 const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;

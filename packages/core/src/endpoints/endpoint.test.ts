@@ -83,7 +83,7 @@ const sharedRefusals = [
     problems: ['events: must be an array of event names; an empty one stands for all'],
   },
   { body: { url, events: Array(21).fill('task.done') }, problems: ['events: must have at most 20 names'] },
-  { body: { url, secret: 'whsec_x', id: 'wh_1' }, problems: [': Unrecognized keys: "secret", "id"'] },
+  { body: { url, secret: 'whsec_x', workspaceId: 'ws_1' }, problems: [': Unrecognized keys: "secret", "workspaceId"'] },
   {
     body: { url, headers: null },
     problems: ['headers: must be an object with the name and the value of each header'],
@@ -147,7 +147,7 @@ test.each([
   {
     body: {},
     problems: [
-      ': must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit',
+      ': must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeoutSeconds, rateLimit',
     ],
   },
 ])('a patch $body is refused: $problems', ({ body, problems }) => {
@@ -178,7 +178,10 @@ test.each([
 test.each([
   ...sharedRefusals,
   { body: { url, description: 'mine' }, problems: [': Unrecognized key: "description"'] },
-  { body: {}, problems: [': must change at least one of url, events, enabled, headers, ordering, orderingTimeout'] },
+  {
+    body: {},
+    problems: [': must change at least one of url, events, enabled, headers, ordering, orderingTimeoutSeconds'],
+  },
 ])('a patch $body of a callback is refused: $problems', ({ body, problems }) => {
   expect(problemsOf(PatchCallback, body)).toEqual(problems);
 });

@@ -5,7 +5,13 @@ import { TypedText } from '../text.ts';
 import type { EndpointDisabling } from './disabling.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 import { OwnHeaders } from './own-headers.ts';
-import { OrderingText, OrderingTimeoutText, type EndpointOrdering } from './ordering.ts';
+import {
+  OrderingText,
+  OrderingTimeoutSeconds,
+  OrderingTimeoutText,
+  refuseTwoTimeouts,
+  type EndpointOrdering,
+} from './ordering.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** Receivers that a workspace may hold (spec section 8). */
@@ -45,11 +51,33 @@ export const RegisterReceiver = z
     headers: OwnHeaders.exactOptional(),
     maxRetryHours: MaxRetryHours.nullable().exactOptional(),
     ordering: OrderingText.exactOptional(),
+    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
     rateLimit: RateLimit.nullable().exactOptional(),
   })
+  .superRefine(refuseTwoTimeouts)
   .meta({ id: 'RegisterReceiver' });
 export type RegisterReceiver = z.infer<typeof RegisterReceiver>;
+
+const ReadBack = z.unknown().exactOptional().meta({
+  readOnly: true,
+  description: 'From an answer that is sent back: it changes nothing.',
+});
+const DISABLING_FIELDS = {
+  disabledAt: ReadBack,
+  disabledReason: ReadBack,
+  disabledBy: ReadBack,
+  lockedReason: ReadBack,
+  headerNames: ReadBack,
+};
+/** What only answers have. A PATCH takes it, so that what was read can be sent back with a change. */
+const READ_ONLY_OF_RECEIVER = { id: ReadBack, createdAt: ReadBack, health: ReadBack, ...DISABLING_FIELDS };
+
+/** The fields of a PATCH that change something. */
+function writable<Input extends object, Name extends string>(input: Input, readOnly: Readonly<Record<Name, unknown>>) {
+  const fields = Object.entries(input).filter(([name]) => !(name in readOnly));
+  return Object.fromEntries(fields) as Omit<Input, Name>;
+}
 
 /** Body of `PATCH /api/public/webhooks/{id}`. */
 export const PatchReceiver = z
@@ -61,12 +89,16 @@ export const PatchReceiver = z
     headers: OwnHeaders.exactOptional(),
     maxRetryHours: MaxRetryHours.nullable().exactOptional(),
     ordering: OrderingText.exactOptional(),
+    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
     rateLimit: RateLimit.nullable().exactOptional(),
+    ...READ_ONLY_OF_RECEIVER,
   })
+  .superRefine(refuseTwoTimeouts)
+  .transform((patch) => writable(patch, READ_ONLY_OF_RECEIVER))
   .refine((patch) => Object.keys(patch).length > 0, {
     error:
-      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeout, rateLimit',
+      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeoutSeconds, rateLimit',
   })
   .meta({
     id: 'PatchReceiver',
@@ -92,8 +124,10 @@ export const TaskCallback = z
     events: EventFilter.default([]),
     headers: OwnHeaders.exactOptional(),
     ordering: OrderingText.exactOptional(),
+    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
   })
+  .superRefine(refuseTwoTimeouts)
   .meta({
     id: 'TaskCallback',
     description: 'A URL for the events of this Task, besides the receivers. Never listed with receivers.',
@@ -108,10 +142,14 @@ export const PatchCallback = z
     enabled: z.boolean().meta({ description: 'A disabled callback gets nothing.' }).exactOptional(),
     headers: OwnHeaders.exactOptional(),
     ordering: OrderingText.exactOptional(),
+    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
     orderingTimeout: OrderingTimeoutText.exactOptional(),
+    ...DISABLING_FIELDS,
   })
+  .superRefine(refuseTwoTimeouts)
+  .transform((patch) => writable(patch, DISABLING_FIELDS))
   .refine((patch) => Object.keys(patch).length > 0, {
-    error: 'must change at least one of url, events, enabled, headers, ordering, orderingTimeout',
+    error: 'must change at least one of url, events, enabled, headers, ordering, orderingTimeoutSeconds',
   })
   .meta({
     id: 'PatchCallback',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readDuration, writeDuration } from '../duration.ts';
-import { rule } from '../rule.ts';
+import { refuseBoth, rule } from '../rule.ts';
 
 export const ORDERINGS = ['none', 'task'] as const;
 
@@ -30,9 +30,34 @@ export const OrderingTimeoutText = z
   }, TIMEOUT_RULE)
   .transform((text) => readDuration(text) ?? DEFAULT_ORDERING_TIMEOUT_MS)
   .meta({
-    description: `How long an event waits for those before it, from 1m to 5d. Then it is sent with the header \`x-service-ordering: released\`. Default: ${writeDuration(DEFAULT_ORDERING_TIMEOUT_MS)}. It counts only with \`ordering: "task"\`.`,
+    deprecated: true,
+    description: `The former name of \`orderingTimeoutSeconds\`, as a text. How long an event waits for those before it, from 1m to 5d. Then it is sent with the header \`x-service-ordering: released\`. Default: ${writeDuration(DEFAULT_ORDERING_TIMEOUT_MS)}. It counts only with \`ordering: "task"\`.`,
     examples: ['24h'],
   });
+
+const SECONDS_RULE = `must be a whole number from ${SHORTEST_MS / 1_000} to ${LONGEST_MS / 1_000}`;
+
+/** `orderingTimeoutSeconds` of an endpoint, in a request. */
+export const OrderingTimeoutSeconds = z
+  .int(SECONDS_RULE)
+  .min(SHORTEST_MS / 1_000, SECONDS_RULE)
+  .max(LONGEST_MS / 1_000, SECONDS_RULE)
+  .meta({
+    description: `How long an event waits for those before it. Then it is sent with the header \`x-service-ordering: released\`. Default: ${DEFAULT_ORDERING_TIMEOUT_MS / 1_000}, a day. It counts only with \`ordering: "task"\`.`,
+    examples: [86_400],
+  });
+
+/** The timeout that a request asks for, in ms. */
+export function askedOrderingTimeout(asked: {
+  readonly orderingTimeoutSeconds?: number;
+  readonly orderingTimeout?: number;
+}): number | undefined {
+  const { orderingTimeoutSeconds, orderingTimeout } = asked;
+  return orderingTimeoutSeconds === undefined ? orderingTimeout : orderingTimeoutSeconds * 1_000;
+}
+
+/** For `superRefine`. */
+export const refuseTwoTimeouts = refuseBoth('orderingTimeout', 'orderingTimeoutSeconds');
 
 /** The fields of an endpoint that say in which order it gets the events of a Task. */
 export type EndpointOrdering = {

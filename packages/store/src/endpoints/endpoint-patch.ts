@@ -1,4 +1,5 @@
 import {
+  askedOrderingTimeout,
   originOf,
   ReceiverLockedError,
   type DisabledBy,
@@ -33,10 +34,10 @@ function enabling(now: number): EndpointChange {
 
 /** The arguments of `patchEndpoint` for a patch, which a lock refuses. A new url resets the health. */
 export function patchArgs(workspaceId: WorkspaceId, patch: EndpointPatch, now: number): ScriptArg[] {
-  const { url, enabled, headers, by, orderingTimeout, ...same } = patch;
+  const { url, enabled, headers, by, orderingTimeout, orderingTimeoutSeconds, ...same } = patch;
   const change: EndpointChange = {
     ...same,
-    orderingTimeoutMs: orderingTimeout,
+    orderingTimeoutMs: askedOrderingTimeout(patch),
     ...(headers && toHeaderFields(headers)),
     ...(url !== undefined && {
       url,

@@ -1,21 +1,27 @@
-import { CursorText, PageLimit, Time, ValidationError, WorkspaceIdText } from '@herald/core';
+import { CursorText, PageLimit, refuseBoth, Time, ValidationError, WorkspaceIdText } from '@herald/core';
 import { DOER, isAuditId, type AuditEntry, type AuditPage as PageOfTrail } from '@herald/store/audit/audit-trail';
 import { z } from 'zod';
 import { NextCursor } from '../../http/cursor.ts';
 import { TimeText, toTime } from '../../http/to-time.ts';
 
 /** Query of the audit trail. */
-export const ListAudit = z.strictObject({
-  workspace: WorkspaceIdText.meta({ description: 'What was done to this workspace.' }).exactOptional(),
-  by: z
-    .string()
-    .regex(DOER, 'must be the id of a key (key_…) or of a portal link (plk_…), operator, or cli')
-    .meta({ description: 'What this one did: `key_…`, `plk_…`, `operator` or `cli`.', examples: ['operator'] })
-    .exactOptional(),
-  since: Time.meta({ description: 'Done at or after this time.' }).exactOptional(),
-  limit: PageLimit,
-  cursor: CursorText.exactOptional(),
-});
+export const ListAudit = z
+  .strictObject({
+    workspaceId: WorkspaceIdText.meta({ description: 'What was done to this workspace.' }).exactOptional(),
+    workspace: WorkspaceIdText.meta({
+      deprecated: true,
+      description: 'The former name of `workspaceId`.',
+    }).exactOptional(),
+    by: z
+      .string()
+      .regex(DOER, 'must be the id of a key (key_…) or of a portal link (plk_…), operator, or cli')
+      .meta({ description: 'What this one did: `key_…`, `plk_…`, `operator` or `cli`.', examples: ['operator'] })
+      .exactOptional(),
+    since: Time.meta({ description: 'Done at or after this time.' }).exactOptional(),
+    limit: PageLimit,
+    cursor: CursorText.exactOptional(),
+  })
+  .superRefine(refuseBoth('workspace', 'workspaceId'));
 export type ListAudit = z.infer<typeof ListAudit>;
 
 const AuditRow = z

@@ -24,8 +24,9 @@ export function createOperatorReads({ groups, failed, search, trail, now }: Oper
       const { found, isComplete } = await search.find(text);
       return { results: [...found], complete: isComplete };
     },
-    async listAudit({ workspace: workspaceId, by, since, limit, cursor }: ListAudit): Promise<AuditPage> {
-      return toAuditPage(await trail.list({ workspaceId, by, since, before: readAuditCursor(cursor), limit }));
+    async listAudit({ workspaceId, workspace, by, since, limit, cursor }: ListAudit): Promise<AuditPage> {
+      const about = workspaceId ?? workspace;
+      return toAuditPage(await trail.list({ workspaceId: about, by, since, before: readAuditCursor(cursor), limit }));
     },
     async listWaiting(limit: number, find = ''): Promise<WaitingReceiverList['receivers']> {
       const at = now();
