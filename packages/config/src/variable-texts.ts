@@ -110,7 +110,7 @@ export const VARIABLE_TEXTS = {
     },
     WORKSPACE_PENDING_LIMIT: {
       readBy: 'api',
-      what: 'Deliveries that one workspace may have pending; past it, its own reports and Tasks are refused ([`workspace_full`](errors.md#workspace-full)); 0: no limit',
+      what: 'Deliveries that one workspace may have pending; past it, its own reports and Tasks are refused ([`workspace_full`](errors.md#answers-of-the-api)); 0: no limit',
       usual: '100000',
     },
     WORKSPACE_BYTES: {
