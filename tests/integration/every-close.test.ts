@@ -4,6 +4,7 @@ import { createLogger } from '@herald/runtime/log/logger';
 import { startClock } from '@herald/store/clock/start-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { startMemoryGuard } from '@herald/store/memory/memory-guard';
 import { startHeartbeat } from '@herald/store/redis/heartbeat';
 import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
@@ -42,6 +43,15 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
     await waitFor('a beat to be answered', () => heartbeat.lastAnswerAt() > startedAt);
     return async () => {
       heartbeat.stop();
+      await closeRedis(redis);
+    };
+  },
+  async startMemoryGuard() {
+    const redis = await connect();
+    const largest = (): Promise<never[]> => Promise.resolve([]);
+    const guard = startMemoryGuard({ redis, accounts: { largest } as never });
+    return async () => {
+      guard.stop();
       await closeRedis(redis);
     };
   },

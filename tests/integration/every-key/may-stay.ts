@@ -1,6 +1,6 @@
 import { RECEIVER_LIMIT, REPLAY_LIMIT, TASK_STATUSES } from '@herald/core';
 import type { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import type { KeyKind } from '@herald/store/shards/key-name';
+import type { KeyKind } from '@herald/store/keyspace/key-name';
 import { AUDIT_LENGTH } from '../every-script/process-stores.ts';
 
 export type Kind = KeyKind | keyof typeof GLOBAL_KEYS;

@@ -2,7 +2,7 @@ import { deliveryIdOf, transitionIdOfFact } from '@herald/core';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
 import { PLATFORM_OWNER } from '@herald/store/keyspace/platform';
 import { readScoredIds } from '@herald/store/keyspace/scored-ids';
-import { COUNTED_TASK_FIELDS } from '@herald/store/memory/account-lua';
+import { COUNTED_TASK_FIELDS } from '@herald/store/keyspace/account-lua';
 import { readFactValue } from '@herald/store/keyspace/fact-value';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { findFaults, idOf, readQueue } from '../queue/read-queue.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { readKeyName } from '@herald/store/shards/key-name';
+import { readKeyName } from '@herald/store/keyspace/key-name';
 import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import type { RecordedCall } from './record-call.ts';
 import { findDifferences, putBack, readState, type RedisState } from './redis-state.ts';

@@ -6,6 +6,7 @@ import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createGroupView } from '@herald/store/operators/group-view';
 import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createPortalLinkStore, type PortalLink } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const now = Date.now();
   for (let shard = 0; shard < WORKSPACES; shard++)
     filled.push(await fillWorkspace(data, newWorkspaceIdIn(shard, WORKSPACES), now));
+  await createHistoryMark({ redis: data.redis, keyspace: createKeyspace(1) }).note('his_1');
   whole = await takeSnapshot(data.redis);
 });
 beforeEach(() => restoreSnapshot(data.redis, whole));

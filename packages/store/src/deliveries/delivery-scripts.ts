@@ -2,7 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { RETAIN_LUA } from './retain-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');

@@ -14,12 +14,12 @@ import { SETTLE_LUA } from './delivery-scripts.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_OWNER } from '../keyspace/platform.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
-import { readKeyName } from '../shards/key-name.ts';
+import { readKeyName } from '../keyspace/key-name.ts';
 
 /** Which deliveries an operator means. What is absent is not asked for. */
 export type DropFilter = {

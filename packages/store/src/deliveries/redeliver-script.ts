@@ -2,7 +2,7 @@ import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { GROUP_OF_LUA } from '../keyspace/groups.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { RESTORE_LUA } from './restore-lua.ts';
 
 export const REDELIVER_LUA = /* lua */ `

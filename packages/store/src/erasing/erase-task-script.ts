@@ -1,4 +1,4 @@
-import { ACCOUNT_LUA, COUNTED_TASK_FIELDS } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA, COUNTED_TASK_FIELDS } from '../keyspace/account-lua.ts';
 
 /** Fields of a Task that tell nothing of its content. `usage` is what it is billed by. */
 const KEPT = [

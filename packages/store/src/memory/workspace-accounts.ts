@@ -6,8 +6,8 @@ import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
-import { readKeyName } from '../shards/key-name.ts';
-import { ACCOUNT_LUA, COUNTED_TASK_FIELDS, LEAVE_LUA, LEAVING_AT_ONCE, TASK_BYTES } from './account-lua.ts';
+import { readKeyName } from '../keyspace/key-name.ts';
+import { ACCOUNT_LUA, COUNTED_TASK_FIELDS, LEAVE_LUA, LEAVING_AT_ONCE, TASK_BYTES } from '../keyspace/account-lua.ts';
 
 /** What a workspace may hold; 0: no limit. */
 export type WorkspaceLimits = {

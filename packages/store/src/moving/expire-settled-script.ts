@@ -1,4 +1,4 @@
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 
 export const EXPIRE_SETTLED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Let settled deliveries expire that wait for a history, since there is none any more. Nothing expires while the data has

@@ -1,5 +1,5 @@
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 
 export const FORGET_MOVED_LUA = /* lua */ `#!lua flags=allow-oom

@@ -1,5 +1,5 @@
 import { PLATFORM } from '@herald/core';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { FIRST_ATTEMPT_FIELDS } from '../deliveries/first-attempt.ts';
 
 /** What a mover reads of each hash, in this order. The script reads `e`, `x`, `s` and `owe` by position. */

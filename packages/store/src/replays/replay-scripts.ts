@@ -1,7 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';

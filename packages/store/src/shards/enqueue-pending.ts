@@ -6,7 +6,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
 import type { AwaitCopies } from './await-copies.ts';
-import { readKeyName } from './key-name.ts';
+import { readKeyName } from '../keyspace/key-name.ts';
 
 export type EnqueuePendingDeps = {
   readonly redis: RedisClient;

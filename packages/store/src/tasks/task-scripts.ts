@@ -1,4 +1,4 @@
-import { ACCOUNT_LUA, ROOM_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 /** Entries of a list of Tasks that one script drops, at most: Redis does nothing else meanwhile. */

@@ -5,7 +5,7 @@ import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
-import { TASK_BYTES } from '../memory/account-lua.ts';
+import { TASK_BYTES } from '../keyspace/account-lua.ts';
 import type { FindRefusal } from '../memory/memory-guard.ts';
 import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
 import { newRevision } from '../redis/revision.ts';

@@ -2,7 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { TEST_GROUP } from '../keyspace/groups.ts';
-import { ACCOUNT_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 
 export const CREATE_TEST_EVENT_LUA = /* lua */ `
 -- Write a test event and its one delivery, and enqueue it. A second run leaves what the first one wrote.

@@ -2,7 +2,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
-import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../memory/account-lua.ts';
+import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';

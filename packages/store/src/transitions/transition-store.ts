@@ -18,7 +18,7 @@ import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readFactValue, writeFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
-import { COUNTED_TASK_FIELDS } from '../memory/account-lua.ts';
+import { COUNTED_TASK_FIELDS } from '../keyspace/account-lua.ts';
 import type { FindRefusal } from '../memory/memory-guard.ts';
 import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';

@@ -12,7 +12,7 @@ import { defineScript } from '../scripts/script.ts';
 import { enqueuePending } from '../shards/enqueue-pending.ts';
 import { createFindFormer } from '../shards/find-running.ts';
 import { forgetPlace } from '../shards/forget-places.ts';
-import { readKeyName } from '../shards/key-name.ts';
+import { readKeyName } from '../keyspace/key-name.ts';
 import type { ProcessPresence } from '../shards/process-presence.ts';
 import type { ShardRecord, ShardRecordStore } from '../shards/shard-record.ts';
 import { findUnreadable } from './find-layout-problem.ts';

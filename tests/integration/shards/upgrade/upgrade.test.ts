@@ -5,7 +5,7 @@ import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { reshard } from '../../../../apps/cli/src/shards/reshard/reshard.ts';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
-import { readKeyName } from '@herald/store/shards/key-name';
+import { readKeyName } from '@herald/store/keyspace/key-name';
 import { waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createEventLog } from '../../../support/event-log.ts';

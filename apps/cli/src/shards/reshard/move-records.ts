@@ -6,7 +6,7 @@ import { walkKeys } from '@herald/store/redis/walk-keys';
 import type { AwaitCopies } from '@herald/store/shards/await-copies';
 import { forgetPlace } from '@herald/store/shards/forget-places';
 import { copyKey, copySortedSet } from './copy-key.ts';
-import { KEY_KINDS, readKeyName, type KeyName, type KindsOf } from '@herald/store/shards/key-name';
+import { KEY_KINDS, readKeyName, type KeyName, type KindsOf } from '@herald/store/keyspace/key-name';
 import type { Owners } from './owners.ts';
 
 /** Records moved at the same time: each may have a body of 256 KiB. */

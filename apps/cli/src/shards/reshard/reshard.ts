@@ -6,7 +6,7 @@ import type { AwaitReplication } from '@herald/store/scripts/await-replication';
 import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import type { FindRunning } from '@herald/store/shards/find-running';
 import { describeResharding } from '@herald/store/shards/judge-shards';
-import { KEY_KINDS } from '@herald/store/shards/key-name';
+import { KEY_KINDS } from '@herald/store/keyspace/key-name';
 import { moveTrail } from './move-trail.ts';
 import { moveLists, moveRecords, walkShardKeys, type MoveDeps } from './move-records.ts';
 import { learnRecord } from '@herald/store/upgrade/open-shards';

@@ -1,7 +1,7 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import { readScoredIds } from '@herald/store/keyspace/scored-ids';
-import type { KindsOf } from '@herald/store/shards/key-name';
+import type { KindsOf } from '@herald/store/keyspace/key-name';
 import { keyInShard, type MoveDeps } from './move-records.ts';
 import type { Owners } from './owners.ts';
 

@@ -1,4 +1,4 @@
-import { createKeyspace } from '../keyspace/keys.ts';
+import { createKeyspace } from './keys.ts';
 import { KEY_KINDS, readKeyName } from './key-name.ts';
 
 const [, , keys] = createKeyspace(3).shards;

@@ -1,5 +1,5 @@
-import type { ShardKeys } from '../keyspace/keys.ts';
-import { SHARD_TAGS } from '../keyspace/shards.ts';
+import type { ShardKeys } from './keys.ts';
+import { SHARD_TAGS } from './shards.ts';
 
 /** A kind of key of a shard, including those of its queue. */
 export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<keyof ShardKeys['queue'], 'prefix'>;
