@@ -16,6 +16,9 @@ const MAY_STAY = [
   'function resetCache()',
   // ioredis': it destroys a connection that the server doesn't close.
   'still open, destroying it',
+  // The metrics library's: it has no end for them.
+  'eventLoopUtilization()',
+  'MESSAGEPORT: at ',
 ];
 
 /** A file for what a process leaves when it ends, and the environment that makes it write that. */

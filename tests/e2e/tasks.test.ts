@@ -177,7 +177,8 @@ test('a callback is changed by the rules of a receiver, and only on a Task that 
   const url = 'https://hooks.example.com/in';
   const task = await workspace.createTask({ callback: { url } });
   const bare = await workspace.createTask();
-  const unchanged = { url, events: [], enabled: true, ordering: 'none', orderingTimeout: '24h' };
+  const order = { ordering: 'none', orderingTimeout: '24h', orderingTimeoutSeconds: 86_400 };
+  const unchanged = { url, events: [], enabled: true, ...order };
   const refusals: unknown[] = [];
   for (const patch of [
     { url: 'http://hooks.example.com/in' },

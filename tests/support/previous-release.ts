@@ -29,6 +29,8 @@ export async function unpackPreviousRelease(): Promise<PreviousRelease> {
   for (const name of await readdir(join(folder, 'packages'))) {
     await symlink(join('../../packages', name), join(folder, 'node_modules/@herald', name));
   }
+  // The library of metrics has another name since.
+  await symlink(join(REPOSITORY, 'node_modules/@prometheus-io/client'), join(folder, 'node_modules/prom-client'));
   // Libraries that npm put beside a package of this build rather than at the top.
   for await (const nested of glob('packages/*/node_modules', { cwd: REPOSITORY })) {
     await cp(join(REPOSITORY, nested), join(folder, nested), { recursive: true });

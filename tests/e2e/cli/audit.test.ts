@@ -25,6 +25,8 @@ const RECORDS = {
   'deliveries list': 'reads',
   'deliveries show': 'reads',
   'deliveries redeliver': 'redeliverDelivery',
+  'deliveries cancel': 'cancelDeliveries',
+  'deliveries purge': 'purgeDeliveries',
   'replay start': 'replayDeliveries',
   'replay show': 'reads',
   'replay stop': 'stopReplay',
@@ -141,6 +143,13 @@ test('commands about receivers and deliveries leave one entry each when they cha
   const replay = JSON.parse(await expectRecorded('replay start', args, about)) as { id: string; status: string };
   expect(replay.status).toBe('done');
   expect(await recordedBy(() => run('replay', 'stop', replay.id))).toEqual([]);
+
+  const filter = ['--workspace', workspace.id];
+  expect(await recordedBy(() => run('deliveries', 'cancel', ...filter))).toEqual([]);
+  const said = filter.join(' ');
+  const canceled = { target: `${said} --status pending`, workspaceId: workspace.id };
+  await expectRecorded('deliveries cancel', [...filter, '--yes'], canceled);
+  await expectRecorded('deliveries purge', [...filter, '--yes'], { target: said, workspaceId: workspace.id });
 });
 
 test('a replay that is stopped, and keys, leave one entry each', async () => {

@@ -336,7 +336,7 @@ test.each<[string, readonly string[], RegExp]>([
   ['an unknown replay', ['replay', 'show', `rpl_${'0'.repeat(24)}`], /^error: there is no replay/],
   ['a list of everything', ['deliveries', 'list'], /--receiver, --task or --workspace/],
   ['an unknown status', ['deliveries', 'list', '--status', 'lost'], /pending, delivered, failed, canceled/],
-  ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'today'], /such as 2h or 3d/],
+  ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'lately'], /such as 2h or 3d/],
   ['two things to list', ['deliveries', 'list', '--workspace', 'w', '--receiver', UNKNOWN], /cannot be used with/],
   ['a limit beyond bounds', ['deliveries', 'list', '--workspace', 'w', '--limit', '0'], /from 1 to 1000/],
   ['a replay without a time', ['replay', UNKNOWN], /required option '--since/],

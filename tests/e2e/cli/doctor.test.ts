@@ -71,6 +71,7 @@ describe('of a running service', () => {
       'ok',
       'ok',
       'ok',
+      'ok',
       'All',
     ]);
   });
@@ -118,7 +119,7 @@ test('Redis away: says what to start, and what was not looked at', async () => {
   const { findings, skipped, text } = await examine({ ...GOOD, REDIS_URL: url });
   expect(codesOf(findings)).toEqual(['error redis_unreachable']);
   expect(findings[0]?.sentence).toMatch(/can't be reached .*redis-server.*REDIS_URL/);
-  expect(skipped).toEqual(['shards', 'secrets', 'proxy', 'workers', 'work']);
+  expect(skipped).toEqual(['shards', 'secrets', 'proxy', 'history', 'workers', 'work']);
   expect(text).not.toContain('redis-password');
 });
 
@@ -127,7 +128,7 @@ test('a REDIS_URL that is none: Redis is not asked', async () => {
   expect(findings).toMatchObject([
     { check: 'configuration', sentence: expect.stringContaining('REDIS_URL') as string },
   ]);
-  expect(skipped).toEqual(['redis', 'shards', 'secrets', 'proxy', 'workers', 'work']);
+  expect(skipped).toEqual(['redis', 'shards', 'secrets', 'proxy', 'history', 'workers', 'work']);
 });
 
 test('a Redis that keeps nothing and throws data away: says which settings', async () => {

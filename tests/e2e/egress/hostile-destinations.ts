@@ -325,7 +325,6 @@ export const MISWRITTEN_URLS: readonly string[] = [
   'https://hooks.example.com/#fragment',
   'https:/hooks.example.com/',
   'https:hooks.example.com/',
-  'HTTPS://hooks.example.com/',
   'https:\\\\hooks.example.com/',
   'https://hooks.example.com\\path',
   'https://1.1.1.1\\@127.0.0.1/',

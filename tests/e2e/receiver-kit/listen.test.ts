@@ -2,8 +2,9 @@ import { createExpressHandler, createMemoryStore } from '@herald/receiver';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { freePort, startProcess, waitFor, type RunningProcess } from '@herald/test-kit';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { scrape } from '../../support/metrics.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
@@ -39,16 +40,17 @@ async function startProgram() {
       if (arrival) got.push({ event: event.event, id, ...arrival });
     },
   });
+  const receive = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const at = performance.now();
+    const rawBody = await buffer(req);
+    arrivals.set(String(req.headers['webhook-id']), { headers: req.headers, rawBody, at });
+    await handler(Object.assign(req, { rawBody }), res);
+  };
   const server = createServer((req, res) => {
-    const arrival = { headers: req.headers, rawBody: Buffer.alloc(0), at: performance.now() };
-    arrivals.set(String(req.headers['webhook-id']), arrival);
-    req.on('data', (chunk: Buffer) => {
-      arrival.rawBody = Buffer.concat([arrival.rawBody, chunk]);
-    });
     res.once('finish', () => {
       if (res.statusCode !== 200) refused.push(res.statusCode);
     });
-    void handler(req, res);
+    void receive(req, res);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -25,7 +25,7 @@ const REFUSAL =
 
 test('the first process decides; API, worker and CLI with another SHARDS refuse with one sentence, and change nothing', async () => {
   await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 2 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 3 });
   const before = await dumpRedis(herald.redis);
   for (const app of ['api', 'worker'] as const) {
     expect(await runApp(app, envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
@@ -52,7 +52,7 @@ test('nothing is resharded while a process lives; one that finds resharding unde
   expect(running.stderr).toMatch(
     /^Something works on this Redis: herald-api.* at .*\. Nothing was changed; stop every/,
   );
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 2 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 3 });
 
   const worker = runApp('worker', envOf(herald, 1));
   await waitFor('the worker to have started', () => herald.redis.zcard(GLOBAL_KEYS.workers), {
@@ -90,13 +90,13 @@ test('data of a release that recorded no number is judged by what lies where, an
   for (const workspace of await createWorkspaces(herald, 4)) {
     await workspace.registerReceiver({ url: 'https://hooks.example.com/in' });
   }
-  expect(await herald.redis.exists(GLOBAL_KEYS.shards)).toBe(0);
   await herald.apis[0]?.stop();
+  await herald.redis.del(GLOBAL_KEYS.shards);
   expect(await runApp('api', envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
   // Its data is taken over first.
   expect((await reshardTo(herald, 4, 1)).stderr).toContain('start one of this: it takes the data over');
   await (await herald.startApi({ SHARDS: '1' }, {})).stop();
   expect((await reshardTo(herald, 4, 1)).code).toBe(0);
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4, layout: 2 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4, layout: 3 });
   expect((await reshardTo(herald, 4, 4)).stdout).toBe('Nothing to reshard: the data is laid out for SHARDS=4.');
 });

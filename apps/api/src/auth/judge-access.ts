@@ -1,6 +1,6 @@
 import { UnavailableError } from '@herald/core';
 import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
+import { isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
 import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import { HttpFault } from '../http/problem.ts';
@@ -52,8 +52,9 @@ export function createAccessJudge(deps: JudgeAccessDeps) {
     return async (req, _res, next) => {
       const token = bearerTokenOf(req);
       const caller = token === undefined ? undefined : await findCaller(token);
-      // A 401 lasts: whoever gets it gives up.
-      if (!caller && token !== undefined && !(await isDataHere())) throw new UnavailableError(DATA_AWAY);
+      // A 401 lasts: whoever gets it gives up. What has no key's form is none, whatever data there is.
+      const mayExist = !caller && token !== undefined && (isApiKeyText(token) || isPortalTokenText(token));
+      if (mayExist && !(await isDataHere())) throw new UnavailableError(DATA_AWAY);
       if (!caller) throw failures.judge(req, unauthenticated(token));
       // Whoever is refused has a name, too.
       stateOf(req).caller = caller;

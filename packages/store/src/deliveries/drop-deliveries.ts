@@ -180,7 +180,11 @@ export async function shortenRetention(deps: DropDeps): Promise<number> {
   const known = await redis.hget(GLOBAL_KEYS.shards, 'retention');
   // What has settled for a history leaves with that, by the present retention.
   if (retention.expiryMs === 0 || known === String(retention.expiryMs)) return 0;
-  const note = () => redis.hset(GLOBAL_KEYS.shards, 'retention', retention.expiryMs);
+  // A record that has no number of shards is none: nothing may begin one anew where the data has vanished.
+  const note = async (): Promise<void> => {
+    if ((await redis.hexists(GLOBAL_KEYS.shards, 'count')) === 0) return;
+    await redis.hset(GLOBAL_KEYS.shards, 'retention', retention.expiryMs);
+  };
   if (Number(known ?? Infinity) < retention.expiryMs) {
     await note();
     return 0;
