@@ -83,7 +83,7 @@ test('one that ignores SIGTERM is killed, and that is an error', async () => {
   await expect(running.exited).resolves.toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('the environment is the given one, and PATH', async () => {
+test('the environment is the given one, PATH, and where compiled code is kept', async () => {
   await using running = await launchProcess({
     name: 'stub',
     command: node,
@@ -91,7 +91,8 @@ test('the environment is the given one, and PATH', async () => {
     env: { ONLY: 'this' },
   });
   await running.exited;
-  expect(running.stdout).toEqual(['ONLY,PATH']);
+  const kept = process.env.NODE_COMPILE_CACHE === undefined ? [] : ['NODE_COMPILE_CACHE'];
+  expect(running.stdout).toEqual([[...kept, 'ONLY', 'PATH'].join(',')]);
 });
 
 test('what a process started ends with it', async () => {
