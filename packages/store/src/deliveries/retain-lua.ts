@@ -1,8 +1,11 @@
 /** Begins the time for which settled deliveries are kept. Needs ACCOUNT_LUA and `local prefix`. */
 export const RETAIN_LUA = /* lua */ `
 -- Whether what has settled waits for the history: ttl is 0, or this process has none, though its data has one.
+local hasHistory = nil
 local function waits(ttl)
-  return tonumber(ttl) == 0 or redis.call('EXISTS', prefix .. 'history') == 1
+  if tonumber(ttl) == 0 then return true end
+  if hasHistory == nil then hasHistory = redis.call('EXISTS', prefix .. 'history') == 1 end
+  return hasHistory
 end
 
 -- ttl: ms from now; 0: until the delivery has moved to the history. isFirst: a time that has begun goes on. hasList:
