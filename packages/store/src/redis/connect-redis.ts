@@ -46,6 +46,8 @@ const REVIVE_AFTER_MS = 100;
 const SLOTS_EVERY_MS = 5_000;
 /** Clients that were closed on purpose. */
 const closed = new WeakSet<RedisClient>();
+/** What connects a client again that has ended by itself. */
+const reviving = new WeakMap<RedisClient, NodeJS.Timeout>();
 /** Fails what waits for an answer from a client, and whatever is sent to it later. */
 const failsCommands = new WeakMap<RedisClient, () => void>();
 /** Ends the watch on the Sentinels of a client. */
@@ -122,9 +124,10 @@ export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient>
 function revive(redis: RedisClient): void {
   redis.on('end', () => {
     if (closed.has(redis)) return;
-    setTimeout(() => {
-      if (!closed.has(redis) && redis.status === 'end') redis.connect().catch(() => undefined); // told as an 'error', and tried again
+    const timer = setTimeout(() => {
+      if (redis.status === 'end') redis.connect().catch(() => undefined); // told as an 'error', and tried again
     }, REVIVE_AFTER_MS);
+    reviving.set(redis, timer);
   });
 }
 
@@ -158,6 +161,7 @@ function followMaster(redis: RedisClient, target: Extract<RedisTarget, { kind: '
  */
 export async function closeRedis(redis: RedisClient, isSilent = false): Promise<void> {
   closed.add(redis);
+  clearTimeout(reviving.get(redis));
   endsOfWatch.get(redis)?.();
   if (redis.status === 'ready' && !isSilent) {
     const quitted = redis.quit().catch(() => undefined);
