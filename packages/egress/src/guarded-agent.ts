@@ -52,7 +52,6 @@ type Connection = {
   requests: number;
   /** It takes no further request. */
   isRetired: boolean;
-  isIdle: boolean;
   /** Gets what comes before Node's parser does. */
   reader: ((bytes: Buffer) => void) | undefined;
 };
@@ -225,8 +224,6 @@ export class GuardedAgent extends Agent {
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
-    const connection = this.#connections.get(socket);
-    if (connection) connection.isIdle = false;
     super.reuseSocket(socket, request);
   }
 
@@ -245,11 +242,11 @@ export class GuardedAgent extends Agent {
   /** One listener for all requests: to add and remove one for each costs a send more than what it does. */
   #know(socket: TLSSocket): void {
     const endsAt = performance.now() + this.#maxAgeMs;
-    const connection: Connection = { endsAt, requests: 0, isRetired: false, isIdle: false, reader: undefined };
+    const connection: Connection = { endsAt, requests: 0, isRetired: false, reader: undefined };
     this.#connections.set(socket, connection);
     socket.prependListener('data', (bytes: Buffer) => {
       // Nothing was asked: what comes now must not be taken for the next answer.
-      if (connection.isIdle) socket.destroy();
+      if (this.#idle.has(socket)) socket.destroy();
       else connection.reader?.(bytes);
     });
   }
@@ -270,8 +267,6 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
-    const connection = this.#connections.get(socket);
-    if (connection) connection.isIdle = true;
   }
 
   /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
