@@ -29,7 +29,6 @@ export class AnswerHead {
   #begin = '';
   #isOver = false;
   #hasBegun = false;
-  #note: BodyNote | undefined;
   /** Undefined: the strict patterns have read all of it. */
   #bytewise: BytewiseHead | undefined;
 
@@ -45,7 +44,7 @@ export class AnswerHead {
 
   /** What is odd about it. A connection is not used again after such an answer. */
   get note(): BodyNote | undefined {
-    return this.#note;
+    return this.#bytewise?.note();
   }
 
   /**
@@ -68,7 +67,6 @@ export class AnswerHead {
     this.#bytewise ??= createBytewiseHead();
     const isRead = this.#bytewise.read(bytes);
     this.#isOver = this.#bytewise.isOver();
-    this.#note = this.#bytewise.note();
     return isRead;
   }
 }

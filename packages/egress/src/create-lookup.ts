@@ -1,3 +1,4 @@
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { Lookup } from './dial.ts';
 import { EgressFailedError } from './egress-errors.ts';
@@ -48,7 +49,6 @@ export function createLookup({ servers = [], bySystem = false }: NameSource, ask
   let lookedAt = -Infinity;
   /** Some resolvers refuse to tell of the root. Then their refusal says nothing. */
   let hasToldOfRoot = false;
-  let looking: Promise<ResolverState> | undefined;
 
   const lookOnce = async (): Promise<ResolverState> => {
     lookedAt = performance.now();
@@ -60,10 +60,7 @@ export function createLookup({ servers = [], bySystem = false }: NameSource, ask
     servedAt = answeredAt;
     return 'serves';
   };
-  const look = (): Promise<ResolverState> =>
-    (looking ??= lookOnce().finally(() => {
-      looking = undefined;
-    }));
+  const look = oneAtATime(lookOnce);
 
   const judge = async (error: unknown, askedAt: number): Promise<unknown> => {
     const code = codeOf(error);

@@ -1,3 +1,4 @@
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Socket } from 'node:net';
 import type { UnreachableReason } from '@herald/core';
 import { createProxyClient } from './ask-proxy.ts';
@@ -55,7 +56,6 @@ export function createProxy({ address, caPem, report }: ProxyOptions) {
   });
   const closing = new AbortController();
   let answeredAt = -Infinity;
-  let looking: Promise<boolean> | undefined;
   const noteAnswer = (): void => {
     answeredAt = performance.now();
   };
@@ -85,10 +85,7 @@ export function createProxy({ address, caPem, report }: ProxyOptions) {
     noteAnswer();
     return true;
   };
-  const look = (): Promise<boolean> =>
-    (looking ??= lookOnce().finally(() => {
-      looking = undefined;
-    }));
+  const look = oneAtATime(lookOnce);
   const gate = createGate({ ...proxyGateRules, look, report });
 
   return {
