@@ -1,19 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** Seconds that a stop may take, as compose gives them. */
-const graceOf = (service: string) =>
-  Number(new RegExp(`^  ${service}:.*?stop_grace_period: (\\d+)s`, 'ms').exec(read('docker-compose.yml'))?.[1]);
+const { services } = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, { stop_grace_period?: string }>;
+};
 
 test.each(['api', 'worker'])('the unit of the %s starts what the build makes, and lets it end in order', (name) => {
   const unit = read(`ops/systemd/herald-${name}.service`);
   const settings = new Map([...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]));
   expect(settings.get('ExecStart')).toBe(`/opt/herald/node_modules/.bin/node apps/${name}/dist/main.js`);
   expect(existsSync(join(ROOT, `apps/${name}/src/main.ts`))).toBe(true);
-  expect(Number(settings.get('TimeoutStopSec'))).toBe(graceOf(name));
+  expect(settings.get('TimeoutStopSec')).toMatch(/^\d+$/);
+  expect(services[name]?.stop_grace_period).toBe(`${settings.get('TimeoutStopSec') ?? ''}s`);
   // Redis may be away for longer than systemd tries by default.
   expect([settings.get('Restart'), settings.get('StartLimitIntervalSec')]).toEqual(['always', '0']);
   expect(read('docs/operating.md')).toContain(String(settings.get('EnvironmentFile')));
