@@ -47,7 +47,7 @@ describeWithBrowser('an operator with the console', () => {
     await user.press('button', host);
     await user.sees('Receivers', `${host}/hook`, 'Paused', 'read-only link');
     await user.press('link', `${host}/hook`);
-    await user.sees('The host gave no answer several times in a row', 'connection_refused');
+    await user.sees('It gave no answer several times in a row', 'connection_refused');
     expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
   });
 

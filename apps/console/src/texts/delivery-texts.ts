@@ -55,7 +55,7 @@ export const deliveryTexts = {
       `It arrived ${attempts === 1 ? 'at the first attempt' : `at attempt ${attempts}`}, ${length} after the event.`,
     pendingFirst: 'The first attempt is on its way.',
     paused:
-      'It is due, and waits with the others for its host, which is paused: it gave no answer several times in a row, or asked for a pause. Waiting spends no try. Redeliver tries it now.',
+      'It is due, and waits with the others for its receiver, which is paused: it gave no answer several times in a row, or asked for a pause. Waiting spends no try. Redeliver tries it now.',
     inWork: 'An attempt is due now.',
     waits: 'It waits for its turn. The delivery of the same Task that must end first:',
     latest: 'At the latest it goes in',

@@ -36,7 +36,7 @@ export const receiverTexts = {
     failing: (count: number, last: string) =>
       `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying. Read the last answer below.`,
     paused: (backlog: number) =>
-      `The host gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes the host and goes on by itself. Redelivering one tries it now.`,
+      `It gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes it and goes on by itself. Redelivering one tries it now.`,
     by_request: (by: string | undefined) =>
       `${whoDisabled(by)} disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.`,
     locked: (reason: string | undefined) =>
