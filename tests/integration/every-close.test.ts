@@ -135,7 +135,15 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
 /** What starts something and ends with a whole process: tests/e2e/every-stop.test.ts stops those. */
 const OF_PROCESSES = [
   ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openEgress'],
-  ...['startShard', 'startMoving', 'startTendingDays', 'startPresence', 'startExchange', 'openEventStream'],
+  ...[
+    'startShard',
+    'startMoving',
+    'startTendingDays',
+    'startShortening',
+    'startPresence',
+    'startExchange',
+    'openEventStream',
+  ],
   ...['openShards', 'watchSentinels'],
 ];
 /** It decrypts. */

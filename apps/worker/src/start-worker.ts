@@ -9,7 +9,7 @@ import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
 import { findHistoryProblem } from './history/find-history-problem.ts';
-import { startTendingDays } from './moving/start-moving.ts';
+import { startShortening, startTendingDays } from './moving/start-moving.ts';
 import { findEgressProblem } from './egress/find-egress-problem.ts';
 import { startHealthServer } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
@@ -26,6 +26,7 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
   try {
     const context = await openContext(config, logger, resources, giveUp);
     startTendingDays(context);
+    startShortening(context);
     await startShards(context);
     const { clock, connections, egress, history, historyMark, presence, redis, queueRedis, shards, keyspace } = context;
     const health = await startHealthServer({

@@ -31,15 +31,8 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
   const maintain = (everyMs: number, routine: () => Promise<unknown>) =>
     startMaintenance({ routine, everyMs, metrics: metrics.internalErrors, logger, random });
   if (!history) {
-    const retention = createDeliveryRetention(config.retentionMs);
-    // Once: another worker may have a longer retention, while all are being restarted.
-    let isShortened = false;
     return maintain(EXPIRE_EVERY_MS, async () => {
       while ((await moves.expire(config.retentionMs, EXPIRE_BATCH)) === EXPIRE_BATCH);
-      if (isShortened) return;
-      const shortened = await shortenRetention({ redis, keyspace: context.keyspace, retention, now });
-      isShortened = true;
-      if (shortened > 0) logger.info('retention.shortened', { deliveries: shortened });
     });
   }
   let isStopping = false;
@@ -72,6 +65,23 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
       await moving.stop();
     },
   };
+}
+
+/** Lets what settled under a longer RETENTION leave as early as under this one. It walks all shards. */
+export function startShortening(context: MovingContext): void {
+  const { config, history, keyspace, logger, metrics, now, redis, resources } = context;
+  if (history) return;
+  const retention = createDeliveryRetention(config.retentionMs);
+  // Once: another worker may have a longer retention, while all are being restarted.
+  let isShortened = false;
+  const routine = async (): Promise<void> => {
+    if (isShortened) return;
+    const shortened = await shortenRetention({ redis, keyspace, retention, now });
+    isShortened = true;
+    if (shortened > 0) logger.info('retention.shortened', { deliveries: shortened });
+  };
+  const deps = { routine, everyMs: EXPIRE_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
+  resources.add('shortening', startMaintenance(deps).stop);
 }
 
 /** Makes the days to come, and drops those, and entries of the audit trail, that are too old. */
