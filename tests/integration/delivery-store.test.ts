@@ -1,5 +1,9 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { newRevision } from '@herald/store/redis/revision';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
@@ -188,4 +192,26 @@ test('canceling a delivery whose transition is gone leaves no key that never exp
   await stores.redis.del(stores.keys.transition(delivery.transitionId));
   await stores.deliveries.cancel(delivery.id, 'body_lost', Date.now());
   expect(await stores.redis.pttl(stores.keys.transition(delivery.transitionId))).not.toBe(-1);
+});
+
+const WEEK_MS = 7 * 86_400_000;
+
+test.each([
+  ['of data that is new, nothing is looked at', 'new', WEEK_MS / 2, 0],
+  ['of data of a former version, what settled under the same retention stays', 'former', WEEK_MS, 0],
+  ['of data of a former version, what settled under a longer retention leaves earlier', 'former', WEEK_MS / 2, 1],
+] as const)('a retention that was lowered: %s', async (_what, data, retentionMs, shortened) => {
+  const { keys, keyspace, redis } = stores;
+  await redis.flushdb();
+  await createShardRecordStore(redis).enter(1, data === 'new' ? 3 : undefined);
+  const delivery = await createDelivery();
+  await record(delivery, DELIVERED);
+  const before = await redis.pexpiretime(keys.delivery(delivery.id));
+  const deps = { redis, keyspace, retention: createDeliveryRetention(retentionMs), now: Date.now };
+  expect(await shortenRetention(deps)).toBe(shortened);
+  const after = await redis.pexpiretime(keys.delivery(delivery.id));
+  expect(Math.round((before - after) / 10_000)).toBe(shortened * (WEEK_MS / 20_000));
+  expect(await redis.hget(GLOBAL_KEYS.shards, 'retention')).toBe(String(retentionMs));
+  // From now on, all of the data has it.
+  expect(await shortenRetention(deps)).toBe(0);
 });

@@ -97,6 +97,8 @@ const SHORTEN_LUA = /* lua */ `#!lua flags=allow-oom
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] time to live from settlement (ms)
 -- Returns how many leave earlier.
 local prefix, now, ttl, shortened, last = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), 0, 0
+-- A time to live began some milliseconds after the end that the record tells.
+local BEGAN_WITHIN = 1000
 ${ACCOUNT_LUA}
 for index = 2, #KEYS do
   local record = KEYS[index]
@@ -106,7 +108,7 @@ for index = 2, #KEYS do
     local settledAt = tonumber(redis.call('HGET', record, 'end') or '') or now
     local at = math.max(settledAt + ttl, now + 1000)
     last = math.max(last, math.min(leavesAt, at))
-    if at < leavesAt then
+    if at + BEGAN_WITHIN < leavesAt then
       shortened = shortened + 1
       for _, key in ipairs({ record, record .. ':a' }) do redis.call('PEXPIREAT', key, at) end
     end

@@ -25,12 +25,13 @@ export type KnownData = { readonly record: ShardRecord; readonly dataId?: string
 const DataId = z.object({ dataId: z.string().exactOptional() });
 
 const ENTER_LUA = /* lua */ `
--- Enter the number of shards and their layout, unless there is a number.
+-- Enter the number of shards, of new data their layout too, unless there is a number.
 -- KEYS[1] record (hash)
--- ARGV[1] shards   ARGV[2] layout, or ''
+-- ARGV[1] shards   ARGV[2] layout of new data, or ''
 -- Returns 1 when they were entered, else 0.
 if redis.call('HSETNX', KEYS[1], 'count', ARGV[1]) == 0 then return 0 end
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'layout', ARGV[2]) end
+-- Nothing has settled under a longer RETENTION than any.
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'layout', ARGV[2], 'retention', 0) end
 return 1
 `;
 
@@ -82,7 +83,7 @@ export function createShardRecordStore(redis: RedisClient) {
       await redis.hsetnx(key, 'dataId', id);
       return (await readKnown()).dataId ?? id;
     },
-    /** Enters the number of shards, and their layout if given, unless there is a number. Returns the record then. */
+    /** Enters the number of shards, and the layout of new data, unless there is a number. Returns the record then. */
     async enter(count: number, layout?: number): Promise<ShardRecord> {
       await enter([key], [count, layout ?? '']);
       return await read();
