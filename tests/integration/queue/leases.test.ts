@@ -1,9 +1,22 @@
 import { waitFor } from '@herald/test-kit';
+import fc from 'fast-check';
 import { createQueueScripts } from './queue-scripts.ts';
-import { findFaults } from './read-queue.ts';
-import { startQueue } from './start-queue.ts';
+import { findFaults, readQueue } from './read-queue.ts';
+import { startQueue, type EndOptions } from './start-queue.ts';
 
 const START = 1_800_000_000_000;
+
+const anEnd: fc.Arbitrary<EndOptions> = fc.record(
+  {
+    outcome: fc.constantFrom('answered', 'unanswered', 'unsent'),
+    isProbe: fc.boolean(),
+    againAt: fc.constantFrom(START, START + 5_000),
+    heldUntil: fc.constantFrom(START + 10_000, START + 40_000),
+    tookMs: fc.constantFrom(20, 1_500, 9_000),
+    hasSucceeded: fc.boolean(),
+  },
+  { requiredKeys: ['outcome'] },
+);
 
 async function setUp() {
   let now = START;
@@ -123,7 +136,9 @@ test('one recovery ends all leases that are over, however many', async () => {
 test('the jobs of a worker that stands still are done by another, once', async () => {
   await using queue = await startQueue();
   const dead = createQueueScripts(queue, () => Date.now());
-  await queue.add(...Array.from({ length: 8 }, (_, index) => ({ group: `g${index % 2}`, id: `job${index}` })));
+  await queue.add(
+    ...Array.from({ length: 8 }, (_, index) => ({ group: index % 3 === 0 ? 'g1' : 'g0', id: `job${index}` })),
+  );
   const lost = await dead.reserve({ leaseMs: 500 });
   expect(lost).toHaveLength(8);
   const backend = await queue.createBackend();
@@ -146,3 +161,29 @@ test('the jobs of a worker that stands still are done by another, once', async (
     await worker.close();
   }
 });
+
+test('jobs that end in one run of a script leave their groups as if each had ended in a run of its own', async () => {
+  await using set = await setUp();
+  const { queue, scripts } = set;
+  const inWork = async (count: number) => {
+    await queue.redis.flushdb();
+    const ids = Array.from({ length: count }, (_, index) => index);
+    await queue.add(...ids.map((index) => ({ group: index % 3 === 0 ? 'g1' : 'g0', id: `job${index}`, tenant: 'ws' })));
+    const jobs = await scripts.reserve({ rooms: [0, 20, 20, 20], groupLimit: 20, nonce: 'same' });
+    expect(jobs).toHaveLength(count);
+    return jobs;
+  };
+  const started = async (count: number, ends: readonly EndOptions[]) =>
+    (await inWork(count)).map(({ handle }, index) => ({ handle, ...ends[index] }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(anEnd, { minLength: 2, maxLength: 14 }), async (ends) => {
+      const alone = [];
+      for (const { handle, ...end } of await started(ends.length, ends)) alone.push(await queue.end(handle, end));
+      const expected = await readQueue(queue);
+      expect(await queue.endAll(await started(ends.length, ends))).toEqual(alone);
+      expect(await readQueue(queue)).toEqual(expected);
+      expect(await findFaults(queue)).toEqual([]);
+    }),
+    { numRuns: 40, seed: 7 },
+  );
+}, 30_000);

@@ -46,25 +46,30 @@ return removed
 `;
 
 const END_LUA = /* lua */ `
--- ARGV[1] prefix   ARGV[2] now   ARGV[3] limit   ARGV[4] handle   ARGV[5] outcome or ''   ARGV[6] '1' for a probe
--- ARGV[7] score at which it waits again, or ''   ARGV[8] held until, or ''   ARGV[9] how long it took (ms), or ''   ARGV[10] '1' when it succeeded
--- Returns {1 | 0 held, change of the breaker}.
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3] limit
+-- ARGV[4..] for each job: handle, outcome or '', '1' for a probe, score at which it waits again or '', held until or '',
+-- how long it took (ms) or '', '1' when it succeeded
+-- Returns for each {1 | 0 held, change of the breaker}.
 local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
-local now = tonumber(ARGV[2])
-local held, group, id = endLease(ARGV[4])
-local change = settleGroup(group, now, tonumber(ARGV[3]), {
-  freed = held and 1 or 0, outcome = ARGV[5] ~= '' and ARGV[5] or nil, isProbe = ARGV[6] == '1', heldUntil = tonumber(ARGV[8]),
-  tookMs = tonumber(ARGV[9]), hasSucceeded = ARGV[10] == '1',
-})
-if ARGV[7] == '' then
-  redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
-elseif held then
-  enqueue({ { group, id, ARGV[7] } }, now)
+local now, replies = tonumber(ARGV[2]), {}
+for first = 4, #ARGV, 7 do
+  local handle, outcome, isProbe, again, heldUntil, tookMs, hasSucceeded = unpack(ARGV, first, first + 6)
+  local held, group, id = endLease(handle)
+  local change = settleGroup(group, now, tonumber(ARGV[3]), {
+    freed = held and 1 or 0, outcome = outcome ~= '' and outcome or nil, isProbe = isProbe == '1',
+    heldUntil = tonumber(heldUntil), tookMs = tonumber(tookMs), hasSucceeded = hasSucceeded == '1',
+  })
+  if again == '' then
+    redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
+  elseif held then
+    enqueue({ { group, id, again } }, now)
+  end
+  replies[#replies + 1] = { held and 1 or 0, change }
 end
-return { held and 1 or 0, change }
+return replies
 `;
 
 export type QueueJob = {
@@ -88,6 +93,9 @@ export type EndOptions = {
   readonly hasSucceeded?: boolean;
   readonly limit?: number;
 };
+
+/** Whether its lease was held, and the change of its group's breaker. */
+export type Ended = { readonly held: boolean; readonly change: string };
 
 /** A queue on a Redis of its own, and what its owner's scripts would do. */
 export async function startQueue(now: () => number = Date.now) {
@@ -126,6 +134,20 @@ export async function startQueue(now: () => number = Date.now) {
       now,
       ...options,
     });
+  };
+
+  const endAll = async (ends: readonly (EndOptions & { readonly handle: string })[], limit = 5): Promise<Ended[]> => {
+    const args = ends.flatMap(({ handle, outcome = '', isProbe, againAt, heldUntil, tookMs, hasSucceeded }) => [
+      handle,
+      outcome,
+      isProbe ? '1' : '0',
+      againAt === undefined ? '' : scoreOf('usual', againAt),
+      heldUntil ?? '',
+      tookMs ?? '',
+      hasSucceeded ? '1' : '0',
+    ]);
+    const replies = (await end([keys.leases], [PREFIX, now(), limit, ...args])) as [number, string][];
+    return replies.map(([held, change]) => ({ held: held === 1, change }));
   };
 
   return {
@@ -174,26 +196,13 @@ export async function startQueue(now: () => number = Date.now) {
       return (await remove([keys.leases], [PREFIX, now(), group, ...ids])) as string[];
     },
     /** What the owner's script does that records what came of a job. */
-    async end(handle: string, options: EndOptions = {}): Promise<{ readonly held: boolean; readonly change: string }> {
-      const { outcome = '', isProbe = false, againAt, heldUntil, tookMs, hasSucceeded = false, limit = 5 } = options;
-      const reply = await end(
-        [keys.leases],
-        [
-          PREFIX,
-          now(),
-          limit,
-          handle,
-          outcome,
-          isProbe ? '1' : '0',
-          againAt === undefined ? '' : scoreOf('usual', againAt),
-          heldUntil ?? '',
-          tookMs ?? '',
-          hasSucceeded ? '1' : '0',
-        ],
-      );
-      const [held, change] = reply as [number, string];
-      return { held: held === 1, change };
+    async end(handle: string, options: EndOptions = {}): Promise<Ended> {
+      const [ended] = await endAll([{ handle, ...options }], options.limit);
+      if (!ended) throw new Error('the script ends as many jobs as it gets');
+      return ended;
     },
+    /** The same of several jobs, in one run of the script. */
+    endAll,
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }

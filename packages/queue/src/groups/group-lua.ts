@@ -55,14 +55,22 @@ local URGENT, USUAL, BACKGROUND = 0, CLASS, 2 * CLASS
 
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
+-- What this run knows of groups. Whoever writes to a group's hash keeps its state up to date, so that one reading does
+-- for all its jobs.
+local groupStates = {}
+
 local function readGroup(group)
+  local known = groupStates[group]
+  if known then return known end
   local v = redis.call('HMGET', prefix .. 'g:' .. group, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl', 'took', 'ten', 'at', 'holdAt', 'full', 'tok')
-  return {
+  local state = {
     place = v[1], inWork = tonumber(v[2]) or 0, limit = tonumber(v[3]), hasAnswered = v[4] ~= false, suspectUntil = tonumber(v[5]) or 0,
     fails = tonumber(v[6]) or 0, isOpen = v[7] == '1', wait = tonumber(v[8]), probeAt = tonumber(v[9]) or 0, heldUntil = tonumber(v[10]) or 0,
     knownUntil = tonumber(v[11]) or 0, tookMs = tonumber(v[12]) or 0, tenant = v[13], servedAt = tonumber(v[14]) or 0,
     heldAt = tonumber(v[15] or ''), fullAt = tonumber(v[16]) or 0, tokenAt = tonumber(v[17]) or 0,
   }
+  groupStates[group] = state
+  return state
 end
 
 local function ringOf(group, state, now)
@@ -207,10 +215,11 @@ end
 export const ENQUEUE_LUA = /* lua */ `
 -- Puts a group to which jobs were added. A ready group stays ready. A full one becomes ready when a slot is free.
 local function placeAdded(group, now, tenant)
-  local key = prefix .. 'g:' .. group
-  local known = redis.call('HGET', key, 'p')
+  local key, state = prefix .. 'g:' .. group, groupStates[group]
+  local known
+  if state then known = state.place else known = redis.call('HGET', key, 'p') end
   if known and known ~= 'l' then return end
-  local state = readGroup(group)
+  state = readGroup(group)
   if tenant and not state.tenant then
     state.tenant = tenant
     redis.call('HSET', key, 'ten', tenant)
@@ -280,6 +289,7 @@ local function firstWaiting(group, count) return redis.call('ZRANGE', prefix .. 
 local function forgetGroup(group, now)
   local key = prefix .. 'g:' .. group
   redis.call('HDEL', key, 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'holdAt', 'took')
+  groupStates[group] = nil
   local state = readGroup(group)
   if state.place then place(group, state, now) end
 end

@@ -38,6 +38,7 @@ local function returnLease(handle, now) redis.call('ZADD', prefix .. 'leases', n
 
 local function noteUnanswered(state, key, now, limit, finish)
   local fails = state.fails + 1
+  state.fails = fails
   state.suspectUntil = now + ${SUSPECT_MS}
   state.limit = math.max(1, math.floor(math.min(state.limit or limit, limit) / 2))
   redis.call('HSET', key, 'fails', fails, 'sus', state.suspectUntil, 'lim', state.limit)
@@ -63,6 +64,7 @@ local function noteAnswered(state, key, limit)
     redis.call('HDEL', key, 'fails', 'open', 'wait', 'probe', 'sus')
     redis.call('HSET', key, 'ok', '1')
     state.isOpen, state.wait, state.probeAt, state.suspectUntil, state.hasAnswered = false, nil, 0, 0, true
+    state.fails = 0
   end
   if state.limit then
     state.limit = state.limit + 1
@@ -110,11 +112,11 @@ local function settleGroup(group, now, limit, finish)
       isOther = noteTook(state, key, finish.tookMs, isNew) or isOther
     end
     if finish.heldUntil and finish.heldUntil > state.heldUntil then
-      state.heldUntil, isOther = finish.heldUntil, true
+      state.heldUntil, state.heldAt, isOther = finish.heldUntil, now, true
       redis.call('HSET', key, 'hold', finish.heldUntil, 'holdAt', now)
     elseif finish.hasSucceeded and state.heldUntil > now and state.heldAt and now - (finish.tookMs or now) >= state.heldAt then
       -- It began during the pause, so it says more about the group than the answer that asked for the pause.
-      state.heldUntil, isOther = 0, true
+      state.heldUntil, state.heldAt, isOther = 0, nil, true
       redis.call('HDEL', key, 'hold', 'holdAt')
     end
   end
