@@ -78,21 +78,30 @@ ${LINE_LUA}
 ${ADVANCE_LUA}
 ${ACCOUNT_LUA}
 ${RETAIN_LUA}
--- transition: its id   reason: '' for none   tries: their new number, nil when it stays the same
--- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil   hasList: see retain
+-- transition: its id   reason: '' for none
+-- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
+-- more: what its caller has at hand: fields (of its record, written as well), hasList (see retain), owner (the workspace
+-- that it counts for)
 -- Returns the line that an ordered one leaves, for the caller to advance.
-local function settle(id, transition, status, reason, now, ttl, orderedTo, tries, hasList)
-  local record = prefix .. 'd:' .. id
-  local fields = { 's', status, 'end', now }
-  if reason ~= '' then fields[5], fields[6] = 'why', reason end
-  if tries then fields[#fields + 1], fields[#fields + 2] = 'n', tries end
+local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
+  more = more or {}
+  local record, fields = prefix .. 'd:' .. id, more.fields or {}
+  local size = #fields
+  fields[size + 1], fields[size + 2], fields[size + 3], fields[size + 4] = 's', status, 'end', now
+  if reason ~= '' then fields[size + 5], fields[size + 6] = 'why', reason end
   redis.call('HSET', record, unpack(fields))
   if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
-  retain(id, now, ttl, false, hasList)
+  retain(id, now, ttl, false, more.hasList)
   local key = prefix .. 'x:' .. transition
-  local known = redis.call('HMGET', key, 'ws', 'b', 'ev', 'task')
-  if known[2] then notePending(known[1], -1) end
-  local at = redis.call('HINCRBY', key, 'open', -1) <= 0 and not waits(ttl) and timeToLeave(now, ttl)
+  local isLast = redis.call('HINCRBY', key, 'open', -1) <= 0
+  local known = {}
+  if isLast or status == 'failed' or orderedTo or not more.owner then
+    known = redis.call('HMGET', key, 'ws', 'b', 'ev', 'task')
+  end
+  -- A notice to the platform counts for nobody.
+  local owner = more.owner or known[2] and known[1]
+  if owner then notePending(owner, -1) end
+  local at = isLast and not waits(ttl) and timeToLeave(now, ttl)
   if at then
     -- While one was pending, it had no time to leave.
     redis.call('PEXPIREAT', key, at)

@@ -9,8 +9,9 @@ const CONTENT = FIRST_ATTEMPT_CONTENT.map((name) => `'${name}'`).join(', ');
  * (attempt-record.ts). `record` is the key of the record.
  *
  * `isLogged(record, attempt, first, known)` tells whether an attempt is in the log, `logAttempt(record, attempt, first,
- * known)` adds it and tells whether there is a list, and `countLogged(record)` counts. attempt: its entry in the list; first: its fields in the record, nil
- * when it isn't the first or doesn't fit there; known: the FIRST_ATTEMPT of the record.
+ * known, fields)` adds it and tells whether there is a list, and `countLogged(record)` counts. attempt: its entry in the
+ * list; first: its fields in the record, nil when it isn't the first or doesn't fit there; known: the FIRST_ATTEMPT of
+ * the record; fields: those of the record that the caller writes afterwards.
  *
  * `factsOf(first)` are the fields without what the receiver answered. `eraseFirst(record)` removes that from the record,
  * and tells whether there was any.
@@ -22,10 +23,10 @@ local function isLogged(record, attempt, first, known)
   return redis.call('LPOS', record .. ':a', attempt) ~= false
 end
 
-local function logAttempt(record, attempt, first, known)
+local function logAttempt(record, attempt, first, known, fields)
   local list = record .. ':a'
   if first and not known and redis.call('EXISTS', list) == 0 then
-    redis.call('HSET', record, unpack(first))
+    for _, each in ipairs(first) do fields[#fields + 1] = each end
     return false
   end
   local length = redis.call('RPUSH', list, attempt)

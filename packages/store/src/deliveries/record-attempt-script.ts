@@ -81,8 +81,10 @@ local function record(delivery, input, attempt, held, group)
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
   -- another worker may have recorded an attempt before this record was sent again.
   local isRepeated = not held and isLogged(delivery, attempt, first, known[7])
-  -- off: why the endpoint gets nothing any more
-  local notice, workspace, isFormerUrl, off, hasList = '', nil, false, nil, nil
+  -- off: why the endpoint gets nothing any more   owner: the workspace for which the delivery counts   fields: of its
+  -- record, to be written at once
+  local notice, workspace, isFormerUrl, off, hasList, owner, fields = '', nil, false, nil, nil, nil, {}
+  local function set(name, value) fields[#fields + 1], fields[#fields + 2] = name, value end
 
   local function disable(reason, workspace)
     redis.call('HSET', endpoint, 'on', '0', 'offAt', now, 'offWhy', reason, 'offBy', 'herald')
@@ -108,6 +110,7 @@ local function record(delivery, input, attempt, held, group)
     if isRepeated or not input.disableAfterMs then return '' end
     local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
     local on, hasFailed, told = facts[1], facts[2], tonumber(facts[4] or '')
+    owner = facts[3]
     off = not on and 'receiver_removed' or on ~= '1' and 'receiver_disabled' or nil
     if not on then return '' end
     workspace = facts[3]
@@ -144,29 +147,33 @@ local function record(delivery, input, attempt, held, group)
   local disabled = trackEndpoint()
 
   if not isRepeated then
-    hasList = logAttempt(delivery, attempt, first, known[7])
+    hasList = logAttempt(delivery, attempt, first, known[7], fields)
     if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
       if redeliveries == 0 then
         redis.call('HDEL', delivery, 'owe')
       else
-        redis.call('HSET', delivery, 'owe', redeliveries)
+        set('owe', redeliveries)
       end
     end
   end
 
-  if input.released then redis.call('HSET', delivery, 'rel', '1') end
+  if input.released then set('rel', '1') end
 
   local reply, change = 'recorded', ''
   local function finish(finalStatus, reason)
     local orderedTo = known[6] and input.endpointId
-    local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, tries + 1, hasList)
+    set('n', tries + 1)
+    local more = { fields = fields, hasList = hasList, owner = owner }
+    local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, more)
+    fields = {}
     if line then advance(line, now) end
     status, change = finalStatus, 'settled'
   end
   if status ~= 'pending' then
     if verdict.kind == 'delivered' and status ~= 'delivered' then
-      redis.call('HSET', delivery, 's', 'delivered', 'end', now)
+      set('s', 'delivered')
+      set('end', now)
       redis.call('HDEL', delivery, 'why')
       redis.call('ZREM', prefix .. 'failed', input.id)
       status, change = 'delivered', 'recovered'
@@ -187,10 +194,12 @@ local function record(delivery, input, attempt, held, group)
     -- A redelivery stands beside the schedule: tries and next try stay as they were.
   elseif verdict.kind == 'retry' then
     due = verdict.at
-    redis.call('HSET', delivery, 'n', tries + 1, 'due', due)
+    set('n', tries + 1)
+    set('due', due)
   else
     finish(verdict.kind, verdict.reason or '')
   end
+  if #fields > 0 then redis.call('HSET', delivery, unpack(fields)) end
   if redeliveries > 0 then
     -- A delivery that still has to be sent must not expire.
     for _, key in ipairs({ delivery, delivery .. ':a' }) do redis.call('PERSIST', key) end
@@ -214,6 +223,8 @@ local function recordOrKeep(delivery, json, attempt)
   local held, group = endLease(input.lease)
   local succeeded, reply = pcall(record, delivery, input, attempt, held, group)
   if succeeded then return reply end
+  -- What it noted of groups may not have been written.
+  groupStates = {}
   -- So that the worker can put the delivery back.
   if held then returnLease(input.lease, input.now) end
   error(reply, 0)
