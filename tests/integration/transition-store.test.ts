@@ -365,6 +365,7 @@ test('a transition lets all that belongs to the Task live as long as the Task', 
   const all = [keys.task(task.id), ...belongings, keys.endpoint(callback.id)];
   // Much of their life has passed.
   for (const key of all) expect(await stores.redis.pexpire(key, 60_000)).toBe(1);
+  await stores.redis.hset(keys.task(task.id), 'leaves', await stores.redis.pexpiretime(keys.task(task.id)));
   const found = await stores.tasks.find(task.workspaceId, task.id);
   if (!found) throw new Error('the Task is there');
   expect(await stores.transitions.commit(commitOf(found))).toMatchObject({ kind: 'accepted' });

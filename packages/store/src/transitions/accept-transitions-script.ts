@@ -122,6 +122,7 @@ local function commit(input, body)
   if full then return { 'no_room', full } end
 
   local leaves = timeToLeave(common.at, input.taskTtl)
+  local stays = values[3] and tonumber(values[3]) == leaves
   if bytes then
     if values[3] then noteLeaving(input.workspace, -bytes, tonumber(values[3])) end
     bytes = bytes + growth
@@ -139,9 +140,13 @@ local function commit(input, body)
     trimmed[list] = true
     trimTasks(list, tonumber(input.now) - tonumber(input.taskTtl))
   end
-  for _, key in ipairs({ task, facts }) do redis.call('PEXPIREAT', key, leaves) end
-  if values[4] then redis.call('PEXPIREAT', task .. ':messages', leaves) end
-  if values[5] then redis.call('PEXPIREAT', task .. ':decisions', leaves) end
+  -- The first fact makes their hash.
+  if input.fact or not stays then redis.call('PEXPIREAT', facts, leaves) end
+  if not stays then
+    redis.call('PEXPIREAT', task, leaves)
+    if values[4] then redis.call('PEXPIREAT', task .. ':messages', leaves) end
+    if values[5] then redis.call('PEXPIREAT', task .. ':decisions', leaves) end
+  end
   if values[6] then redis.call('PEXPIRE', callback, input.callbackTtl) end
 
   if not transition then return { 'accepted', 0 } end
