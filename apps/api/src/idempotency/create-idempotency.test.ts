@@ -13,9 +13,13 @@ import { createIdempotency } from './create-idempotency.ts';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** The middleware in front of a handler, on a store that grants every record and writes down what is done with it. */
-async function startApp(handle: RequestHandler) {
+/**
+ * The middleware in front of a handler, on a store that grants every record and writes down what is done with it.
+ * @param keep what the store replies to an answer to keep
+ */
+async function startApp(handle: RequestHandler, keep: () => Promise<'kept' | 'lost'> = () => Promise.resolve('kept')) {
   const calls: string[] = [];
+  const warnings: (readonly [event: string, fields: unknown])[] = [];
   const note = <Reply>(call: string, reply: Reply) => {
     calls.push(call);
     return Promise.resolve(reply);
@@ -26,7 +30,7 @@ async function startApp(handle: RequestHandler) {
       const record = {
         seed: { at: 0, random: new Uint8Array(16) },
         renew: () => note('renew', 'renewed' as const),
-        keepAnswer: ({ status }: { status: number }) => note(`keep ${status}`, 'kept' as const),
+        keepAnswer: async ({ status }: { status: number }) => await note(`keep ${status}`, await keep()),
         giveBack: (changed: string) => note(`give back, changed ${changed}`, 'given_back' as const),
       };
       return note(`acquire ${path} ${idempotencyKey}`, { kind: 'acquired' as const, record });
@@ -46,7 +50,7 @@ async function startApp(handle: RequestHandler) {
     '/tasks/:id/cancel',
     atRoute('/tasks/:id/cancel', '/tasks/{id}/cancel'),
     judge({ method: 'post' } as never, table),
-    createIdempotency({ records, logger: silent }),
+    createIdempotency({ records, logger: { ...silent, warn: (...[event, fields]) => warnings.push([event, fields]) } }),
     handle,
   );
   app.use(createErrorHandler(silent));
@@ -54,6 +58,7 @@ async function startApp(handle: RequestHandler) {
   await once(server, 'listening');
   return {
     calls,
+    warnings,
     async send(method: string, headers: Readonly<Record<string, string>>) {
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const answer = await fetch(`${origin}/tasks/t1/cancel?x=1`, {
@@ -99,6 +104,16 @@ test.each<[string, RequestHandler, string]>([
   await using app = await startApp(handle);
   await app.send('POST', KEY);
   expect(app.calls).toEqual(['acquire /tasks/t1/cancel k', ending]);
+  expect(app.warnings).toEqual([]);
+});
+
+test.each<[string, () => Promise<'lost'>, object]>([
+  ['idempotency.record_lost', () => Promise.resolve('lost'), {}],
+  ['idempotency.answer_not_kept', () => Promise.reject(new Error('Redis is away')), { status: 200 }],
+])('an answer that is not kept is sent all the same, and the log says %s', async (event, keep, fields) => {
+  await using app = await startApp((_req, res) => void res.json({}), keep);
+  expect(await app.send('POST', KEY)).toBe(200);
+  expect(app.warnings).toEqual([[event, { requestId: '', ...fields }]]);
 });
 
 test('a slow request keeps its record by renewing it, until it is answered', async () => {
