@@ -16,7 +16,7 @@ test.each(['api', 'worker'])('the unit of the %s starts what the build makes, an
   expect(existsSync(join(ROOT, `apps/${name}/src/main.ts`))).toBe(true);
   expect(settings.get('TimeoutStopSec')).toMatch(/^\d+$/);
   expect(services[name]?.stop_grace_period).toBe(`${settings.get('TimeoutStopSec') ?? ''}s`);
-  // Redis may be away for longer than systemd tries by default.
+  // What ends it may last longer than systemd tries by default.
   expect([settings.get('Restart'), settings.get('StartLimitIntervalSec')]).toEqual(['always', '0']);
   expect(read('docs/operating.md')).toContain(String(settings.get('EnvironmentFile')));
 });

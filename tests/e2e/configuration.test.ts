@@ -56,16 +56,6 @@ test.each([
   expect(stderr).toContain('openssl rand -base64 32');
 });
 
-test.each(['api', 'worker'] as const)('the %s exits with 1 and a sentence when Redis is away', async (app) => {
-  const REDIS_URL = `redis://:redis-password@127.0.0.1:${await freePort()}`;
-  const { code, stderr } = await runApp(app, { REDIS_URL, SECRETS_KEY, ACTION_URL_TEMPLATE });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^Redis at redis:\/\/127\.0\.0\.1:\d+ can't be reached .* Start it \(redis-server\) or set REDIS_URL\.$/,
-  );
-  expect(stderr).not.toContain('redis-password');
-});
-
 test.each([
   ['api', ['EGRESS_ALLOW_CIDRS']],
   ['worker', ['EGRESS_ALLOW_CIDRS', 'EGRESS_CA_FILE', 'EGRESS_DNS_SERVERS', 'EGRESS_PROXY_URL']],

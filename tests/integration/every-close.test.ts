@@ -124,7 +124,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
   async startHealthServer() {
     const exposition = { contentType: 'text/plain', render: () => Promise.resolve('') };
     const readReadiness = () => Promise.resolve({ status: 'ok' } as never);
-    const health = await startHealthServer({ host: '127.0.0.1', port: 0, readReadiness, exposition });
+    const health = await startHealthServer({ host: '127.0.0.1', port: 0 }, { readReadiness, exposition });
     expect((await fetch(`http://127.0.0.1:${health.port}/healthz`, { headers: { connection: 'close' } })).ok).toBe(
       true,
     );

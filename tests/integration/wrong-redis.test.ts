@@ -1,10 +1,14 @@
 import { closeRedis, connectRedis, RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { checkAccess } from '@herald/store/requirements/check-redis';
 import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
+import { START_CAUSES } from '@herald/store/requirements/open-when-usable';
 import { readEnv } from '@herald/runtime/env/env';
 import { SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../support/wrong-redis.ts';
+
+/** By the tests of processes, which have authorities of their own. */
+const TRIED_ELSEWHERE = ['redis_certificate_expired', 'redis_certificate_name', 'redis_client_certificate'];
 
 /** ADDRESS in the environment and @ in the sentence stand for the address of the server, # for another port. */
 interface Case {
@@ -397,6 +401,13 @@ async function start(env: Case['env'], address: string): Promise<Refusal> {
     };
   }
 }
+
+test('it is decided of each whether a start waits or ends, and all of these are tried', () => {
+  const tried = new Set(CASES.map(({ code }) => code));
+  const decided = Object.keys(START_CAUSES);
+  expect([...tried].filter((code) => !decided.includes(code))).toEqual([]);
+  expect(decided.filter((code) => !tried.has(code)).sort()).toEqual(TRIED_ELSEWHERE);
+});
 
 /** What a look says of a server whose answer comes too late. */
 const OF_LATENESS = ['redis_silent', 'redis_closes', 'redis_unreachable'];

@@ -63,8 +63,8 @@ const SUBSCRIPTIONS_LIMIT = 10_000;
 export type AppContext = Awaited<ReturnType<typeof openContext>>;
 
 /**
- * Connects to Redis, checks it, and builds the stores and operations on it.
- * @throws ConfigError or `RedisUnreachableError`, with a sentence that says what to change
+ * Connects to a Redis that can be used, and builds the stores and operations on it.
+ * @throws ConfigError with a sentence that says what to change, or the error of a Redis that has gone away
  */
 export async function openContext(options: ContextOptions) {
   return buildContext(options, await openBase(options));

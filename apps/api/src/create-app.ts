@@ -1,3 +1,7 @@
+import { UnavailableError } from '@herald/core';
+import type { ApiConfig } from '@herald/config/api-config';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { createWaitingView } from '@herald/store/readiness/waiting-view';
 import express, { type Express, type RequestHandler } from 'express';
 import { join } from 'node:path';
 import { ACTIVITY_ROUTES } from './activity/activity-routes.ts';
@@ -14,7 +18,7 @@ import { createErrorHandler } from './http/handle-error.ts';
 import { ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog } from './http/log-requests.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
-import { refuseUnreachableData } from './http/refuse-unreachable-data.ts';
+import { DATA_AWAY, refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-id.ts';
 import { createSecurityHeaders } from './http/security-headers.ts';
 import { createRequestTrace } from './http/trace-requests.ts';
@@ -22,6 +26,7 @@ import { createIdempotency } from './idempotency/create-idempotency.ts';
 import { createDocumentRoutes } from './openapi/document-routes.ts';
 import { LISTEN_ROUTES } from './listening/listen-routes.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
+import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './operators/metrics-route.ts';
 import { createPageRoutes } from './pages/page-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
@@ -116,11 +121,41 @@ export function createOperatorApp(context: AppContext): Express {
   return app;
 }
 
-/** An app that answers nothing yet, with what holds for every request. */
-function createBareApp(context: AppContext): Express {
+export type WaitingAppDeps = {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly view: Pick<ReturnType<typeof createWaitingView>, 'readReadiness' | 'exposition'>;
+};
+
+/**
+ * What is at the ports of an API that waits for a Redis that can be used: whether it lives and is ready, and metrics for
+ * whoever has METRICS_TOKEN. All else is 503.
+ */
+export function createWaitingApp({ config, logger, view }: WaitingAppDeps, port: 'customers' | 'operators'): Express {
+  const app = createEmptyApp(config);
+  app.use(giveRequestId, createSecurityHeaders(), refuseUnclearHeaders, ignoreConditions);
+  app.use(createRouter(HEALTH_ROUTES, view, { judge: admitEverybody }));
+  const { metricsToken: token, operatorListener } = config;
+  if (token !== undefined && (port === 'operators' || operatorListener === undefined)) {
+    const failures = createFailureLimiter(TOKEN_FAILURES_PER_MINUTE, Date.now);
+    app.use(createMetricsRoute({ exposition: view.exposition, token, guard: undefined, failures }));
+  }
+  app.use(() => {
+    throw new UnavailableError(DATA_AWAY);
+  });
+  app.use(createErrorHandler(logger));
+  return app;
+}
+
+function createEmptyApp({ proxyCount }: Pick<ApiConfig, 'proxyCount'>): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', parseQuery).set('case sensitive routing', true);
-  app.set('trust proxy', context.config.proxyCount);
+  return app.set('trust proxy', proxyCount);
+}
+
+/** An app that answers nothing yet, with what holds for every request. */
+function createBareApp(context: AppContext): Express {
+  const app = createEmptyApp(context.config);
   app.use(giveRequestId, createRequestLog(context), createSecurityHeaders());
   app.use(refuseUnclearHeaders, context.untrustedProxy.note, refuseDoubledSlashes);
   return app;

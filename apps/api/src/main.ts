@@ -9,11 +9,11 @@ const STOP_LIMIT_MS = 15_000;
 let logger: Logger | undefined;
 
 await runProcess({
-  start: () => {
+  start: (signal) => {
     const config = readApiConfig(process.env);
     logger = createLogger({ level: config.logLevel, process: 'api', readable: process.stdout.isTTY });
     // If the connections do not recover, the process ends and its supervisor starts another.
-    return startApi(config, logger, () => process.exit(1));
+    return startApi(config, logger, signal, () => process.exit(1));
   },
   explain: explainStartFailure,
   logger: () => logger,

@@ -1,4 +1,5 @@
 import type { ApiConfig } from '@herald/config/api-config';
+import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
@@ -6,7 +7,7 @@ import { openClock } from '@herald/store/clock/open-clock';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { openConnections } from '@herald/store/redis/open-connections';
-import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
+import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { openShards } from '@herald/store/upgrade/open-shards';
@@ -20,10 +21,12 @@ export type ContextOptions = {
   readonly resources: Resources;
   /** Ends the process, because a connection does not recover although Redis is there. */
   readonly giveUp: () => void;
+  /** Of this Redis, to be logged. */
+  readonly weaknesses: readonly Finding[];
 };
 
 /** Opens what needs I/O: connections, clock, shards and key versions. */
-export async function openBase({ config, logger, resources, giveUp }: ContextOptions) {
+export async function openBase({ config, logger, resources, giveUp, weaknesses }: ContextOptions) {
   const metrics = createApiMetrics();
   const target = config.redis;
   const connections = openConnections({ target, use: 'request', metrics: metrics.redis, logger, giveUp });
@@ -35,8 +38,7 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   // Apart, so that no page of the board delays a request.
   const isForOperators = config.operator !== undefined || config.metricsToken !== undefined;
   const operatorRedis = isForOperators ? await connections.open('herald-api-operators') : undefined;
-  const { minReplicas, shardCount } = config;
-  const findings = await demandUsableRedis(redis, { target, minReplicas, shardCount, wallClock: Date.now });
+  const { shardCount } = config;
   const clock = await openClock(redis, connections, metrics.registry, logger);
   resources.add('clock', clock.stop);
   const shards = await openShards({
@@ -51,7 +53,7 @@ export async function openBase({ config, logger, resources, giveUp }: ContextOpt
   const keyspace = createKeyspace(shardCount);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
-  logRedisFindings(logger, findings);
+  logRedisFindings(logger, weaknesses);
   const historyMark = createHistoryMark({ redis, keyspace });
   let history: ApiHistory | undefined;
   if (config.history) {

@@ -5,12 +5,13 @@ import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { demandUsableRedis, logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
+import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { openClock } from '@herald/store/clock/open-clock';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { openHeaders } from '@herald/store/secrets/sealed-headers';
 import { openShards } from '@herald/store/upgrade/open-shards';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import type { Finding } from '@herald/runtime/findings/finding';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { WorkerConfig } from '@herald/config/worker-config';
@@ -26,12 +27,23 @@ import { openEgress } from './egress/open-egress.ts';
 /** The objects that all parts of a worker process share. */
 export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
 
+export type ContextOptions = {
+  readonly config: WorkerConfig;
+  readonly logger: Logger;
+  /** Gets everything that must be closed, in the order in which it was opened. */
+  readonly resources: Resources;
+  /** Ends the process when it can't recover. */
+  readonly giveUp: () => void;
+  /** Of this Redis, to be logged. */
+  readonly weaknesses: readonly Finding[];
+};
+
 /**
- * Connects to Redis, makes sure that this process may work on its data, and creates the sender and the report.
- * @param giveUp ends the process when it can't recover
+ * Connects to a Redis that can be used, makes sure that this process may work on its data, and creates the sender and
+ * the report.
  * @throws ConfigError or a Redis error when the worker can't start
  */
-export async function openContext(config: WorkerConfig, logger: Logger, resources: Resources, giveUp: () => void) {
+export async function openContext({ config, logger, resources, giveUp, weaknesses }: ContextOptions) {
   const metrics = createWorkerMetrics();
   const cutOff = new AbortController();
   const connections = openConnections({
@@ -44,12 +56,6 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   resources.add('connections', connections.close);
   const redis = await connections.open('herald-worker');
   const queueRedis = await connections.open('herald-worker-queue');
-  const findings = await demandUsableRedis(redis, {
-    target: config.redis,
-    minReplicas: 0,
-    shardCount: config.shardCount,
-    wallClock: Date.now,
-  });
   const clock = await openClock(redis, connections, metrics.registry, logger);
   resources.add('clock', clock.stop);
   const { now } = clock;
@@ -72,7 +78,7 @@ export async function openContext(config: WorkerConfig, logger: Logger, resource
   resources.add('egress', egress.close);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: false });
-  logRedisFindings(logger, findings);
+  logRedisFindings(logger, weaknesses);
   const historyMark = createHistoryMark({ redis, keyspace });
   let history: WorkerHistory | undefined;
   if (config.history) {

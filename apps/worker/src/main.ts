@@ -8,12 +8,12 @@ let logger: Logger | undefined;
 let stopLimitMs = 0;
 
 await runProcess({
-  start: () => {
+  start: (signal) => {
     const config = readWorkerConfig(process.env);
     stopLimitMs = config.deliveryTimeoutMs + 5_000;
     logger = createLogger({ level: config.logLevel, process: 'worker', readable: process.stdout.isTTY });
     // A worker that can't recover ends, and its supervisor starts another.
-    return startWorker(config, logger, () => process.exit(1));
+    return startWorker(config, logger, signal, () => process.exit(1));
   },
   explain: explainStartFailure,
   logger: () => logger,

@@ -1,3 +1,5 @@
+import { createWaitingView } from '@herald/store/readiness/waiting-view';
+import { openWhenUsable } from '@herald/store/requirements/open-when-usable';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createResources } from '@herald/runtime/lifecycle/resources';
@@ -11,43 +13,71 @@ import { openContext, type WorkerContext } from './context.ts';
 import { findHistoryProblem } from './history/find-history-problem.ts';
 import { startShortening, startTendingDays } from './moving/start-moving.ts';
 import { findEgressProblem } from './egress/find-egress-problem.ts';
-import { startHealthServer } from './health/start-health-server.ts';
+import { startHealthServer, type HealthView } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';
 
 /** How long Redis may take to hear of the last sends, in ms. What still waits for it then is given up. */
 const REDIS_LIMIT_MS = 2_000;
 
-/** Starts a worker process: its connections, one queue per shard, maintenance, its health page. */
-export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: () => void): Promise<RunningProcess> {
-  const resources = createResources((name, error) => {
+/**
+ * Starts a worker process: its connections, one queue per shard, maintenance, its health page. While Redis can't be used
+ * it waits, and that page says so.
+ * @param signal aborted: it waits no longer
+ */
+export async function startWorker(
+  config: WorkerConfig,
+  logger: Logger,
+  signal: AbortSignal,
+  giveUp: () => void,
+): Promise<RunningProcess> {
+  const onFailure = (name: string, error: unknown) => {
     logger.error('process.release_failed', { name }, error);
-  });
+  };
+  const resources = createResources(onFailure);
+  const page = createResources(onFailure);
+  const release = async () => {
+    await resources.release();
+    await page.release();
+  };
+  const view = createWaitingView('worker');
+  let health: Awaited<ReturnType<typeof startHealthServer>> | undefined;
+  const showHealth = async (next: HealthView) => {
+    if (health) health.show(next);
+    else {
+      health = await startHealthServer(config, next);
+      page.add('health', health.close);
+    }
+    return health.port;
+  };
   try {
-    const context = await openContext(config, logger, resources, giveUp);
-    startTendingDays(context);
-    startShortening(context);
-    await startShards(context);
-    const { clock, connections, egress, history, historyMark, presence, redis, queueRedis, shards, keyspace } = context;
-    const health = await startHealthServer({
-      host: config.host,
-      port: config.port,
-      readReadiness: createReadiness({
-        redis,
-        countWorkers: () => presence.count(clock.now()),
-        isSilent: () => connections.isSilent(redis, queueRedis),
-        skewMs: clock.skewMs,
-        findWarning: () =>
-          history ? findHistoryProblem({ state: history.state, redis, keyspace }) : findHistoryNotSet(historyMark),
-        findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
-      }),
-      exposition: context.exposition,
+    const context = await openWhenUsable({
+      target: config.redis,
+      minReplicas: 0,
+      shardCount: config.shardCount,
+      wallClock: Date.now,
+      logger,
+      signal,
+      resources,
+      async onWait(cause) {
+        view.show(cause);
+        await showHealth(view);
+      },
+      async open(weaknesses) {
+        const opened = await openContext({ config, logger, resources, giveUp, weaknesses });
+        startTendingDays(opened);
+        startShortening(opened);
+        await startShards(opened);
+        return opened;
+      },
     });
-    resources.add('health', health.close);
+    if (!context) return { stop: release };
+    const healthPort = await showHealth(createHealthView(context));
+    resources.add('health', page.release);
     const workerId = await startPresence(context);
     logger.info('worker.started', {
       workerId,
-      healthPort: health.port,
+      healthPort,
       shards: config.workerShards.join(','),
       secretsKeys: context.cipher.fingerprints.join(','),
     });
@@ -58,16 +88,32 @@ export async function startWorker(config: WorkerConfig, logger: Logger, giveUp: 
           setTimeout(() => {
             context.cutOff.abort();
           }, config.deliveryTimeoutMs),
-          setTimeout(connections.giveUp, config.deliveryTimeoutMs + REDIS_LIMIT_MS),
+          setTimeout(context.connections.giveUp, config.deliveryTimeoutMs + REDIS_LIMIT_MS),
         ];
-        await resources.release();
+        await release();
         for (const timer of timers) clearTimeout(timer);
       },
     };
   } catch (error) {
-    await resources.release();
+    await release();
     throw error;
   }
+}
+
+function createHealthView(context: WorkerContext): HealthView {
+  const { clock, connections, egress, history, historyMark, presence, redis, queueRedis, shards, keyspace } = context;
+  return {
+    readReadiness: createReadiness({
+      redis,
+      countWorkers: () => presence.count(clock.now()),
+      isSilent: () => connections.isSilent(redis, queueRedis),
+      skewMs: clock.skewMs,
+      findWarning: () =>
+        history ? findHistoryProblem({ state: history.state, redis, keyspace }) : findHistoryNotSet(historyMark),
+      findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
+    }),
+    exposition: context.exposition,
+  };
 }
 
 async function startShards(context: WorkerContext): Promise<void> {

@@ -1,5 +1,6 @@
-import { askRedis } from '@herald/test-kit';
+import { askRedis, startProcess } from '@herald/test-kit';
 import { runApp, runBuiltCli } from '../../support/run-cli.ts';
+import { entryPoint, type Env } from '../../support/start-herald-process.ts';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../../support/wrong-redis.ts';
 
 import.meta.jest.setTimeout(90_000);
@@ -17,6 +18,8 @@ interface Case {
   /** With the server's port for PORT. */
   readonly url: string;
   readonly sentence: RegExp;
+  /** API and worker wait until it is another. Default: they end. */
+  readonly passes?: boolean;
 }
 
 const CASES: readonly Case[] = [
@@ -31,6 +34,7 @@ const CASES: readonly Case[] = [
     server: 'replica',
     url: 'redis://127.0.0.1:PORT',
     sentence: /Redis is a replica, .*; set REDIS_URL to its master \(127\.0\.0\.1:\d+\), or make it one/,
+    passes: true,
   },
   {
     what: 'a user without eval',
@@ -49,8 +53,21 @@ const CASES: readonly Case[] = [
     server: 'tlsForClients',
     url: `rediss://:${PASSWORD}@localhost:PORT`,
     sentence: /wants a certificate of its clients, which Herald has none of; set tls-auth-clients no there/,
+    passes: true,
   },
 ];
+
+/** Of a process that waits: the sentence that its log has, in the place of the one with which others end. */
+async function waitAndStop(app: 'api' | 'worker', env: Env) {
+  const isWaiting = (line: string) => line.includes('"process.waiting"');
+  const command = { name: app, command: process.execPath, args: [entryPoint(app)], env };
+  const running = await startProcess({ ...command, readyWhen: isWaiting });
+  const { code } = await running.stop();
+  expect(code).toBe(0);
+  const line = running.stdout.find(isWaiting) ?? '{}';
+  const { sentence } = JSON.parse(line) as { sentence?: string };
+  return { code: 1, stdout: running.stdout.join('\n'), stderr: sentence ?? '' };
+}
 
 describe('with', () => {
   let servers: WrongServers;
@@ -64,13 +81,16 @@ describe('with', () => {
     REDIS_URL: url.replace('PORT', String(servers.portOf(server))),
   });
 
+  const run = async (app: 'api' | 'worker', env: Env, passes = false) =>
+    passes ? await waitAndStop(app, env) : await runApp(app, env);
+
   test.each(CASES)('$what: nothing starts, and each says in one sentence what to set', async (each) => {
     const env = envFor(each);
     // One by one: each has a second or two to find out.
     const doctor = await runBuiltCli(['doctor'], env);
     const ends = [
-      await runApp('api', env),
-      await runApp('worker', env),
+      await run('api', env, each.passes),
+      await run('worker', env, each.passes),
       await runBuiltCli(['keys', 'create', '--executor'], env),
     ];
     for (const { code, stdout, stderr } of ends) {
@@ -86,12 +106,12 @@ describe('with', () => {
     expect(await askRedis(servers.portOf('sound'), 'DBSIZE')).toContain(':0\r\n');
   });
 
-  test('a Redis that is full: no process starts, and it can be looked at', async () => {
+  test('a Redis that is full: processes wait, and it can be looked at', async () => {
     const env = envFor({ server: 'full', url: 'redis://127.0.0.1:PORT' });
     const [queues, ...ends] = await Promise.all([
       runBuiltCli(['queues'], env),
-      runApp('api', env),
-      runApp('worker', env),
+      waitAndStop('api', env),
+      waitAndStop('worker', env),
     ]);
     for (const { code, stderr } of ends) {
       expect({ code, lines: stderr.split('\n') }).toEqual({ code: 1, lines: [stderr] });

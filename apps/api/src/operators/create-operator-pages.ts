@@ -19,10 +19,7 @@ import type { OperatorDeps } from './create-operator-deps.ts';
 import { createOperatorGuard } from './guard-operators.ts';
 import { createKnownBrowsers } from './known-browsers.ts';
 import { createSignInLimiter } from './limit-sign-ins.ts';
-import { createMetricsRoute } from './metrics-route.ts';
-
-/** Wrong METRICS_TOKENs of one address that get a 401. */
-const TOKEN_FAILURES_PER_MINUTE = 30;
+import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './metrics-route.ts';
 
 export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
   Pick<OperatorRoutesDeps, 'portalLinks'> & {

@@ -17,6 +17,8 @@ export type MetricsRouteDeps = {
   readonly failures: FailureLimiter;
 };
 
+/** Wrong METRICS_TOKENs of one address that get a 401. */
+export const TOKEN_FAILURES_PER_MINUTE = 30;
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="Herald"' };
 
 /** `/metrics`: for Prometheus, which has the token, and for operators, who look at it. */

@@ -4,9 +4,13 @@ import { listen } from '@herald/runtime/net/listen';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 
-export type HealthServerDeps = {
+export type HealthAddress = {
   readonly host: string;
   readonly port: number;
+};
+
+/** What it shows. */
+export type HealthView = {
   readonly readReadiness: () => Promise<Readiness>;
   readonly exposition: Exposition;
 };
@@ -14,17 +18,18 @@ export type HealthServerDeps = {
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 
 /** Serves `/healthz` (the process lives), `/readyz` (whether it can work, or why not) and `/metrics` (Prometheus). */
-export async function startHealthServer({ host, port, readReadiness, exposition }: HealthServerDeps) {
+export async function startHealthServer({ host, port }: HealthAddress, first: HealthView) {
+  let view = first;
   const answer = async (path: string): Promise<Answer> => {
     switch (path) {
       case '/healthz':
         return toJson(200, { status: 'ok' });
       case '/readyz': {
-        const readiness = await readReadiness();
+        const readiness = await view.readReadiness();
         return toJson(readiness.status === 'ok' ? 200 : 503, readiness);
       }
       case '/metrics':
-        return { status: 200, type: exposition.contentType, body: await exposition.render() };
+        return { status: 200, type: view.exposition.contentType, body: await view.exposition.render() };
       default:
         return toJson(404, { status: 'not_found' });
     }
@@ -39,6 +44,9 @@ export async function startHealthServer({ host, port, readReadiness, exposition 
   const given = await listen(server, { host, port }, { port: 'WORKER_PORT', host: 'WORKER_HOST' });
   return {
     port: given,
+    show: (next: HealthView): void => {
+      view = next;
+    },
     close: async (): Promise<void> => {
       server.close();
       server.closeAllConnections();

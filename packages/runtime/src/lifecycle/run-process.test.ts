@@ -7,8 +7,9 @@ const SUBJECT = new URL('./run-process.ts', import.meta.url).href;
 const SCRIPT = `
   import { runProcess } from ${JSON.stringify(SUBJECT)};
   await runProcess({
-    start: async () => {
+    start: async (signal) => {
       console.log('starting');
+      signal.addEventListener('abort', () => console.log('told to stop'));
       const [line] = await new Promise((resolve) => process.stdin.once('data', (data) => resolve([String(data)])));
       process.stdin.unref();
       if (line === 'fail') throw new Error('it has no start');
@@ -45,7 +46,7 @@ test('a signal that comes while it starts waits for the start, and ends it in or
   const { child, exited, output } = await startAndSignal();
   child.stdin.write('go');
   expect(await exited).toEqual([0, null]);
-  expect(output()).toMatch(/process\.stopping[^]*started\nstopped\nprocess\.stopped/);
+  expect(output()).toMatch(/told to stop\nprocess\.stopping[^]*started\nstopped\nprocess\.stopped/);
 }, 20_000);
 
 test('a start that fails after a signal ends it with 1', async () => {

@@ -4,7 +4,8 @@ import type { Logger } from '../log/logger.ts';
 export type RunningProcess = { readonly stop: () => Promise<void> };
 
 export type RunProcessOptions = {
-  readonly start: () => Promise<RunningProcess>;
+  /** @param signal aborted by the first SIGTERM or SIGINT: a start that waits for something gives up, and can be stopped */
+  readonly start: (signal: AbortSignal) => Promise<RunningProcess>;
   /** A sentence about a failed start. Undefined: the error is unforeseen, and ends the process with its stack. */
   readonly explain: (error: unknown) => string | undefined;
   readonly logger: () => Logger | undefined;
@@ -14,13 +15,14 @@ export type RunProcessOptions = {
 
 /**
  * Runs a process until SIGTERM or SIGINT. It exits with 0 after an orderly stop, and with 1 when the start fails, the
- * stop takes too long, or a second signal comes. A signal during the start takes effect after the start.
+ * stop takes too long, or a second signal comes. A signal during the start takes effect after the start, which may end
+ * early.
  */
 export async function runProcess({ start, explain, logger, stopLimitMs }: RunProcessOptions): Promise<void> {
-  let stopping = false;
+  const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stopping.signal.aborted) process.exit(1);
+    stopping.abort();
     logger()?.info('process.stopping', { signal });
     setTimeout(() => {
       logger()?.error('process.stop_timed_out');
@@ -38,7 +40,7 @@ export async function runProcess({ start, explain, logger, stopLimitMs }: RunPro
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  const started = (async () => await start())();
+  const started = (async () => await start(stopping.signal))();
   try {
     await started;
   } catch (error) {

@@ -23,6 +23,18 @@ export type CheckRedisOptions = CheckAccessOptions & {
   readonly wallClock: () => number;
 };
 
+/** The codes of its errors. */
+export type CheckErrorCode =
+  | 'redis_is_sentinel'
+  | 'redis_too_old'
+  | 'cluster_missing'
+  | 'cluster_unexpected'
+  | 'redis_replica'
+  | 'redis_not_permitted'
+  | 'redis_command_missing'
+  | 'redis_refuses_writes'
+  | 'eviction_policy';
+
 type Check = (master: Redis) => Promise<Finding[]>;
 
 /** The scripts need 7.0 for `PEXPIRE … NX`, `ZADD … LT` and `ZRANGE … BYSCORE`. Valkey began at 7.2. */
