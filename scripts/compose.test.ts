@@ -13,6 +13,10 @@ interface Service {
   ports?: string[];
   command?: string[];
   logging?: { options: Record<string, string> };
+  mem_limit?: string;
+  restart?: string;
+  healthcheck?: { test: string[] };
+  deploy?: { replicas: string };
   tmpfs?: string[];
   labels?: Record<string, string>;
   profiles?: string[];
@@ -55,15 +59,16 @@ test('nothing but the API is published beyond this machine, unless .env says so'
   const addresses = Object.values(services).flatMap(({ ports = [] }) =>
     ports.map((port) => /^(.+?)(?::\d|:\$)/.exec(port)?.[1]),
   );
-  expect(addresses).toEqual(['${HOST:-127.0.0.1}', '${OPERATOR_HOST:-127.0.0.1}', '127.0.0.1', '127.0.0.1']);
+  const ofMonitoring = ['127.0.0.1', '127.0.0.1', '127.0.0.1'];
+  expect(addresses).toEqual(['${HOST:-127.0.0.1}', '${OPERATOR_HOST:-127.0.0.1}', ...ofMonitoring]);
   // Customers' and operators' pages have different ports.
   expect(services.api?.environment).toMatchObject({ PORT: 8080, OPERATOR_PORT: 8082 });
 });
 
 test('every variable of the example gets somewhere', () => {
-  const all = Object.values(services);
+  const file = read('docker-compose.yml');
   const isTaken = (name: string) =>
-    all.some((service) => takes(service, name) || service.ports?.join().includes(`\${${name}:-`));
+    Object.values(services).some((service) => takes(service, name)) || file.includes(`\${${name}:`);
   expect(named.filter((name) => !isTaken(name))).toEqual([]);
 });
 
@@ -82,12 +87,33 @@ test('one service builds the image of both, and what is logged fills no disk', (
     expect(logging?.options).toEqual({ 'max-size': '50m', 'max-file': '4' });
 });
 
+test('every service is started again, says how it is, and takes no more memory than it may', () => {
+  for (const { restart, healthcheck, mem_limit: limit } of Object.values(services)) {
+    expect(restart).toBe('unless-stopped');
+    expect(healthcheck?.test[0]).toBe('CMD');
+    expect(limit).toMatch(/^(\$\{[A-Z_]+:-)?\d+[mg]\}?$/);
+  }
+  expect(services.worker?.deploy?.replicas).toBe('${WORKERS:-2}');
+});
+
+test('Redis asks for the password that the processes and its own tools have', () => {
+  const { command = [], environment } = services.redis ?? {};
+  expect(command[command.indexOf('--requirepass') + 1]).toMatch(/^\$\{REDIS_PASSWORD:\?/);
+  expect(environment?.REDISCLI_AUTH).toBe('${REDIS_PASSWORD}');
+  for (const name of ['api', 'worker']) {
+    expect(services[name]?.environment?.REDIS_URL).toBe('${REDIS_URL-redis://:${REDIS_PASSWORD}@redis:6379}');
+  }
+});
+
 test('Redis has the settings of the guide', () => {
   const [, settings = ''] = /redis\.conf <<END\n(.*?)\nuser /s.exec(read('docs/operating.md')) ?? [];
   const wanted = settings.split('\n').filter((line) => !/^(port|dir) /.test(line));
   expect(wanted.length).toBeGreaterThan(5);
   const given = (services.redis?.command ?? []).join(' ').split(/ ?--/).slice(1);
-  expect(given.map((each) => each.replace(/^save $/, 'save ""')).sort()).toEqual(wanted.sort());
+  const inGuide = given
+    .filter((each) => !each.startsWith('requirepass ')) // the guide has a user of its own
+    .map((each) => each.replace(/^save $/, 'save ""').replace(/\$\{\w+:-(\w+)\}/, '$1'));
+  expect(inGuide.sort()).toEqual(wanted.sort());
 });
 
 test('the image has the Node that npm ci installs', () => {
@@ -99,9 +125,14 @@ test('the image has the Node that npm ci installs', () => {
 
 test('monitoring is a profile, and scrapes both processes at the ports that their containers have', () => {
   const ofProfile = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('monitoring'));
-  expect(ofProfile.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
-  const { rule_files: rules, scrape_configs: jobs } = parse(read('ops/prometheus/prometheus.yml')) as {
+  expect(ofProfile.map(([name]) => name)).toEqual(['prometheus', 'alertmanager', 'grafana']);
+  const {
+    rule_files: rules,
+    scrape_configs: jobs,
+    alerting,
+  } = parse(read('ops/prometheus/prometheus.yml')) as {
     rule_files: string[];
+    alerting: { alertmanagers: { static_configs: { targets: string[] }[] }[] };
     scrape_configs: {
       job_name: string;
       dns_sd_configs: { names: string[]; port: number }[];
@@ -117,6 +148,17 @@ test('monitoring is a profile, and scrapes both processes at the ports that thei
   const [file] = jobs.flatMap(({ authorization }) => authorization?.credentials_file ?? []);
   expect(services.prometheus?.command?.join()).toContain(`> ${file ?? 'nowhere'}\n`);
   expect(services.prometheus?.tmpfs).toContain(file?.replace(/\/[^/]+$/, ''));
+  // Alerts reach whoever the one address names.
+  expect(alerting.alertmanagers[0]?.static_configs[0]?.targets).toEqual(['alertmanager:9093']);
+  const { route, receivers } = parse(read('ops/prometheus/alertmanager.yml')) as {
+    route: { receiver: string; routes: { receiver: string }[] };
+    receivers: { name: string; webhook_configs: { url_file: string }[] }[];
+  };
+  expect([route.receiver, ...route.routes.map(({ receiver }) => receiver)]).toEqual(['people', 'people']);
+  expect(receivers.map(({ name }) => name)).toEqual(['people']);
+  const [address] = receivers.flatMap(({ webhook_configs: hooks }) => hooks.map(({ url_file: url }) => url));
+  expect(services.alertmanager?.command?.join()).toContain(`> ${address ?? 'nowhere'}\n`);
+  expect(services.alertmanager?.tmpfs).toContain(address?.replace(/\/[^/]+$/, ''));
   // The alerts and the dashboard know processes by their job.
   expect(jobs.every(({ job_name: job }) => job.startsWith('herald'))).toBe(true);
 });
